@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libpq-dev libcurl4-openssl-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+COPY . .
+RUN swift build -c release --static-swift-stdlib --product worker \
+    && cp "$(swift build -c release --static-swift-stdlib --show-bin-path)/worker" /worker
+
+# The API that docker-compose.yml offers to play with; the versions are those of the tests.
+FROM python:3.11-slim-bookworm AS httpbin
+COPY scripts/requirements.txt /requirements.txt
+RUN pip install --no-cache-dir -r /requirements.txt
+USER nobody
+EXPOSE 8080
+CMD ["python", "-m", "gunicorn", "--bind", "0.0.0.0:8080", "--worker-class", "gevent", "httpbin:app"]
+
+FROM debian:bookworm-slim AS worker
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libpq5 libcurl4 ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --no-create-home postrider
+COPY --from=build /worker /usr/local/bin/worker
+USER postrider
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/local/bin/worker"]
+CMD ["run"]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+SHELL := /bin/bash
+WORKER := .build/release/worker
+
+# What Swift caches and forgets goes into .build too, not into the home directory and /tmp.
+export TMPDIR := $(CURDIR)/.build/tmp
+export XDG_CACHE_HOME := $(CURDIR)/.build/cache
+export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
+# SwiftPM also makes folders in the home directory, whatever the settings above say.
+SWIFT := env HOME=$(CURDIR)/.build/home CFFIXED_USER_HOME=$(CURDIR)/.build/home swift
+
+.PHONY: help setup build demo test lint bench soak clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
+	@mkdir -p $(TMPDIR) $(XDG_CACHE_HOME) .build/home
+	@scripts/setup.sh
+
+build: setup ## Build the release worker, .build/release/worker
+	$(SWIFT) build -c release --static-swift-stdlib --product worker
+
+demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views
+	@scripts/demo.sh $(WORKER)
+
+test: setup ## Run all tests on private PostgreSQL clusters, httpbin, nginx and PgBouncer
+	$(SWIFT) test --disable-xctest --xunit-output .build/tests.xml
+
+lint: setup ## Check format, imports, sizes, licence lines, checksums, YAML
+	@scripts/lint.sh
+
+bench: build ## Measure this build against the floor programs and peers
+	@POSTRIDER_WORKER=$(WORKER) bench/run.sh
+
+soak: setup ## Run the tests with all rounds of the long ones
+	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest
+
+clean: ## Remove what was built and set up: .build and .postrider
+	rm -rf .build .postrider

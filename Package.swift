@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of rules for every Swift target: language mode 6, all warnings are errors, and each
+/// use of memory that the compiler cannot check is marked `unsafe` in the source.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// C shims need GNU extensions: epoll, signalfd, memmem.
+let gnu: [CSetting] = [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
+
+/// A Swift target lists all that it may import; CI builds with the import check set to error.
+let package = Package(
+    name: "postrider",
+    targets: [
+        // 0: C only
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CCurl", dependencies: ["CCurlSystem"], cSettings: gnu),
+        .target(name: "CLinux", cSettings: gnu),
+
+        // 1: each on its own
+        .target(name: "JobModel", swiftSettings: strict),
+        .target(name: "PGClient", dependencies: ["CPostgres"], swiftSettings: strict),
+        .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(
+            name: "Migrations",
+            path: "migrations",
+            exclude: ["README.md", "CHECKSUMS"],
+            resources: [.embedInCode("0001_schema.sql"), .embedInCode("functions"), .embedInCode("views")],
+            swiftSettings: strict
+        ),
+
+        // 2: two worlds that never meet
+        .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
+        .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
+
+        // 3: the only place that joins them
+        .target(
+            name: "Engine",
+            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore"],
+            swiftSettings: strict
+        ),
+
+        // 4: the program
+        .target(
+            name: "WorkerCLI",
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux"],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
+
+        // tests mirror the sources
+        .target(name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "JobModelTests", dependencies: ["JobModel"], swiftSettings: strict),
+        .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore"], swiftSettings: strict),
+        .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
+        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The callbacks that take the answer: header lines into one block, the body into one buffer, both limited.
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/// All header lines of one sending together, 1xx answers and trailers included. libcurl itself stops a
+/// single line at 100 KiB and all of one answer at 300 KiB.
+enum { HEADERS_LIMIT = 256 * 1024 };
+
+bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
+    if (b->capacity - b->length >= more) return true;
+    size_t capacity = b->capacity ? b->capacity : 512;
+    while (capacity - b->length < more) capacity *= 2;
+    uint8_t *grown = realloc(b->bytes, capacity);
+    if (!grown) return false;
+    b->bytes = grown;
+    b->capacity = capacity;
+    return true;
+}
+
+size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
+    ccurl_transfer *t = context;
+    size_t length = size * count;
+    if ((int64_t)t->answer.length + (int64_t)length > t->answer_limit) {
+        t->body_too_large = true;
+        return 0;
+    }
+    if (!ccurl_buffer_reserve(&t->answer, length)) return 0;
+    memcpy(t->answer.bytes + t->answer.length, bytes, length);
+    t->answer.length += length;
+    return length;
+}
+
+// RFC 9110 §5.6.2.
+static bool is_token(unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c > ' ' && c < 0x7f && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// Appends a field value; what could break the one-line-per-header form becomes a space (RFC 9110 §5.5).
+static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+        b->bytes[b->length++] = (uint8_t)(c == '\r' || c == '\n' || c == 0 ? ' ' : c);
+    }
+}
+
+static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
+    t->head.length = 0;
+    t->has_retry_after = t->has_location = t->folding = false;
+    t->head_state = HEAD_LINES;
+    // "HTTP/1.1 200" or "HTTP/2 200"
+    t->head_status = 0;
+    const char *space = memchr(line, ' ', length);
+    if (space && line + length - space > 3)
+        for (int i = 1; i <= 3 && space[i] >= '0' && space[i] <= '9'; i++) t->head_status = t->head_status * 10 + space[i] - '0';
+}
+
+static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
+    const char *name = (const char *)t->head.bytes + value - 2 - name_length;
+    if (name_length == 11 && !t->has_retry_after && memcmp(name, "retry-after", 11) == 0) {
+        t->has_retry_after = true;
+        t->retry_after = value;
+        t->retry_after_length = value_length;
+    } else if (name_length == 8 && !t->has_location && memcmp(name, "location", 8) == 0) {
+        t->has_location = true;
+        t->location = value;
+        t->location_length = value_length;
+    }
+}
+
+size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
+    ccurl_transfer *t = context;
+    size_t length = size * count, whole = length;
+    t->head_total += length;
+    if (t->head_total > HEADERS_LIMIT) {
+        t->headers_too_large = true;
+        return 0;
+    }
+    while (length && is_blank(line[length - 1])) length--;
+    if (t->head_state != HEAD_LINES) {
+        // A final answer may be followed by another one only after 1xx or 417; else these are trailers.
+        if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0 && t->answer.length == 0) begin_block(t, line, length);
+        return whole;
+    }
+    if (length == 0) {
+        t->head_state = HEAD_DONE;
+        return whole;
+    }
+    if (!ccurl_buffer_reserve(&t->head, length + 4)) return 0;
+    ccurl_buffer *b = &t->head;
+    if (is_blank(line[0])) {
+        // A folded line continues the value before it, one space between (RFC 9112 §5.2).
+        size_t skip = 0;
+        while (skip < length && is_blank(line[skip])) skip++;
+        if (!t->folding || b->length == 0) return whole;
+        b->bytes[b->length - 1] = ' ';
+        append_value(b, line + skip, length - skip);
+        b->bytes[b->length++] = '\n';
+        return whole;
+    }
+    size_t name = 0;
+    while (name < length && is_token((unsigned char)line[name])) name++;
+    t->folding = name > 0 && name < length && line[name] == ':';
+    if (!t->folding) return whole;
+    for (size_t i = 0; i < name; i++) {
+        char c = line[i];
+        b->bytes[b->length++] = (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    b->bytes[b->length++] = ':';
+    b->bytes[b->length++] = ' ';
+    size_t value = name + 1;
+    while (value < length && is_blank(line[value])) value++;
+    size_t start = b->length;
+    append_value(b, line + value, length - value);
+    note(t, name, start, b->length - start);
+    b->bytes[b->length++] = '\n';
+    return whole;
+}

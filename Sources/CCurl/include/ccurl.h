@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C half of HTTPAgent. libcurl's callbacks live here, append to buffers and lists that C owns, and
+// Swift drains those afterwards: no Swift code ever runs inside a callback. A `ccurl_loop` holds two
+// connection pools that never mix (one for public addresses only, one for all) and the list of socket
+// changes for the owner's epoll; a `ccurl_transfer` is one pooled easy handle with its buffers.
+// Everything here belongs to one thread.
+#ifndef CCURL_H
+#define CCURL_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+_Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "libcurl 7.85 or newer is needed (CURLOPT_PROTOCOLS_STR)");
+
+typedef struct ccurl_loop ccurl_loop;
+typedef struct ccurl_transfer ccurl_transfer;
+
+/// What the owner shall wait for on `fd`; neither flag set: stop waiting.
+typedef struct {
+    int fd;
+    bool read;
+    bool write;
+} ccurl_socket_change;
+
+/// Options that never change during the life of a loop. Strings are copied.
+typedef struct {
+    long max_connections;
+    const char *_Nonnull user_agent;
+    const char *_Nonnull accept_encoding;
+    const char *_Nullable ca_file;
+} ccurl_settings;
+
+/// All that is known about a transfer once it ended or was cut off. Times are microseconds since it began.
+typedef struct {
+    long status;
+    int64_t dns_us, connect_us, tls_us, first_byte_us, total_us;
+    int64_t bytes_sent, bytes_received;
+    const char *_Nullable remote_ip;
+    const char *_Nonnull error_text;
+    long http_version;
+    long os_errno;
+    /// An open connection was used.
+    bool reused;
+    /// libcurl was about to write the request, on a connection that is up, at least once.
+    bool request_began;
+    /// A byte of a header or body arrived.
+    bool answer_began;
+    /// Every address was refused by the address rules.
+    bool denied;
+    bool headers_too_large;
+    bool body_too_large;
+    /// A second sending would have been needed and was refused: bytes of the first had left.
+    bool resend_refused;
+    /// `socket(2)` failed: out of descriptors.
+    bool out_of_descriptors;
+    /// The answer's Retry-After, Location; not terminated, null if absent.
+    const char *_Nullable retry_after;
+    size_t retry_after_length;
+    const char *_Nullable location;
+    size_t location_length;
+    const uint8_t *_Nullable headers;
+    size_t headers_length;
+    const uint8_t *_Nullable body;
+    size_t body_length;
+} ccurl_result;
+
+/// What one sending needs; see `ccurl_transfer_start`.
+typedef struct {
+    /// 0 GET, 1 POST, 2 HEAD, 3 PUT, 4 DELETE, 5 PATCH, 6 OPTIONS.
+    int method;
+    bool public_only;
+    /// May be sent a second time on a fresh connection if a reused one died before it answered.
+    bool repeatable;
+    bool has_body;
+    bool https;
+    long total_ms;
+    long connect_ms;
+    int64_t first_byte_ms;
+    int64_t low_speed_bytes;
+    int64_t low_speed_ms;
+    int64_t max_response_bytes;
+} ccurl_sending;
+
+// MARK: loop (loop.c)
+
+/// curl_global_init and SIGPIPE ignored; 0 or a CURLcode.
+int ccurl_global_start(void);
+unsigned ccurl_version_number(void);
+const char *_Nonnull ccurl_version_text(void);
+bool ccurl_has_feature(unsigned bit);
+
+ccurl_loop *_Nullable ccurl_loop_create(const ccurl_settings *_Nonnull settings);
+/// All transfers must have been destroyed before.
+void ccurl_loop_destroy(ccurl_loop *_Nonnull loop);
+/// Writes at most `capacity` changes and returns how many; call until it returns 0. `capacity` is at least 2.
+int ccurl_loop_take_changes(ccurl_loop *_Nonnull loop, ccurl_socket_change *_Nonnull out, int capacity);
+/// CLOCK_MONOTONIC nanoseconds at which libcurl wants `ccurl_loop_expire`; -1: never.
+int64_t ccurl_loop_deadline(const ccurl_loop *_Nonnull loop);
+void ccurl_loop_socket_ready(ccurl_loop *_Nonnull loop, int fd, bool readable, bool writable);
+void ccurl_loop_expire(ccurl_loop *_Nonnull loop, int64_t now);
+/// The next transfer that ended, taken out of its pool, or null. `code` is a CURLcode.
+ccurl_transfer *_Nullable ccurl_loop_next_done(ccurl_loop *_Nonnull loop, int *_Nonnull code);
+/// CLOCK_MONOTONIC in nanoseconds.
+int64_t ccurl_now(void);
+/// Seconds since 1970, for dates in answers.
+int64_t ccurl_wall_seconds(void);
+
+// MARK: transfer (transfer.c)
+
+ccurl_transfer *_Nullable ccurl_transfer_create(ccurl_loop *_Nonnull loop);
+/// Aborts it if it runs.
+void ccurl_transfer_destroy(ccurl_transfer *_Nonnull t);
+long ccurl_transfer_slot(const ccurl_transfer *_Nonnull t);
+void ccurl_transfer_set_slot(ccurl_transfer *_Nonnull t, long slot);
+/// Copies the request body; stays for all sendings until `ccurl_transfer_clear`. False: out of memory.
+bool ccurl_transfer_set_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
+/// Copies `count` header lines that stand one behind the other, each ended by NUL.
+bool ccurl_transfer_set_headers(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t length, size_t count);
+/// Takes a URL for all sendings from now on; the transfer does not own it, it must outlive them.
+void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
+/// Sets what differs from the last sending and adds the handle to its pool; 0 or a CURLMcode/CURLcode.
+int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
+/// Takes the handle out of its pool, whatever state it is in.
+void ccurl_transfer_stop(ccurl_transfer *_Nonnull t);
+/// Its pointers hold until the next change of the transfer.
+ccurl_result ccurl_transfer_result(ccurl_transfer *_Nonnull t);
+/// Forgets request and answer and gives large buffers back.
+void ccurl_transfer_clear(ccurl_transfer *_Nonnull t);
+
+typedef enum { CCURL_ON_TIME, CCURL_FIRST_BYTE_LATE, CCURL_TOO_SLOW } ccurl_pace;
+/// Checks the limits that libcurl does not keep for us; `next` becomes the earlier of itself and the time of the next check.
+ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *_Nonnull t, int64_t now, int64_t *_Nonnull next);
+
+// MARK: addresses (address.c)
+
+/// Whether an IPv4 (4 bytes) or IPv6 (16 bytes) address in network order may be called by a public-only call.
+bool ccurl_address_is_public(const uint8_t *_Nonnull bytes, size_t length);
+/// The same for text as inet_pton takes it; -1 if it is no address.
+int ccurl_address_text_is_public(const char *_Nonnull text);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ = 1, WRITE = 2 };
+
+int64_t ccurl_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t ccurl_wall_seconds(void) { return time(NULL); }
+
+int ccurl_global_start(void) {
+    // OpenSSL writes with write(2); CURLOPT_NOSIGNAL leaves SIGPIPE to the program.
+    signal(SIGPIPE, SIG_IGN);
+    // libidn2 reads host names in the encoding of the locale; in "C" every name beyond ASCII would be refused.
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+unsigned ccurl_version_number(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+const char *ccurl_version_text(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+bool ccurl_has_feature(unsigned bit) { return ((unsigned)curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
+
+/// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
+static ccurl_descriptor *touch(ccurl_loop *loop, int fd) {
+    if (fd < 0) return NULL;
+    if (fd >= loop->descriptor_capacity) {
+        int capacity = loop->descriptor_capacity ? loop->descriptor_capacity : 64;
+        while (capacity <= fd) capacity *= 2;
+        ccurl_descriptor *grown = realloc(loop->descriptors, (size_t)capacity * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + loop->descriptor_capacity, 0, (size_t)(capacity - loop->descriptor_capacity) * sizeof *grown);
+        loop->descriptors = grown;
+        loop->descriptor_capacity = capacity;
+    }
+    ccurl_descriptor *d = &loop->descriptors[fd];
+    if (!d->listed) {
+        if (loop->dirty_count == loop->dirty_capacity) {
+            int capacity = loop->dirty_capacity ? loop->dirty_capacity * 2 : 64;
+            int *grown = realloc(loop->dirty, (size_t)capacity * sizeof *grown);
+            if (!grown) return NULL;
+            loop->dirty = grown;
+            loop->dirty_capacity = capacity;
+        }
+        loop->dirty[loop->dirty_count++] = fd;
+        d->listed = true;
+    }
+    return d;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *per_socket) {
+    (void)easy;
+    (void)per_socket;
+    ccurl_pool *pool = context;
+    ccurl_descriptor *d = touch(pool->loop, fd);
+    if (!d) return -1;
+    d->pool = pool->index;
+    if (what == CURL_POLL_REMOVE) {
+        d->wanted = 0;
+        // The resolver closes its socket pair without telling: its number may mean another file next time.
+        if (!d->open) d->closed = true;
+    } else {
+        d->wanted = (uint8_t)((what & CURL_POLL_IN ? READ : 0) | (what & CURL_POLL_OUT ? WRITE : 0));
+    }
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
+    ccurl_pool *pool = context;
+    pool->deadline = milliseconds < 0 ? -1 : ccurl_now() + (int64_t)milliseconds * 1000000;
+    return 0;
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION: the gate that sees each address that is about to be connected.
+curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    ccurl_transfer *t = context;
+    if (t->public_only) {
+        bool allowed = false;
+        if (address->family == AF_INET) {
+            struct sockaddr_in a;
+            memcpy(&a, &address->addr, sizeof a);
+            allowed = ccurl_address_is_public((const uint8_t *)&a.sin_addr, 4);
+        } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
+            struct sockaddr_in6 a;
+            memcpy(&a, &address->addr, sizeof a);
+            allowed = ccurl_address_is_public((const uint8_t *)&a.sin6_addr, 16);
+        }
+        if (!allowed) {
+            t->denied = true;
+            return CURL_SOCKET_BAD;
+        }
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0) {
+        t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
+        return CURL_SOCKET_BAD;
+    }
+    t->opened = true;
+    ccurl_descriptor *d = touch(t->loop, fd);
+    if (!d) {
+        close(fd);
+        return CURL_SOCKET_BAD;
+    }
+    d->open = true;
+    return fd;
+}
+
+int ccurl_socket_close(void *context, curl_socket_t fd) {
+    ccurl_descriptor *d = touch(context, fd);
+    if (d) {
+        d->open = false;
+        d->closed = true;
+        d->wanted = 0;
+    }
+    return close(fd);
+}
+
+ccurl_loop *ccurl_loop_create(const ccurl_settings *s) {
+    ccurl_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) return NULL;
+    loop->user_agent = strdup(s->user_agent);
+    loop->accept_encoding = strdup(s->accept_encoding);
+    loop->ca_file = s->ca_file ? strdup(s->ca_file) : NULL;
+    for (uint8_t i = 0; i < 2; i++) {
+        ccurl_pool *pool = &loop->pools[i];
+        pool->loop = loop;
+        pool->index = i;
+        pool->deadline = -1;
+        pool->handle = curl_multi_init();
+        if (!pool->handle) {
+            ccurl_loop_destroy(loop);
+            return NULL;
+        }
+        curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
+        curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
+        curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
+        curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
+        curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, s->max_connections);
+        curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    }
+    return loop;
+}
+
+void ccurl_loop_destroy(ccurl_loop *loop) {
+    for (int i = 0; i < 2; i++)
+        if (loop->pools[i].handle) curl_multi_cleanup(loop->pools[i].handle);
+    free(loop->descriptors);
+    free(loop->dirty);
+    free(loop->user_agent);
+    free(loop->accept_encoding);
+    free(loop->ca_file);
+    free(loop);
+}
+
+// A connection that goes idle and is taken again between two drains costs the owner no epoll_ctl at all:
+// only the difference between what it knows and what is wanted is handed out.
+int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capacity) {
+    int count = 0;
+    while (loop->dirty_next < loop->dirty_count && count + 2 <= capacity) {
+        int fd = loop->dirty[loop->dirty_next++];
+        ccurl_descriptor *d = &loop->descriptors[fd];
+        d->listed = false;
+        if (d->closed && d->applied) {
+            out[count++] = (ccurl_socket_change){.fd = fd};
+            d->applied = 0;
+        }
+        d->closed = false;
+        if (d->wanted != d->applied) {
+            out[count++] = (ccurl_socket_change){.fd = fd, .read = d->wanted & READ, .write = d->wanted & WRITE};
+            d->applied = d->wanted;
+        }
+    }
+    if (loop->dirty_next == loop->dirty_count) loop->dirty_next = loop->dirty_count = 0;
+    return count;
+}
+
+int64_t ccurl_loop_deadline(const ccurl_loop *loop) {
+    int64_t a = loop->pools[0].deadline, b = loop->pools[1].deadline;
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+void ccurl_loop_socket_ready(ccurl_loop *loop, int fd, bool readable, bool writable) {
+    if (fd < 0 || fd >= loop->descriptor_capacity) return;
+    const ccurl_descriptor *d = &loop->descriptors[fd];
+    if (!d->wanted) return;
+    int running;
+    int events = (readable ? CURL_CSELECT_IN : 0) | (writable ? CURL_CSELECT_OUT : 0);
+    curl_multi_socket_action(loop->pools[d->pool].handle, fd, events, &running);
+}
+
+void ccurl_loop_expire(ccurl_loop *loop, int64_t now) {
+    for (int i = 0; i < 2; i++) {
+        ccurl_pool *pool = &loop->pools[i];
+        if (pool->deadline < 0 || pool->deadline > now) continue;
+        int running;
+        pool->deadline = -1;
+        curl_multi_socket_action(pool->handle, CURL_SOCKET_TIMEOUT, 0, &running);
+        // libcurl rounds down to milliseconds and does not call the timer again for the same time: a call
+        // that came a fraction too early would be the last one.
+        long again = -1;
+        if (pool->deadline < 0 && curl_multi_timeout(pool->handle, &again) == CURLM_OK && again >= 0)
+            pool->deadline = ccurl_now() + (again ? again : 1) * 1000000;
+    }
+}
+
+ccurl_transfer *ccurl_loop_next_done(ccurl_loop *loop, int *code) {
+    for (int i = 0; i < 2; i++) {
+        int left;
+        CURLMsg *message;
+        while ((message = curl_multi_info_read(loop->pools[i].handle, &left))) {
+            if (message->msg != CURLMSG_DONE) continue;
+            ccurl_transfer *t = NULL;
+            *code = message->data.result;
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+            if (t) return t;
+        }
+    }
+    return NULL;
+}

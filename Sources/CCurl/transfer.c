@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/// What a finished transfer may keep for the next one. 5,000 calls in flight leave about 20 KB each, and
+/// libcurl takes 14 of them.
+enum { KEEP = 2048 };
+
+enum { GET, POST, HEAD };
+static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
+
+/// Runs before each writing of the request, on new and on reused connections alike.
+static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
+    (void)local_ip;
+    (void)peer_port;
+    (void)local_port;
+    ccurl_transfer *t = context;
+    size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
+    memcpy(t->remote_ip, peer_ip, length);
+    t->remote_ip[length] = 0;
+    if (t->public_only && ccurl_address_text_is_public(peer_ip) != 1) {
+        t->denied = true;
+        t->opened = false;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    // libcurl sends again by itself when a reused connection turns out dead, also a POST of which bytes have
+    // left. Once is right for what may be repeated or has certainly not left; a 417 answer asks for it.
+    if (t->sendings > 0 && t->head_status != 417) {
+        long sent = 0;
+        curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
+        if (t->sendings > 1 || (!t->repeatable && sent > 0)) {
+            t->resend_refused = true;
+            return CURL_PREREQFUNC_ABORT;
+        }
+    }
+    t->sendings++;
+    if (t->first_byte_ns) t->wait_began = ccurl_now();
+    return CURL_PREREQFUNC_OK;
+}
+
+/// Counts what libcurl's own limits leave out: bytes as received, before they are decompressed.
+static int on_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t upload, curl_off_t uploaded) {
+    (void)upload;
+    ccurl_transfer *t = context;
+    t->received = received;
+    if (uploaded != t->uploaded) {
+        t->uploaded = uploaded;
+        if (t->first_byte_ns) t->wait_began = ccurl_now();
+    }
+    if (received > t->answer_limit || (total > t->answer_limit && t->method != HEAD)) {
+        t->body_too_large = true;
+        return 1;
+    }
+    return 0;
+}
+
+ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop) {
+    ccurl_transfer *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->loop = loop;
+    t->easy = curl_easy_init();
+    if (!t->easy) {
+        free(t);
+        return NULL;
+    }
+    CURL *e = t->easy;
+    curl_easy_setopt(e, CURLOPT_PRIVATE, t);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error_text);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, ccurl_on_body);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, ccurl_on_header);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
+    curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(e, CURLOPT_XFERINFODATA, t);
+    curl_easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, before_request);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, t);
+    curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, ccurl_socket_open);
+    curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
+    // The connection outlives the transfer that opened it.
+    curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, ccurl_socket_close);
+    curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, loop);
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    // An empty name, not an absent one: else http_proxy of the environment applies.
+    curl_easy_setopt(e, CURLOPT_PROXY, "");
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
+    curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (loop->ca_file) curl_easy_setopt(e, CURLOPT_CAINFO, loop->ca_file);
+    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, loop->accept_encoding);
+    curl_easy_setopt(e, CURLOPT_USERAGENT, loop->user_agent);
+    // Below the usual 60 and 75 seconds after which servers drop idle connections.
+    curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
+    curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, 900L);
+    curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+    return t;
+}
+
+void ccurl_transfer_destroy(ccurl_transfer *t) {
+    ccurl_transfer_stop(t);
+    curl_easy_cleanup(t->easy);
+    free(t->headers);
+    free(t->body);
+    free(t->head.bytes);
+    free(t->answer.bytes);
+    free(t);
+}
+
+long ccurl_transfer_slot(const ccurl_transfer *t) { return t->slot; }
+void ccurl_transfer_set_slot(ccurl_transfer *t, long slot) { t->slot = slot; }
+
+bool ccurl_transfer_set_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    if (length > t->body_capacity) {
+        uint8_t *grown = realloc(t->body, length);
+        if (!grown) return false;
+        t->body = grown;
+        t->body_capacity = length;
+    }
+    if (length) memcpy(t->body, bytes, length);
+    t->body_length = length;
+    return true;
+}
+
+// One block holds the list's nodes and behind them the lines: one allocation, kept for the next call.
+bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t length, size_t count) {
+    t->has_headers = count > 0;
+    if (count == 0) return true;
+    size_t need = count * sizeof(struct curl_slist) + length;
+    if (need > t->headers_capacity) {
+        struct curl_slist *grown = realloc(t->headers, need);
+        if (!grown) return false;
+        t->headers = grown;
+        t->headers_capacity = need;
+    }
+    char *text = (char *)(t->headers + count);
+    memcpy(text, lines, length);
+    for (size_t i = 0; i < count; i++) {
+        t->headers[i].data = text;
+        t->headers[i].next = i + 1 < count ? &t->headers[i + 1] : NULL;
+        text += strlen(text) + 1;
+    }
+    return true;
+}
+
+void ccurl_transfer_set_url(ccurl_transfer *t, CURLU *url) {
+    t->url = url;
+    curl_easy_setopt(t->easy, CURLOPT_CURLU, url);
+}
+
+static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
+    CURL *e = t->easy;
+    bool head = s->method == HEAD;
+    if (s->has_body) {
+        curl_easy_setopt(e, CURLOPT_POST, 1L);
+        curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body_length ? (char *)t->body : "");
+        curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_length);
+    }
+    if (t->method_set && t->method == s->method && t->method_has_body == s->has_body) return;
+    if (!s->has_body) curl_easy_setopt(e, head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
+    int usual = s->has_body ? POST : head ? HEAD : GET;
+    curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, s->method == usual ? NULL : methods[s->method]);
+    t->method_set = true;
+    t->method = s->method;
+    t->method_has_body = s->has_body;
+}
+
+int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
+    CURL *e = t->easy;
+    set_method(t, s);
+    // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
+    // slow first answer would hold up all others to that host.
+    if (!t->version_set || t->https != s->https) {
+        curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(s->https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+        curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)s->https);
+        t->version_set = true;
+        t->https = s->https;
+    }
+    if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
+    if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->has_headers ? t->headers : NULL);
+
+    t->public_only = s->public_only;
+    t->repeatable = s->repeatable;
+    t->first_byte_ns = s->first_byte_ms * 1000000;
+    t->low_speed_bytes = s->low_speed_bytes;
+    t->low_speed_ns = s->low_speed_ms * 1000000;
+    t->answer_limit = s->max_response_bytes;
+    t->head.length = t->answer.length = t->head_total = 0;
+    t->head_state = HEAD_START;
+    t->head_status = t->sendings = 0;
+    t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
+    t->has_retry_after = t->has_location = t->folding = false;
+    t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
+    t->resend_refused = t->out_of_descriptors = t->cut_off = false;
+    t->remote_ip[0] = t->error_text[0] = 0;
+
+    t->started_ns = ccurl_now();
+    t->pool = t->loop->pools[s->public_only ? 0 : 1].handle;
+    CURLMcode code = curl_multi_add_handle(t->pool, e);
+    if (code != CURLM_OK) t->pool = NULL;
+    return (int)code;
+}
+
+void ccurl_transfer_stop(ccurl_transfer *t) {
+    if (t->pool) curl_multi_remove_handle(t->pool, t->easy);
+    t->pool = NULL;
+}
+
+static int64_t info_time(CURL *e, CURLINFO what) {
+    curl_off_t value = 0;
+    curl_easy_getinfo(e, what, &value);
+    return value;
+}
+
+static long info_long(CURL *e, CURLINFO what) {
+    long value = 0;
+    curl_easy_getinfo(e, what, &value);
+    return value;
+}
+
+ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
+    CURL *e = t->easy;
+    ccurl_result r = {0};
+    r.status = t->head_state == HEAD_START ? 0 : t->head_status;
+    r.dns_us = info_time(e, CURLINFO_NAMELOOKUP_TIME_T);
+    r.connect_us = info_time(e, CURLINFO_CONNECT_TIME_T);
+    r.tls_us = info_time(e, CURLINFO_APPCONNECT_TIME_T);
+    r.first_byte_us = info_time(e, CURLINFO_STARTTRANSFER_TIME_T);
+    // libcurl stops its clock at its own end of a transfer; one that we cut off has none yet.
+    r.total_us = t->cut_off ? (ccurl_now() - t->started_ns) / 1000 : info_time(e, CURLINFO_TOTAL_TIME_T);
+    // For a POST that went out in one piece libcurl counts the body in both.
+    int64_t request = info_long(e, CURLINFO_REQUEST_SIZE), upload = info_time(e, CURLINFO_SIZE_UPLOAD_T);
+    r.bytes_sent = request + upload;
+    r.bytes_received = (int64_t)t->head_total + info_time(e, CURLINFO_SIZE_DOWNLOAD_T);
+    r.http_version = info_long(e, CURLINFO_HTTP_VERSION);
+    r.os_errno = info_long(e, CURLINFO_OS_ERRNO);
+    r.request_began = t->sendings > 0;
+    r.reused = r.request_began && info_long(e, CURLINFO_NUM_CONNECTS) == 0;
+    r.answer_began = t->head_total > 0 || t->answer.length > 0;
+    r.denied = t->denied && !t->opened;
+    r.headers_too_large = t->headers_too_large;
+    r.body_too_large = t->body_too_large;
+    r.resend_refused = t->resend_refused;
+    r.out_of_descriptors = t->out_of_descriptors;
+    r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
+    r.error_text = t->error_text;
+    r.headers = t->head.bytes;
+    r.headers_length = t->head.length;
+    r.body = t->answer.bytes;
+    r.body_length = t->answer.length;
+    if (t->has_retry_after) {
+        r.retry_after = (const char *)t->head.bytes + t->retry_after;
+        r.retry_after_length = t->retry_after_length;
+    }
+    if (t->has_location) {
+        r.location = (const char *)t->head.bytes + t->location;
+        r.location_length = t->location_length;
+    }
+    return r;
+}
+
+static void shrink(ccurl_buffer *b) {
+    if (b->capacity > KEEP) {
+        free(b->bytes);
+        *b = (ccurl_buffer){0};
+    }
+    b->length = 0;
+}
+
+void ccurl_transfer_clear(ccurl_transfer *t) {
+    shrink(&t->head);
+    shrink(&t->answer);
+    t->body_length = 0;
+    if (t->body_capacity > KEEP) {
+        free(t->body);
+        t->body = NULL;
+        t->body_capacity = 0;
+    }
+    t->has_headers = false;
+    if (t->headers_capacity > KEEP) {
+        free(t->headers);
+        t->headers = NULL;
+        t->headers_capacity = 0;
+    }
+}
+
+ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
+    const int64_t second = 1000000000;
+    if (!t->pool) return CCURL_ON_TIME;
+    if (t->first_byte_ns && t->head_total == 0 && t->sendings > 0) {
+        int64_t deadline = t->wait_began + t->first_byte_ns;
+        if (deadline <= now) {
+            t->cut_off = true;
+            return CCURL_FIRST_BYTE_LATE;
+        }
+        if (deadline < *next) *next = deadline;
+    } else if (t->first_byte_ns && t->head_total == 0) {
+        // Not yet connected: the wait may begin at any time, so look again after one limit.
+        if (now + t->first_byte_ns < *next) *next = now + t->first_byte_ns;
+    }
+    if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
+    if (now + second < *next) *next = now + second;
+    // A server that thinks before it answers is not slow; only a body that crawls is.
+    bool flowing = t->head_total > 0 || (t->uploaded > 0 && t->uploaded < (int64_t)t->body_length);
+    int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
+    if (!flowing || !t->window_began) {
+        t->window_began = now;
+        t->window_bytes = bytes;
+        t->slow_since = 0;
+        return CCURL_ON_TIME;
+    }
+    if (now - t->window_began < second * 9 / 10) return CCURL_ON_TIME;
+    bool slow = (bytes - t->window_bytes) < (int64_t)((double)t->low_speed_bytes * (double)(now - t->window_began) / 1e9);
+    if (!slow) {
+        t->slow_since = 0;
+    } else {
+        if (!t->slow_since) t->slow_since = t->window_began;
+        if (now - t->slow_since >= t->low_speed_ns) {
+            t->cut_off = true;
+            return CCURL_TOO_SLOW;
+        }
+    }
+    t->window_began = now;
+    t->window_bytes = bytes;
+    return CCURL_ON_TIME;
+}

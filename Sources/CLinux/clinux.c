@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clinux.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+int clinux_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
+int clinux_spawn_close_and_chdir(posix_spawn_file_actions_t *actions) {
+    int rc = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    return rc != 0 ? rc : posix_spawn_file_actions_addchdir_np(actions, "/");
+}
+
+short clinux_spawn_flags(void) {
+    return POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+/// The worker's core without socket, clock or database: what to claim, what to write, what an answer means. Pure.
+///
+/// ```
+///  nextExchange ──► [finish of what has ended, claim for what is free] ──► the database
+///  jobArrived  ◄── claimed rows ◄──┤
+///  callEnded   ──► attempts to write          finishReturned, exchangeFailed ◄──┘
+/// ```
+/// Events are methods, what they return is to be carried out. `RunLoop` does so against PostgreSQL and libcurl; a
+/// simulation does so against a queue in memory, with lost answers and late commits. A slot is in one of three
+/// states: free, reserved by a claim under way, or in use by a call; so a claim never brings more than fits.
+struct Dispatcher: ~Copyable {
+    /// Calls in flight at most.
+    let capacity: Int
+    /// The running calls.
+    private(set) var slots: SlotTable
+    /// Slots that claims under way may fill.
+    private(set) var reserved = 0
+    /// Transactions without an answer, by number.
+    private(set) var exchanges: [UInt64: Exchange] = [:]
+    /// Attempts to be written.
+    private(set) var finished: [FinishedAttempt] = []
+    /// No exchange before this moment, after one failed.
+    private(set) var restUntil: UInt64 = 0
+    /// Set when the worker is to claim no more.
+    var isDraining = false
+
+    /// This worker's number; 0 while it has none that is good.
+    private(set) var worker: Int32 = 0
+    private(set) var isEnlisting = false
+    /// The last number, to take leases over from.
+    private var formerWorker: Int32 = 0
+
+    private(set) var book = TrackBook()
+    var pickup: PickupMode
+    var lookout = Lookout()
+    /// Whether a claim may find something.
+    private(set) var isHungry = true
+    private var lastFence: Int64 = 0
+    private var nextNumber: UInt64 = 1
+    private var finishedSince: UInt64 = 0
+    /// Attempts of one finish; fewer while one that cannot be stored is looked for.
+    private var batchLimit = ExchangePolicy.finishLimit
+
+    /// Without a number, all slots free.
+    init(capacity: Int, canListen: Bool) {
+        self.capacity = capacity
+        slots = SlotTable(count: capacity)
+        pickup = PickupMode(canListen: canListen)
+    }
+
+    /// The next exchange, if one is due; to be sent at once, or taken back.
+    mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
+        guard worker > 0, now >= restUntil else { return nil }
+        let claimable = isHungry && !isDraining && book.count > 0 ? slots.freeCount - reserved : 0
+        let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
+        guard
+            ExchangePolicy.isDue(
+                underWay: exchanges.count, finished: finished.count, claimable: claimable, capacity: capacity,
+                waited: waited)
+        else { return nil }
+        var next = Exchange()
+        if !finished.isEmpty {
+            let count = ExchangePolicy.batch(of: finished.lazy.map(\.bodyBytes), limit: batchLimit)
+            let batch = FinishBatch(Array(finished.prefix(count)))
+            finished.removeFirst(count)
+            finishedSince = now
+            next.batch = batch
+        }
+        let limit = min(claimable, ExchangePolicy.claimLimit)
+        let visits = limit > 0 ? book.plan(limit: limit) : []
+        if !visits.isEmpty {
+            next.claim = Exchange.Claim(limit: limit, visits: visits, above: lastFence)
+            reserved += limit
+        }
+        guard next.batch != nil || next.claim != nil else { return nil }
+        let number = nextNumber
+        nextNumber += 1
+        exchanges[number] = next
+        return (number, next)
+    }
+
+    /// When an attempt has waited long enough for company, or the rest after a failure is over; nil if neither. With
+    /// all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
+    func deadline(now: UInt64) -> UInt64? {
+        if now < restUntil { return restUntil }
+        guard worker > 0, !finished.isEmpty, (1..<ExchangePolicy.depth).contains(exchanges.count) else { return nil }
+        return finishedSince + ExchangePolicy.patience
+    }
+
+    /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
+    ///
+    /// - Returns: nil if the rows mean nothing: they were claimed for a number that has been given up since, and
+    ///   the enlisting behind them makes them ready again. Calling them would call them twice.
+    mutating func claimReturned(_ number: UInt64) -> Arrival? {
+        guard let exchange = exchanges[number], let claim = exchange.claim else { return nil }
+        exchanges[number]?.claim = nil
+        if exchange.batch == nil { exchanges[number] = nil }
+        reserved -= claim.limit
+        return worker > 0 ? Arrival(claim: claim) : nil
+    }
+
+    /// A row of a claim. Returns the slot to call it in.
+    mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
+        arrival.note(job.lease)
+        lastFence = max(lastFence, job.lease.fence)
+        return slots.take(job)
+    }
+
+    /// The last row of a claim has been read.
+    mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
+        let claim = arrival.claim
+        book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
+        isHungry = claim.isOutdated || arrival.rows == claim.limit || book.hasHotTracks
+        let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
+        lookout.poll = now + pickup.interval
+        lookout.hasRoom = arrival.rows < claim.limit
+        return change
+    }
+
+    /// A finish is stored. Returns how many of its attempts were refused because their lease had ended.
+    mutating func finishReturned(_ number: UInt64, stored: Int) -> Int {
+        guard let exchange = exchanges[number], let batch = exchange.batch else { return 0 }
+        exchanges[number]?.batch = nil
+        if exchange.claim == nil { exchanges[number] = nil }
+        batchLimit = min(ExchangePolicy.finishLimit, batchLimit * 2)
+        return batch.attempts.count - stored
+    }
+
+    /// Takes an exchange back: its attempts are to be written again, its slots are free again.
+    mutating func takeBack(_ number: UInt64, now: UInt64) {
+        guard let exchange = exchanges.removeValue(forKey: number) else { return }
+        if let batch = exchange.batch {
+            if finished.isEmpty { finishedSince = now }
+            finished.insert(contentsOf: batch.attempts, at: 0)
+        }
+        reserved -= exchange.claim?.limit ?? 0
+        isHungry = true
+    }
+
+    /// A finish or a claim failed, and with it its whole exchange. Comes once for each of its statements, in their
+    /// order; so when the claim is to blame, the exchange has been taken back by then.
+    mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> Remedy {
+        let batch = exchanges[number]?.batch
+        takeBack(number, now: now)
+        switch cause {
+        case .aborted: return .none
+        case .workerLost: return .enlist
+        case .unstorable:
+            if let batch { return isolate(batch, now: now) }
+        case .failure: break
+        }
+        restUntil = now + Dispatcher.restAfterFailure
+        return .report
+    }
+
+    /// 250 ms: a database in trouble is not helped by haste.
+    private static let restAfterFailure: UInt64 = 250_000_000
+
+    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone.
+    private mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
+        batchLimit = max(1, batch.attempts.count / 2)
+        guard batch.attempts.count == 1, let first = batch.attempts.first else { return .report }
+        finished.removeFirst()
+        let verdict = Verdict(
+            .failed, .internal, "the answer could not be stored by the database; please report it")
+        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil), now: now)
+        return .reportJob(first.lease.jobID)
+    }
+
+    /// A call has ended: its slot is free, its attempt goes into the next finish.
+    mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
+        guard let job = slots.release(slot) else { return }
+        let verdict = Verdict(
+            outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome), now: now)
+    }
+
+    /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be
+    /// sent twice and may have been sent ends as unknown.
+    mutating func callCutOff(slot: Int, sent: SentState, now: UInt64) {
+        guard let job = slots.release(slot) else { return }
+        let verdict =
+            job.isAtMostOnce && sent == .maybe
+            ? Verdict(
+                .unknown, .lostWorker,
+                "the worker was stopped before the answer came; it is not known whether the server acted on it")
+            : Verdict(.handedBack, .lostWorker, "the worker was stopped before the answer came; no attempt was used")
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil), now: now)
+    }
+
+    /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.
+    mutating func jobCancelled(_ jobID: Int64, fence: Int64) -> Int? {
+        guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
+        _ = slots.release(slot)
+        return slot
+    }
+
+    private mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
+        if finished.isEmpty { finishedSince = now }
+        finished.append(attempt)
+    }
+
+    /// Whether no call runs and none can begin by a claim under way.
+    var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
+
+    /// Whether all that has ended is in the database.
+    var isWritten: Bool { finished.isEmpty && exchanges.isEmpty }
+
+    /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
+    mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
+        giveUpNumber()
+        isEnlisting = false
+        for number in numbers { takeBack(number, now: now) }
+    }
+
+    /// What to ask for a number with, the first or a new one: the old one and the leases that are still needed;
+    /// nil while that is under way.
+    mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
+        guard !isEnlisting else { return nil }
+        giveUpNumber()
+        isEnlisting = true
+        // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
+        let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
+        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease))
+    }
+
+    /// It could not be sent, or was refused.
+    mutating func enlistingFailed() {
+        isEnlisting = false
+    }
+
+    /// The number is there. Returns the slots, free now, of calls whose lease no longer holds: their jobs run
+    /// elsewhere or are done.
+    mutating func enlisted(_ number: Int32, held: Set<Int64>) -> [Int] {
+        isEnlisting = false
+        worker = number
+        formerWorker = number
+        let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
+        for slot in lost { _ = slots.release(slot) }
+        finished.removeAll { !held.contains($0.lease.seq) }
+        pickup.connectionLost()
+        isHungry = true
+        lookout = Lookout()
+        return lost
+    }
+
+    private mutating func giveUpNumber() {
+        if worker > 0 { formerWorker = worker }
+        worker = 0
+    }
+
+    /// News of jobs: look for them.
+    mutating func jobsAnnounced(now: UInt64) -> PickupMode.Change {
+        isHungry = true
+        lookout.wantsSurvey = true
+        for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
+        return pickup.notified(now: now)
+    }
+
+    /// INSERTs notify this worker from now on. A job may have come in between the last look and this moment, and in
+    /// a track that is not known.
+    mutating func listeningBegan() {
+        isHungry = true
+        lookout.wantsSurvey = true
+    }
+
+    /// Asks again for jobs that nobody announced, when it is time to.
+    mutating func poll(now: UInt64) -> PickupMode.Change {
+        guard worker > 0, !isDraining, slots.freeCount > 0, now >= lookout.poll else { return .none }
+        lookout.poll = now + pickup.interval
+        guard exchanges.isEmpty else { return .none }
+        isHungry = true
+        guard book.count == 0 else { return .none }
+        // With no track to claim from there is no claim that could come back empty.
+        let change = pickup.claimReturned(rows: 0, limit: 1)
+        lookout.poll = now + pickup.interval
+        return change
+    }
+
+    /// Whether a survey is to be sent now; it counts as begun.
+    mutating func surveyBegins(now: UInt64) -> Bool {
+        guard !isDraining, slots.freeCount > 0, now >= lookout.surveyDue else { return false }
+        lookout.surveyBegan(now: now)
+        return true
+    }
+
+    /// A survey's answer.
+    mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
+        lookout.surveyReturned(now: now)
+        book.surveyReturned(sightings)
+        if !sightings.isEmpty { isHungry = true }
+    }
+
+    /// When to look for jobs again if nothing happens before; never while all slots are taken.
+    func nextLook(canSurvey: Bool) -> UInt64? {
+        guard worker > 0, !isDraining, slots.freeCount > 0 else { return nil }
+        return canSurvey ? min(lookout.poll, lookout.surveyDue) : lookout.poll
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the duties session is asked to do; the raw value is part of a statement's tag.
+enum Duty: UInt64, CaseIterable {
+    case beat = 1
+    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions
+}
+
+/// Tags of statements, by which their answers are known.
+enum Tag {
+    /// On the jobs session: an exchange's finish and claim, the enlisting, the goodbye.
+    static func finish(_ number: UInt64) -> UInt64 { number << 2 }
+    static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
+    static let enlist: UInt64 = 2
+    static let leave: UInt64 = 3
+
+    /// On the duties session: the duty, and the worker it was for; answers for a former number mean nothing.
+    static func duty(_ duty: Duty, worker: Int32) -> UInt64 { UInt64(UInt32(bitPattern: worker)) << 8 | duty.rawValue }
+    static func duty(of tag: UInt64) -> Duty? { Duty(rawValue: tag & 0xff) }
+    static func worker(of tag: UInt64) -> Int32 { Int32(truncatingIfNeeded: tag >> 8) }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PGClient
+
+/// All that a worker process is told before it starts.
+public struct EngineConfiguration: Sendable {
+    /// Where the queue is.
+    public var database: PGConnectionString
+    /// For people: host and process.
+    public var name: String
+    /// Queues to take jobs of; empty: every queue.
+    public var queues: [String]
+    /// Calls in flight, at least 1.
+    public var concurrency: Int
+    /// Whether private, loopback and link-local addresses may be called.
+    public var allowsPrivateNetwork: Bool
+    /// How long a stop waits for running calls.
+    public var drain: Duration
+    /// Off behind PgBouncer in transaction mode: statements are not prepared, and new jobs are found by polling.
+    public var usesSessions: Bool
+    /// Hears of everything worth a line in the log; called on the loop's thread.
+    public var log: @Sendable (EngineEvent) -> Void
+
+    /// A configuration; every part is checked by the caller.
+    public init(
+        database: PGConnectionString, name: String, queues: [String], concurrency: Int, allowsPrivateNetwork: Bool,
+        drain: Duration, usesSessions: Bool, log: @escaping @Sendable (EngineEvent) -> Void
+    ) {
+        self.database = database
+        self.name = name
+        self.queues = queues
+        self.concurrency = concurrency
+        self.allowsPrivateNetwork = allowsPrivateNetwork
+        self.drain = drain
+        self.usesSessions = usesSessions
+        self.log = log
+    }
+}

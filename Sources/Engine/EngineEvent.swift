@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that an operator may want to read in the log. Holds no secret, no URL and no body.
+public enum EngineEvent: Equatable, Sendable {
+    /// The worker has its number and claims jobs; also after each reconnect.
+    case enlisted(worker: Int32, heldLeases: Int)
+    /// A connection is gone; the session comes back by itself.
+    case connectionLost(session: String, reason: String)
+    /// A connection is there again.
+    case connected(session: String)
+    /// Leases that the database no longer knows as ours: their calls were aborted.
+    case leasesLost(jobs: Int)
+    /// Attempts whose result was not stored, because their lease had ended.
+    case resultsRefused(jobs: Int)
+    /// A statement failed; what it was for is tried again.
+    case statementFailed(verb: String, reason: String)
+    /// A result that the database cannot store as it is; the job fails with `internal`.
+    case resultUnstorable(job: Int64, reason: String)
+    /// This worker leads now, or leads no more.
+    case leading(Bool)
+    /// Another worker was silent for 10 s; its jobs run again.
+    case workerReaped(name: String, jobs: Int)
+    /// A range of ids was added.
+    case partitionAdded(String)
+    /// A signal asked to stop.
+    case draining(inFlight: Int)
+    /// Calls that were cut off at the end of the drain.
+    case handedBack(jobs: Int)
+    /// A call was aborted because its job was cancelled.
+    case callAborted(job: Int64)
+    /// The loop has ended.
+    case stopped
+}
+
+/// How a worker's run ended.
+public enum EngineEnd: Equatable, Sendable {
+    /// All is handed back.
+    case clean
+    /// It could not say goodbye in time: its leases are reaped after 10 s.
+    case abandoned
+    /// The database is of another version now; the reason says what to do.
+    case schemaMismatch(String)
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+/// One transaction under way on the claiming session: a finish, a claim, or both.
+struct Exchange {
+    /// What it ends; kept until the database has confirmed it.
+    var batch: FinishBatch?
+    /// What it claims.
+    var claim: Claim?
+
+    /// A claim under way.
+    struct Claim {
+        var limit: Int
+        var visits: [TrackBook.Visit]
+        /// Its fence is to be above this one.
+        var above: Int64
+        /// Whether news of jobs arrived after it was sent: then an empty answer proves nothing.
+        var isOutdated = false
+    }
+}
+
+/// The answer of a claim while its rows are read.
+struct Arrival {
+    let claim: Exchange.Claim
+    private(set) var rows = 0
+    private(set) var found: [Int32: (count: Int, last: Int64)] = [:]
+
+    /// Nothing read yet.
+    init(claim: Exchange.Claim) {
+        self.claim = claim
+    }
+
+    /// Counts a row.
+    mutating func note(_ lease: Lease) {
+        rows += 1
+        let before = found[lease.track]
+        found[lease.track] = ((before?.count ?? 0) + 1, max(before?.last ?? 0, lease.seq))
+    }
+}
+
+/// Why an exchange has failed.
+enum Rejection: Equatable {
+    /// Another statement of it is to blame; its own event tells why.
+    case aborted
+    /// The worker was declared lost: its number is void.
+    case workerLost
+    /// A value cannot be stored; another try would fail alike.
+    case unstorable
+    /// Anything else.
+    case failure
+}
+
+/// What to do about an exchange that has failed.
+enum Remedy: Equatable {
+    case none
+    /// Ask for a new number.
+    case enlist
+    /// Tell the operator.
+    case report
+    /// Tell the operator of a job whose answer cannot be stored.
+    case reportJob(Int64)
+}

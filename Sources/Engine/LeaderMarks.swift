@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// How far a leader has come in the tables that it works off in order. Pure.
+///
+/// Work behind a mark is done, but its dead rows may stay for hours while an old transaction is open; so a duty starts
+/// at its mark. What was committed late lies before it: every second, or 50 times its own cost apart, it starts
+/// from the beginning.
+struct LeaderMarks {
+    /// Starts again a little before the mark: rows commit out of order by this much all the time.
+    static let overlapMicroseconds: Int64 = 1_000_000
+    static let overlapTallies: Int64 = 10_000
+    static let fullInterval: UInt64 = 1_000_000_000
+
+    private var promoted: PGTimestamp?
+    private var folded: Int64 = 0
+    private var fullTendAt: UInt64 = 0
+    private var fullFoldAt: UInt64 = 0
+    private var fullExpireAt: UInt64 = 0
+
+    /// Where promoting starts; nil: at the beginning.
+    mutating func promoteFrom(now: UInt64) -> PGTimestamp? {
+        guard now < fullTendAt, let promoted else {
+            fullTendAt = now + LeaderMarks.fullInterval
+            return nil
+        }
+        return PGTimestamp(microseconds: promoted.microseconds - LeaderMarks.overlapMicroseconds)
+    }
+
+    /// Promoting has come this far.
+    ///
+    /// - Parameter cost: how long it took; after a start from the beginning the next one keeps its distance.
+    mutating func promotedTo(_ latest: PGTimestamp?, wasFull: Bool, cost: UInt64, now: UInt64) {
+        if wasFull { fullTendAt = now + max(LeaderMarks.fullInterval, 50 * cost) }
+        guard let latest else { return }
+        promoted = PGTimestamp(microseconds: max(latest.microseconds, promoted?.microseconds ?? .min))
+    }
+
+    /// Folding takes what is above this id.
+    mutating func foldAfter(now: UInt64) -> Int64 {
+        guard now < fullFoldAt else {
+            fullFoldAt = now + 60 * LeaderMarks.fullInterval
+            return 0
+        }
+        return max(0, folded - LeaderMarks.overlapTallies)
+    }
+
+    /// Folding has come this far.
+    mutating func foldedTo(_ id: Int64?) {
+        folded = max(folded, id ?? 0)
+    }
+
+    /// Whether expiring starts at the beginning, which it does every ten seconds.
+    mutating func expiresFromStart(now: UInt64) -> Bool {
+        guard now >= fullExpireAt else { return false }
+        fullExpireAt = now + 10 * LeaderMarks.fullInterval
+        return true
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// When a worker looks for jobs by itself: polls of the tracks it knows, surveys of all. Monotonic nanoseconds.
+struct Lookout {
+    /// Between surveys while the worker has all that it can do.
+    static let surveyInterval: UInt64 = 1_000_000_000
+    /// News of jobs may cause a survey this soon after the last one.
+    static let quickSurveyInterval: UInt64 = 10_000_000
+    /// A survey may take one part in so many of the time.
+    static let surveyRest: UInt64 = 50
+
+    /// The next look for jobs that nobody announced.
+    var poll: UInt64 = 0
+    /// Whether something has happened that a survey might tell more of.
+    var wantsSurvey = true
+    /// Whether the last claim brought less than it asked for: then a job in a track that is not known here could
+    /// run at once, and is looked for at the pace of the fallback.
+    var hasRoom = true
+    private var began: UInt64?
+    /// How long the last survey took, its way included.
+    private var cost: UInt64 = 0
+
+    /// When the next survey may go out: never so often that surveys cost more than 2 % of the time.
+    var surveyDue: UInt64 {
+        guard let began else { return 0 }
+        let interval = hasRoom ? PickupMode.fallbackInterval : Lookout.surveyInterval
+        return began + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, Lookout.surveyRest * cost)
+    }
+
+    /// A survey goes out.
+    mutating func surveyBegan(now: UInt64) {
+        wantsSurvey = false
+        began = now
+    }
+
+    /// Its answer is there.
+    mutating func surveyReturned(now: UInt64) {
+        cost = now - (began ?? now)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+
+// What a worker does beside calling: heartbeats, surveys, aborts; and, while it leads, the leader's duties.
+extension RunLoop {
+    /// Sends what is due. A duty that has not been answered is not sent again.
+    func doDuties() {
+        let worker = dispatcher.worker
+        guard worker > 0, duties.isReady else { return }
+        if due(&schedule.beat, Schedule.beatInterval) {
+            StoreCalls.beat(
+                worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
+                isListening: dispatcher.pickup.isListening, into: &parameters)
+            send(.beat, StoreStatement.beat)
+        }
+        if dispatcher.slots.inUse > 0, due(&schedule.aborts, Schedule.abortsInterval) {
+            StoreCalls.worker(worker, into: &parameters)
+            send(.takeAborts, StoreStatement.takeAborts)
+        }
+        if due(&schedule.lead, epoch == nil ? Schedule.leadInterval : 3 * Schedule.leadInterval) {
+            StoreCalls.worker(worker, into: &parameters)
+            send(.lead, StoreStatement.lead)
+        }
+        survey()
+        if let epoch { leadersDuties(worker, epoch) }
+    }
+
+    private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
+        if !dutiesUnderWay.contains(.tend), due(&schedule.tend, Schedule.tendInterval) {
+            let since = marks.promoteFrom(now: now)
+            isFullTend = since == nil
+            tendStarted = now
+            StoreCalls.tend(worker: worker, epoch: epoch, since: since, into: &parameters)
+            send(.tend, StoreStatement.tend)
+        }
+        if due(&schedule.watch, Schedule.watchInterval) {
+            StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
+            send(.reap, StoreStatement.reap)
+            StoreCalls.expire(
+                worker: worker, epoch: epoch, fromStart: marks.expiresFromStart(now: now), into: &parameters)
+            send(.expire, StoreStatement.expire)
+            StoreCalls.fold(worker: worker, epoch: epoch, after: marks.foldAfter(now: now), into: &parameters)
+            send(.fold, StoreStatement.fold)
+        }
+        if due(&schedule.partition, Schedule.partitionInterval) {
+            StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
+            send(.extendPartitions, StoreStatement.extendPartitions)
+        }
+    }
+
+    private func survey() {
+        guard !dutiesUnderWay.contains(.survey), dispatcher.surveyBegins(now: now) else { return }
+        StoreCalls.survey(queues: configuration.queues, into: &parameters)
+        send(.survey, StoreStatement.survey)
+    }
+
+    private func due(_ moment: inout UInt64, _ interval: UInt64) -> Bool {
+        guard now >= moment else { return false }
+        moment = now + interval
+        return true
+    }
+
+    private func send(_ duty: Duty, _ statement: PGStatement) {
+        guard !dutiesUnderWay.contains(duty) || duty == .setIdle else { return }
+        do throws(PGError) {
+            try duties.send(statement, &parameters, tag: Tag.duty(duty, worker: dispatcher.worker))
+            dutiesUnderWay.insert(duty)
+        } catch {
+            // `lost` follows; what was due is due again on the next connection.
+            schedule = Schedule()
+            dispatcher.lookout = Lookout()
+        }
+    }
+
+    /// Says whether INSERTs should notify this worker.
+    func setIdle(_ isIdle: Bool) {
+        guard dispatcher.worker > 0, duties.isReady else { return dispatcher.pickup.connectionLost() }
+        StoreCalls.setIdle(worker: dispatcher.worker, isIdle, into: &parameters)
+        send(.setIdle, StoreStatement.setIdle)
+    }
+
+    /// Takes in the answer of a duty.
+    func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
+        switch duty {
+        case .beat:
+            if !result.bool(0, 0) && !isLeaving { enlist() }
+        case .takeAborts:
+            for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
+        case .lead:
+            let held = result.optionalInt64(0, 0)
+            if (held == nil) != (epoch == nil) {
+                configuration.log(.leading(held != nil))
+                marks = LeaderMarks()
+            }
+            epoch = held
+        case .tend:
+            if !result.bool(0, 0) { epoch = nil }
+            if result.bool(0, 2) { schedule.tend = now }
+            if result.int64(0, 1) > 0 { jobsAnnounced() }
+            let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
+            marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
+        case .survey:
+            dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
+        case .setIdle:
+            dispatcher.listeningBegan()
+        case .reap:
+            for row in 0..<result.rowCount {
+                configuration.log(
+                    .workerReaped(name: result.text(row, 1), jobs: Int(result.int32(row, 2))))
+            }
+        case .extendPartitions:
+            if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
+        case .fold:
+            marks.foldedTo(result.optionalInt64(0, 0))
+        case .expire:
+            break
+        }
+    }
+
+    /// A person or a rule has cancelled a running job: its result stands already, the call is pointless.
+    private func abort(jobID: Int64, fence: Int64) {
+        guard let slot = dispatcher.jobCancelled(jobID, fence: fence) else { return }
+        agent.cancel(slot: slot)
+        configuration.log(.callAborted(job: jobID))
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+
+// The hot path: exchanges go out, claimed jobs become calls, outcomes become finished attempts.
+extension RunLoop {
+    /// `PR008`: the worker was declared lost, as `postrider.claim` says.
+    private static let workerLost = SQLState(rawValue: "PR008")
+
+    /// Sends exchanges while they are due.
+    func exchange() {
+        guard jobs.isReady else { return }
+        while let (number, next) = dispatcher.nextExchange(now: now) {
+            guard send(number, next) else { return dispatcher.takeBack(number, now: now) }
+        }
+    }
+
+    /// Sends one exchange; false if the session is on its way down: then `lost` follows.
+    private func send(_ number: UInt64, _ next: Exchange) -> Bool {
+        let worker = dispatcher.worker
+        do throws(PGError) {
+            if let batch = next.batch {
+                batch.encode(worker: worker, columns: &columns, into: &parameters)
+                try jobs.append(StoreStatement.finish, &parameters, tag: Tag.finish(number))
+            }
+            if let claim = next.claim {
+                StoreCalls.claim(
+                    worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
+                    alone: next.batch == nil, into: &parameters)
+                try jobs.append(StoreStatement.claim, &parameters, tag: Tag.claim(number))
+            }
+            jobs.commit()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Starts what a claim brought.
+    func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
+        guard let reader, var arrival = dispatcher.claimReturned(number) else { return }
+        for row in 0..<result.rowCount {
+            let job = reader.job(result, row)
+            guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }
+            agent.start(job.call, slot: slot)
+        }
+        apply(dispatcher.claimRead(arrival, now: now))
+    }
+
+    /// Notes what the database has stored, and what it refused.
+    func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
+        let refused = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        if refused > 0 { configuration.log(.resultsRefused(jobs: refused)) }
+    }
+
+    /// A finish or claim failed; its whole exchange was rolled back.
+    func exchangeFailed(_ number: UInt64, _ error: PGError) {
+        switch dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now) {
+        case .none: break
+        case .enlist: enlist()
+        case .report: configuration.log(.statementFailed(verb: "exchange", reason: error.description))
+        case .reportJob(let job): configuration.log(.resultUnstorable(job: job, reason: error.description))
+        }
+    }
+
+    private static func rejection(_ error: PGError) -> Rejection {
+        if error.code == .aborted { return .aborted }
+        if error.sqlState == workerLost { return .workerLost }
+        return error.sqlState?.isDataError == true ? .unstorable : .failure
+    }
+
+    /// Turns outcomes into finished attempts; their slots are free from here on.
+    func collectOutcomes() {
+        for call in agent.takeFinished() { dispatcher.callEnded(slot: call.slot, call.outcome, now: now) }
+    }
+
+    /// Carries out what the way of hearing of jobs asks for.
+    func apply(_ change: PickupMode.Change) {
+        switch change {
+        case .none: break
+        case .listen: setIdle(true)
+        case .stopListening: setIdle(false)
+        }
+    }
+
+    /// News of jobs: look for them.
+    func jobsAnnounced() {
+        apply(dispatcher.jobsAnnounced(now: now))
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+
+// What the two sessions tell: the one for jobs, whose loss costs the worker its number, and the one for duties.
+extension RunLoop {
+    /// An event of the jobs session.
+    func jobsEvent(_ event: consuming PGSessionEvent) {
+        switch consume event {
+        case .ready:
+            configuration.log(.connected(session: "jobs"))
+            enlist()
+        case .result(let tag, let result):
+            jobsResult(tag, result)
+        case .failed(let tag, let error):
+            jobsFailed(tag, error)
+        case .lost(let error, let tags):
+            configuration.log(.connectionLost(session: "jobs", reason: error.description))
+            dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
+        case .notification: break
+        case .retryAt: break
+        }
+    }
+
+    private func jobsResult(_ tag: UInt64, _ result: borrowing PGResult) {
+        switch tag {
+        case Tag.enlist: enlisted(result)
+        case Tag.leave: end = .clean
+        default:
+            if tag & 1 == 1 { claimReturned(tag >> 2, result) } else { finishReturned(tag >> 2, result) }
+        }
+    }
+
+    private func jobsFailed(_ tag: UInt64, _ error: PGError) {
+        switch tag {
+        case Tag.enlist:
+            dispatcher.enlistingFailed()
+            if error.sqlState?.isSchemaMismatch == true {
+                end = .schemaMismatch(
+                    "the schema of this database is not the one this worker knows; run: worker migrate")
+                return
+            }
+            configuration.log(.statementFailed(verb: "enlist", reason: error.description))
+            jobs.abandon("enlisting failed", now: now)
+        case Tag.leave:
+            configuration.log(.statementFailed(verb: "leave", reason: error.description))
+            end = .abandoned
+        default:
+            exchangeFailed(tag >> 2, error)
+        }
+    }
+
+    /// Asks for a number, the first or a new one, and takes along the leases that are still needed.
+    func enlist() {
+        guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
+        let introduction = StoreCalls.Introduction(
+            name: configuration.name, version: "\(ProductVersion.current)", queues: configuration.queues,
+            concurrency: configuration.concurrency)
+        StoreCalls.enlist(introduction, old: old, held: held, into: &parameters)
+        do throws(PGError) {
+            try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)
+        } catch {
+            dispatcher.enlistingFailed()
+        }
+    }
+
+    /// The number is there. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
+    private func enlisted(_ result: borrowing PGResult) {
+        let worker = result.int32(0, 0)
+        reader = ClaimReader(
+            installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
+            allowsPrivateNetwork: configuration.allowsPrivateNetwork)
+        let held = Set(result.int64s(0, 3))
+        let lost = dispatcher.enlisted(worker, held: held)
+        for slot in lost { agent.cancel(slot: slot) }
+        if !lost.isEmpty { configuration.log(.leasesLost(jobs: lost.count)) }
+        configuration.log(.enlisted(worker: worker, heldLeases: held.count))
+        schedule = Schedule()
+    }
+
+    /// An event of the duties session.
+    func dutiesEvent(_ event: consuming PGSessionEvent) {
+        switch consume event {
+        case .ready:
+            configuration.log(.connected(session: "duties"))
+            schedule = Schedule()
+            dispatcher.lookout = Lookout()
+            jobsAnnounced()
+        case .result(let tag, let result):
+            guard let duty = Tag.duty(of: tag) else { return }
+            dutiesUnderWay.remove(duty)
+            if Tag.worker(of: tag) == dispatcher.worker { dutyDone(duty, result) }
+        case .failed(let tag, let error):
+            guard let duty = Tag.duty(of: tag) else { return }
+            dutiesUnderWay.remove(duty)
+            configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
+        case .lost(let error, _):
+            configuration.log(.connectionLost(session: "duties", reason: error.description))
+            dutiesUnderWay.removeAll()
+            dispatcher.pickup.connectionLost()
+        case .notification(let news):
+            if news.payload == "abort" { schedule.aborts = 0 } else { jobsAnnounced() }
+            if epoch != nil { schedule.tend = 0 }
+        case .retryAt:
+            break
+        }
+    }
+}

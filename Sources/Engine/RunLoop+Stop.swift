@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+
+// The end: claim no more, let calls end, hand the rest back, say goodbye.
+extension RunLoop {
+    /// Time to write what is left and to say goodbye, after the drain.
+    private static let goodbyeTime: UInt64 = 5_000_000_000
+
+    /// A signal: the first begins the drain, a second one ends it at once.
+    func stopRequested() {
+        guard drainDeadline == nil else {
+            drainDeadline = now
+            return
+        }
+        let (seconds, fraction) = configuration.drain.components
+        drainDeadline = now + UInt64(seconds) * 1_000_000_000 + UInt64(fraction / 1_000_000_000)
+        dispatcher.isDraining = true
+        configuration.log(.draining(inFlight: dispatcher.slots.inUse))
+        if dispatcher.pickup.isListening { setIdle(false) }
+        schedule.beat = 0
+    }
+
+    /// Ends the run when everything is written and the goodbye is said, or when time is over.
+    func leaveIfDone() {
+        guard let drainDeadline else { return }
+        if now >= drainDeadline && dispatcher.slots.inUse > 0 { handBack() }
+        if let leaveDeadline, now >= leaveDeadline {
+            end = .abandoned
+            return
+        }
+        guard dispatcher.isQuiet else { return }
+        if leaveDeadline == nil { leaveDeadline = now + RunLoop.goodbyeTime }
+        guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
+        StoreCalls.worker(dispatcher.worker, into: &parameters)
+        do throws(PGError) {
+            try jobs.send(StoreStatement.leave, &parameters, tag: Tag.leave)
+            isLeaving = true
+        } catch {
+            isLeaving = false
+        }
+    }
+
+    /// Cuts off what still runs.
+    private func handBack() {
+        let running = dispatcher.slots.running
+        for (slot, _) in running { dispatcher.callCutOff(slot: slot, sent: agent.cancel(slot: slot), now: now) }
+        configuration.log(.handedBack(jobs: running.count))
+    }
+}

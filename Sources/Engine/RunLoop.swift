@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+internal import Reactor
+
+/// The one loop of a worker: joins the database's sessions, the agent and the signals, and takes no thread beside.
+///
+/// ```
+///        ┌────────── wait for sockets, signals, the next deadline ──────────┐
+///        ▼                                                                  │
+///   jobs session ─► claims ─► agent starts calls                            │
+///   duties session ─► news, surveys, heartbeats, the leader's duties        │
+///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
+///   exchange: [finish what has ended, claim for what is free] ──────────────┘
+/// ```
+/// Decisions are in pure types (`Dispatcher` and what it is made of, `Schedule`, `PGSessionMachine`); this one
+/// carries them out. No HTTP call ever runs inside a database transaction, and a slow call holds its
+/// own slot only.
+public final class RunLoop {
+    let configuration: EngineConfiguration
+    let agent: HTTPAgent
+    var poller: Poller
+    let signals: SignalSource
+    var jobs: PGSession
+    var duties: PGSession
+    var jobsInterest: PGSessionInterest?
+    var dutiesInterest: PGSessionInterest?
+
+    var parameters = PGParameters()
+    var columns = FinishColumns()
+    var dispatcher: Dispatcher
+    var schedule = Schedule()
+    var now: UInt64 = 0
+
+    var reader: ClaimReader?
+    /// The leader's epoch while this worker leads.
+    var epoch: Int64?
+    var marks = LeaderMarks()
+    var isFullTend = false
+    var tendStarted: UInt64 = 0
+
+    var dutiesUnderWay: Set<Duty> = []
+
+    var drainDeadline: UInt64?
+    var isLeaving = false
+    var leaveDeadline: UInt64?
+    var end: EngineEnd?
+
+    /// Prepares the loop; nothing is connected yet. Call before any other thread exists: signals are blocked here.
+    ///
+    /// - Throws: a sentence that says what is missing.
+    public init(_ configuration: EngineConfiguration) throws(EngineError) {
+        self.configuration = configuration
+        do throws(ReactorError) {
+            signals = try SignalSource([SIGTERM, SIGINT, SIGHUP])
+            poller = try Poller()
+        } catch {
+            throw EngineError(message: "\(error)")
+        }
+        do throws(AgentError) {
+            agent = try HTTPAgent(slots: configuration.concurrency)
+        } catch {
+            throw EngineError(message: error.message)
+        }
+        dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
+        let setUp = configuration.usesSessions ? ["set idle_in_transaction_session_timeout = '10s'"] : []
+        jobs = PGSession(
+            PGSession.Configuration(
+                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
+        duties = PGSession(
+            PGSession.Configuration(
+                string: configuration.database, setUp: setUp + (configuration.usesSessions ? ["listen postrider"] : []),
+                prepares: configuration.usesSessions))
+    }
+
+    /// Runs until a signal has ended it.
+    public func run() -> EngineEnd {
+        now = MonotonicClock.now
+        do throws(ReactorError) {
+            try poller.add(signals.descriptor, token: Token.signals, read: true, write: false)
+            jobs.start(now: now)
+            duties.start(now: now)
+            var ready: [PollerEvent] = []
+            while end == nil {
+                try watchSockets()
+                try poller.wait(timeoutNanoseconds: patience(), into: &ready)
+                now = MonotonicClock.now
+                for event in ready { handle(event) }
+                turn()
+            }
+        } catch {
+            configuration.log(.statementFailed(verb: "poll", reason: "\(error)"))
+            end = .abandoned
+        }
+        jobs.close()
+        duties.close()
+        configuration.log(.stopped)
+        return end ?? .clean
+    }
+
+    /// What one descriptor's readiness means.
+    private func handle(_ event: PollerEvent) {
+        switch event.token & Token.kinds {
+        case Token.signals:
+            for _ in signals.read() { stopRequested() }
+        case Token.jobs:
+            guard event.token & ~Token.kinds == jobsInterest?.generation else { return }
+            jobs.process(readable: event.readable, writable: event.writable, now: now)
+        case Token.duties:
+            guard event.token & ~Token.kinds == dutiesInterest?.generation else { return }
+            duties.process(readable: event.readable, writable: event.writable, now: now)
+        default:
+            agent.socketReady(
+                Int32(truncatingIfNeeded: event.token), readable: event.readable, writable: event.writable)
+        }
+    }
+
+    /// Everything that follows from what has happened: answers, outcomes, duties, the next exchange.
+    private func turn() {
+        if let due = jobs.nextDeadline, now >= due { jobs.process(readable: false, writable: false, now: now) }
+        if let due = duties.nextDeadline, now >= due { duties.process(readable: false, writable: false, now: now) }
+        while let event = jobs.next() { jobsEvent(event) }
+        while let event = duties.next() { dutiesEvent(event) }
+        if let due = agent.nextDeadline, now >= due { agent.timeout() }
+        collectOutcomes()
+        doDuties()
+        apply(dispatcher.poll(now: now))
+        exchange()
+        leaveIfDone()
+        // What was started just now is sent in this turn, not in the next.
+        if let due = agent.nextDeadline, now >= due { agent.timeout() }
+    }
+
+    /// How long nothing needs to be done; nil for ever.
+    private func patience() -> UInt64? {
+        var moment = UInt64.max
+        if let due = jobs.nextDeadline { moment = min(moment, due) }
+        if let due = duties.nextDeadline { moment = min(moment, due) }
+        if let due = agent.nextDeadline { moment = min(moment, due) }
+        if let due = drainDeadline { moment = min(moment, due) }
+        if let due = leaveDeadline { moment = min(moment, due) }
+        if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
+        if dispatcher.worker > 0 && duties.isReady {
+            moment = min(moment, schedule.earliest(leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0))
+        }
+        let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)
+        if let due = dispatcher.nextLook(canSurvey: canSurvey) { moment = min(moment, due) }
+        if moment == .max { return nil }
+        let current = MonotonicClock.now
+        return moment > current ? moment - current : 0
+    }
+
+    /// Tells the poller what the sessions and the agent want to wait for.
+    private func watchSockets() throws(ReactorError) {
+        let wanted = jobs.interest
+        if wanted != jobsInterest {
+            if let wanted {
+                try poller.set(
+                    wanted.descriptor, token: Token.jobs | wanted.generation, read: wanted.read, write: wanted.write)
+            }
+            jobsInterest = wanted
+        }
+        let alsoWanted = duties.interest
+        if alsoWanted != dutiesInterest {
+            if let alsoWanted {
+                try poller.set(
+                    alsoWanted.descriptor, token: Token.duties | alsoWanted.generation, read: alsoWanted.read,
+                    write: alsoWanted.write)
+            }
+            dutiesInterest = alsoWanted
+        }
+        var failure: ReactorError?
+        agent.drainSocketChanges { change in
+            if change.isRemoval { return poller.remove(change.descriptor) }
+            do throws(ReactorError) {
+                try poller.set(
+                    change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,
+                    write: change.wantsWrite)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Poller tokens: a kind, and behind it the generation of a session's socket or the descriptor of an agent's.
+    private enum Token {
+        static let kinds: UInt64 = 3 << 62
+        static let signals: UInt64 = 1 << 62
+        static let jobs: UInt64 = 2 << 62
+        static let duties: UInt64 = 3 << 62
+    }
+}
+
+/// Why a loop cannot be made.
+public struct EngineError: Error, Equatable, Sendable {
+    /// What is wrong and what mends it.
+    public let message: String
+}

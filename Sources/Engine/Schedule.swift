@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When each recurring duty is due next, in monotonic nanoseconds.
+struct Schedule {
+    static let beatInterval: UInt64 = 3_000_000_000
+    static let abortsInterval: UInt64 = 500_000_000
+    static let leadInterval: UInt64 = 1_000_000_000
+    static let tendInterval: UInt64 = 100_000_000
+    static let watchInterval: UInt64 = 1_000_000_000
+    static let partitionInterval: UInt64 = 5_000_000_000
+
+    var beat: UInt64 = 0
+    var aborts: UInt64 = 0
+    var lead: UInt64 = 0
+    var tend: UInt64 = 0
+    /// Reap, expire, fold.
+    var watch: UInt64 = 0
+    var partition: UInt64 = 0
+
+    /// The earliest that concerns this worker.
+    func earliest(leads: Bool, hasCalls: Bool) -> UInt64 {
+        var moment = min(beat, lead)
+        if hasCalls { moment = min(moment, aborts) }
+        if leads { moment = min(moment, tend, watch, partition) }
+        return moment
+    }
+}

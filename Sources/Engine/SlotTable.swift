@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// The running calls, by the slot number that the agent knows them by.
+struct SlotTable {
+    private var jobs: [ClaimedJob?]
+    private var free: [Int]
+
+    /// All slots free.
+    init(count: Int) {
+        jobs = Array(repeating: nil, count: count)
+        free = Array((0..<count).reversed())
+    }
+
+    /// How many calls run.
+    var inUse: Int { jobs.count - free.count }
+
+    /// How many more could run.
+    var freeCount: Int { free.count }
+
+    /// The running jobs with their slots, in no order.
+    var running: [(slot: Int, job: ClaimedJob)] {
+        jobs.enumerated().compactMap { slot, job in job.map { (slot, $0) } }
+    }
+
+    /// Puts a job into a free slot; nil if there is none.
+    mutating func take(_ job: ClaimedJob) -> Int? {
+        guard let slot = free.popLast() else { return nil }
+        jobs[slot] = job
+        return slot
+    }
+
+    /// Frees a slot; nil if it was free already.
+    mutating func release(_ slot: Int) -> ClaimedJob? {
+        guard let job = jobs[slot] else { return nil }
+        jobs[slot] = nil
+        free.append(slot)
+        return job
+    }
+
+    /// The slot of a running call by its job and fence.
+    func slot(jobID: Int64, fence: Int64) -> Int? {
+        jobs.firstIndex { $0?.lease.jobID == jobID && $0?.lease.fence == fence }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+/// One URL, parsed by libcurl's parser and no other, checked, and free of credentials. C: `curl_url`.
+@safe final class CallURL {
+    /// Why a text is no URL that may be called; `message` never repeats the URL.
+    struct Refusal: Error, Equatable {
+        var message: String
+        /// It parsed, but its scheme is neither http nor https.
+        var otherScheme = false
+    }
+
+    let handle: OpaquePointer
+    /// `https`, lower case; else it is `http`.
+    let isHTTPS: Bool
+    let host: String
+    let port: Int
+    /// `Basic …` of the user and password that stood in the URL.
+    let authorization: String?
+
+    /// Parses an absolute URL and appends `query`.
+    static func parse(_ text: String, query: [FormField] = []) throws(Refusal) -> CallURL {
+        try checkText(text)
+        guard let handle = unsafe curl_url() else { throw Refusal(message: "memory is out") }
+        return try unsafe build(owning: handle, setting: text, query: query, keepsCredentials: true)
+    }
+
+    /// Resolves a Location against this URL. Credentials that a server puts there are dropped.
+    func resolving(_ location: String) throws(Refusal) -> CallURL {
+        try CallURL.checkBytes(location, allowingSpace: true)
+        if location.utf8.contains(UInt8(ascii: ":")), location.contains("//") || location.contains(":/") {
+            if CallURL.hasScheme(location) { try CallURL.checkText(location, allowingSpace: true) }
+        }
+        guard let copy = unsafe curl_url_dup(handle) else { throw Refusal(message: "memory is out") }
+        return try unsafe CallURL.build(owning: copy, setting: location, query: [], keepsCredentials: false)
+    }
+
+    private init(owning handle: OpaquePointer, isHTTPS: Bool, host: String, port: Int, authorization: String?) {
+        unsafe self.handle = handle
+        self.isHTTPS = isHTTPS
+        self.host = host
+        self.port = port
+        self.authorization = authorization
+    }
+
+    private static func build(
+        owning handle: OpaquePointer, setting text: String, query: [FormField], keepsCredentials: Bool
+    ) throws(Refusal) -> CallURL {
+        var handedOver = false
+        defer { if !handedOver { unsafe curl_url_cleanup(handle) } }
+        let code = unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_URLENCODE))
+        guard code == CURLUE_OK else {
+            if code == CURLUE_UNSUPPORTED_SCHEME {
+                throw Refusal(message: "the scheme is not http or https", otherScheme: true)
+            }
+            throw Refusal(message: unsafe String(cString: curl_url_strerror(code)))
+        }
+        let scheme = unsafe part(handle, CURLUPART_SCHEME) ?? ""
+        guard scheme == "http" || scheme == "https" else {
+            throw Refusal(message: "the scheme is \(scheme), not http or https", otherScheme: true)
+        }
+        let host = unsafe part(handle, CURLUPART_HOST) ?? ""
+        guard !host.isEmpty else { throw Refusal(message: "it has no host") }
+        let port = unsafe Int(part(handle, CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)) ?? "") ?? 0
+        guard port > 0 else { throw Refusal(message: "port 0 cannot be called") }
+        let authorization = keepsCredentials ? try unsafe basic(handle) : nil
+        unsafe curl_url_set(handle, CURLUPART_USER, nil, 0)
+        unsafe curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
+        unsafe curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
+        if !query.isEmpty {
+            let encoded = String(decoding: PercentEncoding.encode(query, space: .percent), as: UTF8.self)
+            guard unsafe curl_url_set(handle, CURLUPART_QUERY, encoded, UInt32(CURLU_APPENDQUERY)) == CURLUE_OK else {
+                throw Refusal(message: "the query cannot be appended")
+            }
+        }
+        handedOver = true
+        return unsafe CallURL(
+            owning: handle, isHTTPS: scheme == "https", host: host.lowercased(), port: port,
+            authorization: authorization
+        )
+    }
+
+    deinit { unsafe curl_url_cleanup(handle) }
+
+    /// Scheme, host and port are equal (RFC 6454).
+    func hasSameOrigin(as other: CallURL) -> Bool {
+        isHTTPS == other.isHTTPS && port == other.port && host == other.host
+    }
+
+    /// The same host, on the default ports, from http to https: the one change of origin that a body follows.
+    func isUpgrade(to other: CallURL) -> Bool {
+        !isHTTPS && other.isHTTPS && port == 80 && other.port == 443 && host == other.host
+    }
+
+    /// Scheme and host, for messages; no path, no query.
+    var origin: String { "\(isHTTPS ? "https" : "http")://\(host)" }
+
+    private static func checkText(_ text: String, allowingSpace: Bool = false) throws(Refusal) {
+        try checkBytes(text, allowingSpace: allowingSpace)
+        // libcurl also takes one and three slashes, and guesses a scheme where none is: no other parser
+        // agrees with that, so what a filter in front of us saw would not be what is called.
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw Refusal(message: "it is not absolute: write http:// or https:// in front")
+        }
+        let rest = text.utf8[colon...].prefix(4)
+        guard rest.starts(with: "://".utf8) else {
+            throw Refusal(message: "it is not absolute: write http:// or https:// in front")
+        }
+        guard rest.count == 4, rest.last != UInt8(ascii: "/") else { throw Refusal(message: "it has no host") }
+    }
+
+    private static func checkBytes(_ text: String, allowingSpace: Bool) throws(Refusal) {
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: " "), allowingSpace { continue }
+            if byte <= 0x20 || byte == 0x7f {
+                throw Refusal(message: "it holds a space or control character; percent-encode it")
+            }
+            // Browsers read `\` as `/`, libcurl does not: they would not agree on the host.
+            if byte == UInt8(ascii: "\\") { throw Refusal(message: "it holds a backslash; percent-encode it (%5C)") }
+        }
+    }
+
+    /// Whether a reference begins with a scheme (RFC 3986 §3.1).
+    private static func hasScheme(_ text: String) -> Bool {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: ":"): return true
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return false
+            default: continue
+            }
+        }
+        return false
+    }
+
+    private static func basic(_ handle: OpaquePointer) throws(Refusal) -> String? {
+        let user = unsafe decoded(handle, CURLUPART_USER)
+        let password = unsafe decoded(handle, CURLUPART_PASSWORD)
+        switch (user, password) {
+        case (.absent, .absent): return nil
+        case (.broken, _), (_, .broken):
+            throw Refusal(message: "its user or password holds a control character")
+        default: break
+        }
+        guard !user.text.isEmpty || !password.text.isEmpty else {
+            throw Refusal(message: "it has an empty user in front of the host")
+        }
+        // RFC 7617 §2: a user with a colon cannot be told from its password.
+        guard !user.text.contains(":") else { throw Refusal(message: "its user holds a colon") }
+        return "Basic " + Base64.encode([UInt8](user.text.utf8) + [UInt8(ascii: ":")] + [UInt8](password.text.utf8))
+    }
+
+    private enum Credential {
+        case absent, broken
+        case present(String)
+
+        var text: String { if case .present(let text) = self { text } else { "" } }
+    }
+
+    private static func decoded(_ handle: OpaquePointer, _ part: CURLUPart) -> Credential {
+        var text: UnsafeMutablePointer<CChar>?
+        let code = unsafe curl_url_get(handle, part, &text, UInt32(CURLU_URLDECODE))
+        if code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD { return .absent }
+        guard code == CURLUE_OK, let text = unsafe text else { return .broken }
+        defer { unsafe curl_free(text) }
+        return .present(unsafe String(cString: text))
+    }
+
+    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, flags: UInt32 = 0) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else { return nil }
+        defer { unsafe curl_free(text) }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+
+/// What is known about a sending that gave no whole answer: all that the failure table looks at.
+struct Evidence: Equatable {
+    /// Who ended it.
+    enum End: Equatable {
+        /// A `CURLcode`.
+        case library(UInt32)
+        case firstByteLate
+        case tooSlow
+    }
+
+    var end: End
+    /// libcurl's own words; may be empty.
+    var text = ""
+    var osError: Int32 = 0
+    /// The connection was up and the request about to be written.
+    var requestBegan = false
+    /// Bytes of the request that were handed to the kernel.
+    var bytesSent: Int64 = 0
+    /// A byte of the answer arrived.
+    var answerBegan = false
+    var status: Int?
+    var reused = false
+    var denied = false
+    var headersTooLarge = false
+    var bodyTooLarge = false
+    var resendRefused = false
+    var outOfDescriptors = false
+    /// A request of this attempt was answered with a redirect already.
+    var followedRedirect = false
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+/// Turns the evidence of a sending that failed into a code, a sentence and whether bytes may have left.
+enum FailureTable {
+    /// `host` and `limits` are for the sentence alone.
+    static func failure(for evidence: Evidence, host: String, limits: CallLimits) -> CallFailure {
+        let (code, message) = verdict(evidence, host: host, limits: limits)
+        return CallFailure(code, message, sent: sent(evidence), status: evidence.status)
+    }
+
+    /// `CURLE_TOO_LARGE`, which the headers of 7.88 do not have yet.
+    private static let tooLarge = CURLcode(100)
+
+    /// Without a request begun nothing can have left; then libcurl's count of bytes decides.
+    static func sent(_ e: Evidence) -> SentState {
+        if e.followedRedirect || e.answerBegan { return .maybe }
+        if !e.requestBegan { return .no }
+        if case .library(let code) = e.end, CURLcode(code) == CURLE_SEND_ERROR, e.bytesSent == 0 { return .no }
+        return .maybe
+    }
+
+    private static func verdict(_ e: Evidence, host: String, limits: CallLimits) -> (ErrorCode, String) {
+        if e.denied {
+            return (
+                .deniedAddress,
+                "\(host) is at a private, loopback, link-local or reserved address, which this worker may not call; "
+                    + "start it with --allow-private if that is wanted"
+            )
+        }
+        if e.outOfDescriptors {
+            return (
+                .connect,
+                "no socket could be opened: the worker is out of file descriptors; raise its limit (ulimit -n)"
+            )
+        }
+        if e.headersTooLarge {
+            return (
+                .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
+            )
+        }
+        if e.bodyTooLarge {
+            return (
+                .tooLarge,
+                "the answer is larger than the limit of \(limits.maxResponseBytes) bytes, as received or decompressed"
+            )
+        }
+        if e.resendRefused {
+            return (
+                .reset,
+                "\(host) closed an open connection when it was used again; the request may have been seen and was not repeated"
+            )
+        }
+        switch e.end {
+        case .firstByteLate:
+            return (
+                .firstByteTimeout, "no byte of an answer within the first-byte limit of \(limits.firstByte ?? .zero)"
+            )
+        case .tooSlow:
+            return (
+                .slow,
+                "fewer than \(limits.lowSpeedBytes) bytes a second for \(limits.lowSpeedTime); the transfer was given up"
+            )
+        case .library(let code):
+            return library(CURLcode(code), e, host: host, limits: limits)
+        }
+    }
+
+    private static func library(
+        _ code: CURLcode, _ e: Evidence, host: String, limits: CallLimits
+    ) -> (ErrorCode, String) {
+        let words = e.text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : e.text
+        switch code {
+        case CURLE_OPERATION_TIMEDOUT:
+            if !e.requestBegan {
+                return (
+                    .connectTimeout,
+                    "no connection to \(host) within \(min(limits.connect, limits.total)) (\(words))"
+                )
+            }
+            return (.timeout, "the call took longer than its timeout of \(limits.total)")
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return (.dns, "the name \(host) could not be resolved; check it and the worker's DNS (\(words))")
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            return (.proxy, "the proxy could not be used (\(words))")
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
+            return (.connect, "\(host) could not be connected; is the server up and the port right? (\(words))")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return (.tlsVerify, "the certificate of \(host) is not valid for it (\(words)); mend it or its authority")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_USE_SSL_FAILED:
+            return (.tls, "the TLS handshake with \(host) failed; does the port speak TLS 1.2 or newer? (\(words))")
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
+            return (.config, "the worker's TLS files or settings cannot be used (\(words))")
+        case CURLE_SEND_ERROR:
+            return (.send, "the connection to \(host) broke while the request was being sent (\(words))")
+        case CURLE_GOT_NOTHING:
+            return (.emptyReply, "\(host) closed the connection without an answer")
+        case CURLE_PARTIAL_FILE:
+            return (.truncated, "the answer's body ended before its end (\(words))")
+        case CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY:
+            return broken(code, e, host: host, words: words)
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            // With HTTP/0.9 refused libcurl 7.88 says this of an answer that begins with no status line.
+            return (.reset, "\(host) did not answer in HTTP (\(words)); is it the right port?")
+        case CURLE_BAD_CONTENT_ENCODING:
+            return (.decode, "the answer's Content-Encoding could not be decoded (\(words))")
+        case CURLE_OUT_OF_MEMORY, tooLarge:
+            if code == tooLarge || words.lowercased().contains("header") || e.answerBegan {
+                return (
+                    .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
+                )
+            }
+            return (.internal, "the worker's memory is out")
+        case CURLE_FILESIZE_EXCEEDED:
+            return (.tooLarge, "the answer is larger than the limit of \(limits.maxResponseBytes) bytes")
+        case CURLE_URL_MALFORMAT:
+            return (.badURL, "the URL cannot be called (\(words))")
+        case CURLE_WRITE_ERROR:
+            return (.internal, "the answer could not be stored: the worker's memory is out")
+        default:
+            return (.internal, "libcurl failed with code \(code.rawValue) (\(words))")
+        }
+    }
+
+    /// A connection that broke, told apart by how far the answer had come.
+    private static func broken(
+        _ code: CURLcode, _ e: Evidence, host: String, words: String
+    ) -> (ErrorCode, String) {
+        let lower = words.lowercased()
+        if lower.contains("header") && (lower.contains("too large") || lower.contains("exceed")) {
+            return (
+                .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
+            )
+        }
+        if e.status != nil {
+            return (.truncated, "the answer broke off or was no proper HTTP (\(words))")
+        }
+        if code == CURLE_WEIRD_SERVER_REPLY {
+            return (.reset, "\(host) did not answer in HTTP (\(words)); is it the right port?")
+        }
+        return (.reset, "\(host) broke the connection before its answer (\(words))")
+    }
+}

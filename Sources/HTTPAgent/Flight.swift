@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import JobModel
+
+/// One call under way: its handle, and what a redirect would change.
+struct Flight {
+    let transfer: CurlTransfer
+    let call: HTTPCall
+    var url: CallURL
+    var method: HTTPMethod
+    var keepsBody = true
+    /// Once true it stays true: what was withheld from one origin is not given to the next.
+    var leftOrigin = false
+    var redirects = 0
+    /// Of the redirects so far.
+    var elapsedMicroseconds: Int64 = 0
+    var bytesSent: Int64 = 0
+    var bytesReceived: Int64 = 0
+
+    /// A call before its first sending.
+    init(transfer: CurlTransfer, call: HTTPCall, url: CallURL) {
+        self.transfer = transfer
+        self.call = call
+        self.url = url
+        method = call.method
+    }
+
+    /// POST, PUT and PATCH without a body say so with `Content-Length: 0` (RFC 9110 §8.6); HEAD never carries
+    /// one, since libcurl would then wait for one in the answer (§9.3.2 advises against it anyway).
+    var sendsBody: Bool {
+        switch method {
+        case .post, .put, .patch: true
+        case .head: false
+        case .get, .delete, .options: keepsBody && call.body != .none
+        }
+    }
+}

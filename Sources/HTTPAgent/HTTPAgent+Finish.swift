@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+extension HTTPAgent {
+    /// How many handles wait for work at most; making one costs about as much as a small call.
+    private static let idleHandles = 256
+
+    /// Turns what libcurl has finished into outcomes, or into the next hop of a redirect.
+    func collect() {
+        mayHaveFinished = false
+        var code: Int32 = 0
+        while let handle = unsafe ccurl_loop_next_done(loop, &code) {
+            let slot = unsafe ccurl_transfer_slot(handle)
+            guard let flight = flights[slot] else { continue }
+            finish(slot, flight, end: .library(UInt32(code)))
+        }
+    }
+
+    /// Ends what breaks the limits that libcurl does not keep, and finds the time of the next look.
+    func sweep(_ now: Int64) {
+        sweepAt = .max
+        for slot in flights.indices {
+            guard let flight = flights[slot] else { continue }
+            switch unsafe ccurl_transfer_check_pace(flight.transfer.handle, now, &sweepAt) {
+            case CCURL_FIRST_BYTE_LATE: finish(slot, flight, end: .firstByteLate)
+            case CCURL_TOO_SLOW: finish(slot, flight, end: .tooSlow)
+            default: break
+            }
+        }
+        // Under load deadlines come one by one; looking at all calls more than 100 times a second is waste.
+        if sweepAt != .max { sweepAt = max(sweepAt, now + 10_000_000) }
+    }
+
+    func result(of transfer: CurlTransfer) -> ccurl_result {
+        unsafe ccurl_transfer_result(transfer.handle)
+    }
+
+    /// Gives the slot and, if there is room, the handle back.
+    func release(_ slot: Int, _ transfer: CurlTransfer) {
+        transfer.stop()
+        transfer.clear()
+        flights[slot] = nil
+        inFlight -= 1
+        if idle.count < HTTPAgent.idleHandles { idle.append(transfer) }
+        if inFlight == 0 { sweepAt = .max }
+    }
+
+    private func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
+        let result = unsafe result(of: flight.transfer)
+        if end == .library(UInt32(CURLE_OK.rawValue)) {
+            let status = unsafe Int(result.status)
+            if RedirectRules.isRedirect(status), flight.call.limits.maxRedirects > 0,
+                let location = unsafe text(result.location, result.location_length)
+            {
+                return unsafe follow(slot, flight, result, status: status, location: location)
+            }
+            let response = unsafe HTTPResponse(
+                status: status,
+                headerBlock: bytes(result.headers, result.headers_length),
+                body: bytes(result.body, result.body_length),
+                retryAfter: text(result.retry_after, result.retry_after_length).flatMap {
+                    RetryAfter.parse($0, now: ccurl_wall_seconds())
+                }
+            )
+            return unsafe deliver(slot, flight, result, .response(response))
+        }
+        let evidence = unsafe Evidence(
+            end: end,
+            text: String(cString: result.error_text),
+            osError: Int32(truncatingIfNeeded: result.os_errno),
+            requestBegan: result.request_began,
+            bytesSent: result.bytes_sent,
+            answerBegan: result.answer_began,
+            status: result.status >= 200 ? Int(result.status) : nil,
+            reused: result.reused,
+            denied: result.denied,
+            headersTooLarge: result.headers_too_large,
+            bodyTooLarge: result.body_too_large,
+            resendRefused: result.resend_refused,
+            outOfDescriptors: result.out_of_descriptors,
+            followedRedirect: flight.redirects > 0
+        )
+        var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: flight.call.limits)
+        if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
+        unsafe deliver(slot, flight, result, .failure(failure))
+    }
+
+    private func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {
+        var timings = CallTimings()
+        let before = flight.elapsedMicroseconds
+        timings.dns = unsafe result.dns_us > 0 ? before + result.dns_us : 0
+        timings.connect = unsafe result.reused || result.connect_us == 0 ? 0 : before + result.connect_us
+        timings.tls = unsafe result.reused || result.tls_us == 0 ? 0 : before + result.tls_us
+        timings.firstByte = unsafe result.first_byte_us > 0 ? before + result.first_byte_us : 0
+        timings.total = unsafe before + result.total_us
+        let outcome = unsafe CallOutcome(
+            ending,
+            timings: timings,
+            remoteIP: result.remote_ip.map { unsafe String(cString: $0) },
+            httpVersion: version(result),
+            reused: result.reused,
+            bytesSent: flight.bytesSent + result.bytes_sent,
+            bytesReceived: flight.bytesReceived + result.bytes_received
+        )
+        release(slot, flight.transfer)
+        finished.append(FinishedCall(slot: slot, outcome: outcome))
+    }
+
+    private func follow(_ slot: Int, _ flight: Flight, _ result: ccurl_result, status: Int, location: String) {
+        func deny(_ message: String) {
+            let failure = CallFailure(.deniedRedirect, message, sent: .maybe, status: status)
+            unsafe deliver(slot, flight, result, .failure(failure))
+        }
+        guard flight.redirects < flight.call.limits.maxRedirects else {
+            return deny("more than \(flight.call.limits.maxRedirects) redirects; call the final URL instead")
+        }
+        let url: CallURL
+        do throws(CallURL.Refusal) {
+            url = try flight.url.resolving(location)
+        } catch {
+            return deny("status \(status) points to a place that may not be called: \(error.message)")
+        }
+        var next = flight
+        let (method, keepsBody) = RedirectRules.next(flight.method, status: status)
+        next.method = method
+        next.keepsBody = flight.keepsBody && keepsBody
+        let sameOrigin = url.hasSameOrigin(as: flight.url)
+        // A body often holds what a header would have to hide; it goes on only to the host it was meant for.
+        if !sameOrigin, next.keepsBody, flight.call.body != .none, !flight.url.isUpgrade(to: url) {
+            return deny(
+                "status \(status) asks to send the body to another origin, \(url.origin); if that is right, call it itself"
+            )
+        }
+        next.leftOrigin = flight.leftOrigin || !sameOrigin
+        next.redirects += 1
+        unsafe next.elapsedMicroseconds += result.total_us
+        unsafe next.bytesSent += result.bytes_sent
+        unsafe next.bytesReceived += result.bytes_received
+        next.url = url
+        next.transfer.stop()
+        guard send(next) else {
+            let failure = CallFailure(.internal, "a redirect could not be followed: the memory is out", sent: .maybe)
+            return unsafe deliver(slot, flight, result, .failure(failure))
+        }
+        flights[slot] = next
+    }
+
+    private func version(_ result: ccurl_result) -> String? {
+        guard unsafe result.answer_began else { return nil }
+        switch unsafe UInt32(truncatingIfNeeded: result.http_version) {
+        case UInt32(CURL_HTTP_VERSION_1_0): return "1.0"
+        case UInt32(CURL_HTTP_VERSION_1_1): return "1.1"
+        case UInt32(CURL_HTTP_VERSION_2_0): return "2"
+        default: return nil
+        }
+    }
+
+    private func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String? {
+        guard let start = unsafe start else { return nil }
+        return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+}

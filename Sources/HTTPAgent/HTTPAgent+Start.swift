@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+public import JobModel
+
+extension HTTPAgent {
+    /// Starts a call under a number of the owner's choice, below `slots` and not in use.
+    ///
+    /// Nothing is sent yet: that happens in the next `timeout()`, which is due at once. A call that is
+    /// refused before the network ends with an outcome like any other.
+    public func start(_ call: HTTPCall, slot: Int) {
+        precondition(flights.indices.contains(slot) && flights[slot] == nil, "slot \(slot) is in use or out of range")
+        let url: CallURL
+        do throws(CallURL.Refusal) {
+            url = try parse(call)
+        } catch {
+            return refuse(slot, .badURL, "the URL cannot be called: \(error.message)")
+        }
+        for header in call.headers {
+            if let refusal = RequestHeaders.refusal(of: header) { return refuse(slot, .badHeader, refusal) }
+        }
+        if case .bytes(_, let type?) = call.body,
+            let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type))
+        {
+            return refuse(slot, .badHeader, refusal)
+        }
+        guard let transfer = unsafe idle.popLast() ?? CurlTransfer(in: loop) else {
+            return refuse(slot, .internal, "libcurl gives no handle: the memory is out")
+        }
+        transfer.slot = slot
+        let flight = Flight(transfer: transfer, call: call, url: url)
+        let hasRoom =
+            switch call.body {
+            case .none: transfer.setBody([])
+            case .bytes(let bytes, _): transfer.setBody(bytes)
+            case .form(let fields): transfer.setBody(PercentEncoding.encode(fields, space: .plus))
+            }
+        guard hasRoom, send(flight) else {
+            transfer.clear()
+            idle.append(transfer)
+            return refuse(slot, .internal, "the call could not be handed to libcurl: the memory is out")
+        }
+        flights[slot] = flight
+        inFlight += 1
+    }
+
+    private func parse(_ call: HTTPCall) throws(CallURL.Refusal) -> CallURL {
+        guard call.query.isEmpty else { return try CallURL.parse(call.url, query: call.query) }
+        if let known = knownURLs[call.url] { return known }
+        let url = try CallURL.parse(call.url)
+        // What holds a password is not kept longer than its call.
+        if url.authorization == nil, call.url.utf8.count <= 512 {
+            if knownURLs.count == 256 { knownURLs.removeAll(keepingCapacity: true) }
+            knownURLs[call.url] = url
+        }
+        return url
+    }
+
+    /// One request of a flight, the first or one after a redirect. False if memory is out.
+    func send(_ flight: borrowing Flight) -> Bool {
+        let call = flight.call
+        if limits.source != call.limits { limits = SendingLimits(call.limits) }
+        let spent = Int(flight.elapsedMicroseconds / 1_000)
+        let total = max(1, limits.totalMilliseconds - spent)
+        let sendsBody = flight.sendsBody
+        flight.transfer.setURL(flight.url)
+        guard setHeaders(flight, sendsBody: sendsBody) else { return false }
+        if limits.firstByteMilliseconds > 0 || (limits.lowSpeedMilliseconds > 0 && sweepAt == .max) {
+            let wait = limits.firstByteMilliseconds > 0 ? min(limits.firstByteMilliseconds, 1_000) : 1_000
+            sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
+        }
+        return flight.transfer.start(
+            ccurl_sending(
+                method: HTTPAgent.index(of: flight.method),
+                public_only: !call.allowsPrivateNetwork,
+                repeatable: call.isRepeatable,
+                has_body: sendsBody,
+                https: flight.url.isHTTPS,
+                total_ms: total,
+                connect_ms: min(total, limits.connectMilliseconds),
+                first_byte_ms: limits.firstByteMilliseconds,
+                low_speed_bytes: Int64(call.limits.lowSpeedBytes),
+                low_speed_ms: limits.lowSpeedMilliseconds,
+                max_response_bytes: Int64(max(0, call.limits.maxResponseBytes))
+            )
+        )
+    }
+
+    /// Writes the lines of this sending: the job's own, what follows from URL and body, and what libcurl
+    /// would add by itself and is not wanted.
+    private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
+        let call = flight.call
+        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil {
+            return flight.transfer.setHeaders([], count: 0)
+        }
+        lines.removeAll(keepingCapacity: true)
+        var count = 0
+        var hasType = false
+        var hasAuthorization = false
+        for header in call.headers {
+            let name = header.name.lowercased()
+            if flight.leftOrigin, !RequestHeaders.crossesOrigins(name) { continue }
+            if !flight.keepsBody, name.hasPrefix("content-") { continue }
+            if name == "content-type" { hasType = true }
+            if name == "authorization" { hasAuthorization = true }
+            RequestHeaders.append(header.name, header.value, to: &lines)
+            count += 1
+        }
+        if let authorization = flight.url.authorization, !hasAuthorization, !flight.leftOrigin {
+            RequestHeaders.append("Authorization", authorization, to: &lines)
+            count += 1
+        }
+        if sendsBody, !hasType {
+            switch call.body {
+            case .form where flight.keepsBody:
+                RequestHeaders.append("Content-Type", "application/x-www-form-urlencoded", to: &lines)
+            case .bytes(_, let type?) where flight.keepsBody:
+                RequestHeaders.append("Content-Type", type, to: &lines)
+            default:
+                // libcurl would call every body a form.
+                RequestHeaders.appendRemoval(of: "Content-Type", to: &lines)
+            }
+            count += 1
+        }
+        return flight.transfer.setHeaders(lines, count: count)
+    }
+
+    private static func index(of method: HTTPMethod) -> Int32 {
+        switch method {
+        case .get: 0
+        case .post: 1
+        case .head: 2
+        case .put: 3
+        case .delete: 4
+        case .patch: 5
+        case .options: 6
+        }
+    }
+
+    private func refuse(_ slot: Int, _ code: ErrorCode, _ message: String) {
+        let failure = CallFailure(code, message, sent: .no)
+        finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+public import JobModel
+
+/// Makes HTTP calls with libcurl for an owner that waits: takes an `HTTPCall`, gives back a `CallOutcome`.
+///
+/// The agent never waits, has no thread of its own and belongs to the thread of its owner. One turn of the
+/// owner's loop looks like this:
+///
+///     wait (epoll) until nextDeadline ─► socketReady(…) for each ready descriptor
+///            ▲                           timeout() if nextDeadline has passed
+///            │                           takeFinished() ─► outcomes, by slot
+///     drainSocketChanges { epoll_ctl } ◄─ start(call, slot:) for each free slot
+///
+/// libcurl's callbacks are C functions (CCurl) that fill buffers and lists; Swift looks at a call twice, when
+/// it starts and when it ends. Calls that may reach public addresses only and calls that may reach all have
+/// separate pools of connections, so no call ever uses a connection that its rules would not have opened.
+///
+/// Redirects are followed here and not in libcurl (7.88 follows without bound and hands custom headers and
+/// bodies to any host): each hop is parsed, checked and sent like a call of its own, within one total time.
+@safe public final class HTTPAgent {
+    /// The most calls at once; slots are numbered from 0 to one less.
+    public let slots: Int
+    let loop: OpaquePointer
+    var flights: [Flight?]
+    var inFlight = 0
+    var idle: [CurlTransfer] = []
+    var finished: [FinishedCall] = []
+    /// libcurl has run since `collect`: there may be calls that ended.
+    var mayHaveFinished = false
+    var limits = SendingLimits(.standard)
+    var lines: [UInt8] = []
+    /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
+    var knownURLs: [String: CallURL] = [:]
+    /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
+    var sweepAt = Int64.max
+
+    /// Checks the loaded libcurl and makes both pools; handles are made when first needed.
+    ///
+    /// `caFile` replaces the system's authorities (PEM).
+    /// - Throws: `AgentError` with the remedy in its message.
+    public init(slots: Int, caFile: String? = nil) throws(AgentError) {
+        try CurlLibrary.started.get()
+        self.slots = max(1, slots)
+        flights = Array(repeating: nil, count: max(1, slots))
+        let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), caFile: caFile)
+        guard let handle = unsafe handle else {
+            throw AgentError(code: .cannotStart, message: "libcurl gives no handle; the memory is out")
+        }
+        unsafe loop = handle
+    }
+
+    private static func makeLoop(slots: Int, caFile: String?) -> OpaquePointer? {
+        unsafe "postrider/\(ProductVersion.current)".withCString { agent in
+            unsafe CurlLibrary.acceptedEncodings.withCString { encodings in
+                var settings = unsafe ccurl_settings(
+                    max_connections: max(16, slots), user_agent: agent, accept_encoding: encodings, ca_file: nil
+                )
+                guard let caFile else { return unsafe ccurl_loop_create(&settings) }
+                return unsafe caFile.withCString {
+                    unsafe settings.ca_file = unsafe $0
+                    return unsafe ccurl_loop_create(&settings)
+                }
+            }
+        }
+    }
+
+    deinit {
+        flights.removeAll()
+        idle.removeAll()
+        unsafe ccurl_loop_destroy(loop)
+    }
+
+    /// How many calls are under way.
+    public var callsInFlight: Int { inFlight }
+
+    /// When `timeout()` wants to be called, in nanoseconds of CLOCK_MONOTONIC; nil if nothing is due.
+    ///
+    /// It may lie in the past, and does after `start`, which libcurl acts on only in `timeout()`, and while
+    /// there may be outcomes to take: a fast server can answer while the request is still being sent.
+    public var nextDeadline: UInt64? {
+        if mayHaveFinished || !finished.isEmpty { return 0 }
+        let library = unsafe ccurl_loop_deadline(loop)
+        if library < 0 { return sweepAt == .max ? nil : UInt64(max(0, sweepAt)) }
+        return UInt64(max(0, min(library, sweepAt)))
+    }
+
+    /// Tells libcurl that a descriptor of a `SocketChange` is ready. Report hang-ups and errors as readable.
+    /// C: `curl_multi_socket_action`.
+    public func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool) {
+        mayHaveFinished = true
+        unsafe ccurl_loop_socket_ready(loop, descriptor, readable, writable)
+    }
+
+    /// Does what is due: connects and sends what was started, ends what has run out of time.
+    ///
+    /// Call it once per turn and `takeFinished` after it, not in a loop of its own.
+    public func timeout() {
+        let now = ccurl_now()
+        mayHaveFinished = true
+        unsafe ccurl_loop_expire(loop, now)
+        if now >= sweepAt { sweep(now) }
+    }
+
+    /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a
+    /// removal may be followed by a new wait on the same number, which then is another socket.
+    public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
+        unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
+            guard let base = buffer.baseAddress else { return }
+            while true {
+                let count = unsafe ccurl_loop_take_changes(loop, base, Int32(buffer.count))
+                if count == 0 { return }
+                for index in 0..<Int(count) {
+                    let change = unsafe buffer[index]
+                    apply(SocketChange(descriptor: change.fd, wantsRead: change.read, wantsWrite: change.write))
+                }
+            }
+        }
+    }
+
+    /// The calls that ended since the last time; their slots are free again.
+    public func takeFinished() -> [FinishedCall] {
+        collect()
+        if finished.isEmpty { return [] }
+        var taken: [FinishedCall] = []
+        swap(&taken, &finished)
+        finished.reserveCapacity(taken.count)
+        return taken
+    }
+
+    /// Aborts a call at once; it will have no outcome. Says whether bytes of it may have left.
+    @discardableResult
+    public func cancel(slot: Int) -> SentState {
+        if let index = finished.firstIndex(where: { $0.slot == slot }) {
+            let outcome = finished.remove(at: index).outcome
+            if case .failure(let failure) = outcome.ending { return failure.sent }
+            return .maybe
+        }
+        guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
+        let began = unsafe flight.redirects > 0 || result(of: flight.transfer).request_began
+        release(slot, flight.transfer)
+        return began ? .maybe : .no
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import JobModel
+
+/// Encodes names and values for queries and forms.
+enum PercentEncoding {
+    /// How a space is written.
+    enum Space { case percent, plus }
+
+    /// `a=1&b=x%20y`: each byte that RFC 3986 does not call unreserved becomes %XX.
+    static func encode(_ fields: [FormField], space: Space) -> [UInt8] {
+        var out: [UInt8] = []
+        for (index, field) in fields.enumerated() {
+            if index > 0 { out.append(UInt8(ascii: "&")) }
+            append(field.name, to: &out, space: space)
+            out.append(UInt8(ascii: "="))
+            append(field.value, to: &out, space: space)
+        }
+        return out
+    }
+
+    private static let hex = [UInt8]("0123456789ABCDEF".utf8)
+
+    private static func append(_ text: String, to out: inout [UInt8], space: Space) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                out.append(byte)
+            case UInt8(ascii: " ") where space == .plus:
+                out.append(UInt8(ascii: "+"))
+            default:
+                out.append(UInt8(ascii: "%"))
+                out.append(hex[Int(byte >> 4)])
+                out.append(hex[Int(byte & 15)])
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The methods a job may use; the raw value is what goes on the wire.
+public enum HTTPMethod: String, CaseIterable, Sendable {
+    case get = "GET"
+    case post = "POST"
+    case head = "HEAD"
+    case put = "PUT"
+    case delete = "DELETE"
+    case patch = "PATCH"
+    case options = "OPTIONS"
+
+    /// Whether sending twice is the same as sending once (RFC 9110 §9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options: true
+        case .post, .patch: false
+        }
+    }
+}
+
+/// One header line, in the order the user gave it. Names may repeat.
+public struct HTTPHeader: Equatable, Sendable {
+    /// As the user wrote it; compared without regard to case.
+    public var name: String
+    /// Bytes are Latin-1 or UTF-8, never CR, LF or NUL.
+    public var value: String
+
+    /// Joins a name and a value; neither is checked here.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// One pair of a query or a form, not yet percent-encoded.
+public struct FormField: Equatable, Sendable {
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: String
+
+    /// Joins a name and a value as they came from the job.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What a request carries after its headers.
+public enum RequestBody: Equatable, Sendable {
+    /// Nothing.
+    case none
+    /// Sent as they are; `contentType` applies unless the job's headers name one.
+    case bytes([UInt8], contentType: String?)
+    /// Sent as `application/x-www-form-urlencoded`.
+    case form([FormField])
+}
+
+/// How long and how large one attempt may become.
+public struct CallLimits: Equatable, Sendable {
+    /// From connect to last byte, wall clock, all redirects included.
+    public var total: Duration
+    /// Name lookup, TCP and TLS together.
+    public var connect: Duration
+    /// From the request's last byte to the answer's first; nil: bounded by `total` alone.
+    public var firstByte: Duration?
+    /// Below this many bytes a second for `lowSpeedTime` the attempt ends as `slow`.
+    public var lowSpeedBytes: Int
+    /// How long the transfer may be that slow.
+    public var lowSpeedTime: Duration
+    /// The largest body in bytes, counted both as received and as decompressed.
+    public var maxResponseBytes: Int
+    /// How many redirects are followed.
+    public var maxRedirects: Int
+
+    /// The limits of a job that says nothing: 60 s in all, 10 s to connect, 10 MiB, 5 redirects.
+    public static let standard = CallLimits()
+
+    /// Any limit left out has its standard value.
+    public init(
+        total: Duration = .seconds(60),
+        connect: Duration = .seconds(10),
+        firstByte: Duration? = nil,
+        lowSpeedBytes: Int = 100,
+        lowSpeedTime: Duration = .seconds(30),
+        maxResponseBytes: Int = 10 << 20,
+        maxRedirects: Int = 5
+    ) {
+        self.total = total
+        self.connect = connect
+        self.firstByte = firstByte
+        self.lowSpeedBytes = lowSpeedBytes
+        self.lowSpeedTime = lowSpeedTime
+        self.maxResponseBytes = maxResponseBytes
+        self.maxRedirects = maxRedirects
+    }
+}
+
+/// Everything the agent needs to make one attempt; it holds nothing of queues or databases.
+public struct HTTPCall: Sendable {
+    /// The method, of every hop that keeps it.
+    public var method: HTTPMethod
+    /// Absolute, http or https. User and password in it are moved to the Authorization header.
+    public var url: String
+    /// Added behind the URL's own query, percent-encoded, in this order.
+    public var query: [FormField]
+    /// The job's own headers, in order.
+    public var headers: [HTTPHeader]
+    /// What follows them.
+    public var body: RequestBody
+    /// How long and how large the attempt may become.
+    public var limits: CallLimits
+    /// Whether private, loopback and link-local addresses may be called.
+    public var allowsPrivateNetwork: Bool
+    /// Whether the agent itself may send a second time, at once, when an open connection that it used again
+    /// turns out dead before a byte of the answer: true for idempotent methods unless set. An
+    /// `at_most_once` job sets it to false, one with an idempotency key to true.
+    public var isRepeatable: Bool
+
+    /// A call with standard limits and nothing but method and URL unless more is given.
+    public init(
+        method: HTTPMethod = .get,
+        url: String,
+        query: [FormField] = [],
+        headers: [HTTPHeader] = [],
+        body: RequestBody = .none,
+        limits: CallLimits = .standard,
+        allowsPrivateNetwork: Bool = false,
+        isRepeatable: Bool? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.limits = limits
+        self.allowsPrivateNetwork = allowsPrivateNetwork
+        self.isRepeatable = isRepeatable ?? method.isIdempotent
+    }
+}

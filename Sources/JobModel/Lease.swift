@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a claim gives a worker: the right to make one attempt, and the proof of it.
+public struct Lease: Equatable, Sendable {
+    /// The track of the row.
+    public var track: Int32
+    /// Its place in the track.
+    public var seq: Int64
+    /// Grows with every claim; a finish that carries an older one changes nothing.
+    public var fence: Int64
+    /// The job.
+    public var jobID: Int64
+    /// From 1.
+    public var attempt: Int32
+
+    /// A lease as the claim returned it.
+    public init(track: Int32, seq: Int64, fence: Int64, jobID: Int64, attempt: Int32) {
+        self.track = track
+        self.seq = seq
+        self.fence = fence
+        self.jobID = jobID
+        self.attempt = attempt
+    }
+}
+
+/// A job that this worker is to call now.
+public struct ClaimedJob: Sendable {
+    /// The right to make the attempt.
+    public var lease: Lease
+    /// What to send.
+    public var call: HTTPCall
+    /// `delivery = 'at_most_once'`: never sent again once bytes may have left.
+    public var isAtMostOnce: Bool
+    /// Which statuses are a success.
+    public var okStatuses: StatusRanges
+
+    /// A job with all that its attempt and its verdict need.
+    public init(lease: Lease, call: HTTPCall, isAtMostOnce: Bool, okStatuses: StatusRanges) {
+        self.lease = lease
+        self.call = call
+        self.isAtMostOnce = isAtMostOnce
+        self.okStatuses = okStatuses
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a worker knows of the tracks: which may hold work, and up to where it has claimed in each. Pure.
+///
+/// A claim visits tracks by priority, and among tracks of one priority each in its turn. Each is read from its
+/// watermark on, so neither leased nor dead rows are walked over again. A survey, by the way, finds tracks that
+/// are not known here and rows that were committed late, below the watermark.
+///
+/// The cost of a plan is that of its visits, 64 at most, not that of the tracks known: those with work stand in a
+/// line for each priority, the others in one line behind.
+public struct TrackBook: Sendable {
+    /// A claim names at most this many tracks: each costs one index descent.
+    public static let visitLimit = 64
+    /// Tracks without work are forgotten beyond this number; the survey finds them again.
+    static let memoryLimit = 4096
+
+    /// One line of a survey.
+    public struct Sighting: Equatable, Sendable {
+        /// The track's number.
+        public var track: Int32
+        /// Higher is visited first.
+        public var priority: Int16
+        /// The first claimable row.
+        public var firstSeq: Int64
+
+        /// A track that holds a claimable row.
+        public init(track: Int32, priority: Int16, firstSeq: Int64) {
+            self.track = track
+            self.priority = priority
+            self.firstSeq = firstSeq
+        }
+    }
+
+    /// One track of a claim.
+    public struct Visit: Equatable, Sendable {
+        /// The track's number.
+        public var track: Int32
+        /// How many rows at most.
+        public var cap: Int32
+        /// Only rows after this one.
+        public var mark: Int64
+        /// How many surveys had been read when it was planned: a later one knows more than this visit will.
+        var surveys: UInt64
+    }
+
+    private struct Entry: Sendable {
+        var priority: Int16
+        var mark: Int64
+        /// Whether the last look found work and did not exhaust it.
+        var isHot = true
+        /// Its place in the line of its kind.
+        var ticket: UInt64 = 0
+        /// The last survey that saw work here, and the last that moved the watermark back.
+        var sighted: UInt64
+        var steppedBack: UInt64 = 0
+    }
+
+    private struct Level: Sendable {
+        var priority: Int16
+        var line = TrackLine()
+    }
+
+    private var entries: [Int32: Entry] = [:]
+    /// Tracks with work; highest priority first.
+    private var hot: [Level] = []
+    private var cold = TrackLine()
+    private var surveys: UInt64 = 0
+    private var tickets: UInt64 = 0
+
+    /// Knows nothing; the first survey fills it.
+    public init() {}
+
+    /// How many tracks are known.
+    public var count: Int { entries.count }
+
+    /// Whether some track is known to hold more work.
+    public var hasHotTracks: Bool { hot.contains { $0.line.count > 0 } }
+
+    /// Takes in a survey: new tracks, tracks with work, and late rows, for which the watermark steps back.
+    public mutating func surveyReturned(_ sightings: [Sighting]) {
+        surveys += 1
+        for sighting in sightings {
+            guard var entry = entries[sighting.track] else {
+                // Below the first claimable row are leased and dead ones only.
+                var entry = Entry(priority: sighting.priority, mark: sighting.firstSeq - 1, sighted: surveys)
+                joinHot(sighting.track, &entry)
+                entries[sighting.track] = entry
+                continue
+            }
+            entry.sighted = surveys
+            if sighting.firstSeq <= entry.mark {
+                entry.mark = sighting.firstSeq - 1
+                entry.steppedBack = surveys
+            }
+            if !entry.isHot {
+                cold.left()
+                joinHot(sighting.track, &entry)
+            }
+            entries[sighting.track] = entry
+        }
+        if entries.count > TrackBook.memoryLimit {
+            entries = entries.filter { $0.value.isHot }
+            cold = TrackLine()
+        }
+        tidy()
+    }
+
+    /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
+    ///
+    /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
+    /// the limit evenly.
+    public mutating func plan(limit: Int) -> [Visit] {
+        guard limit > 0, !entries.isEmpty else { return [] }
+        var visits: [Visit] = []
+        visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
+        var shares: [(priority: Int16, cap: Int32)] = []
+        for index in hot.indices where hot[index].line.count > 0 {
+            let sharing = min(hot[index].line.count, TrackBook.visitLimit - visits.count)
+            guard sharing > 0 else { break }
+            let cap = Int32((limit + sharing - 1) / sharing)
+            shares.append((hot[index].priority, cap))
+            var line = hot[index].line
+            hot[index].line = TrackLine()
+            take(sharing, from: &line, into: &visits) { _ in cap }
+            hot[index].line = line
+        }
+        let hotCount = visits.count
+        var line = cold
+        cold = TrackLine()
+        take(min(line.count, TrackBook.visitLimit - hotCount), from: &line, into: &visits) { priority in
+            shares.first { $0.priority == priority }?.cap ?? Int32(limit)
+        }
+        cold = line
+        tidy()
+        return visits.count > hotCount ? byPriority(visits) : visits
+    }
+
+    /// Moves `count` tracks to the end of their line, and has them visited.
+    private mutating func take(
+        _ count: Int, from line: inout TrackLine, into visits: inout [Visit], cap: (Int16) -> Int32
+    ) {
+        var missing = count
+        while missing > 0, let place = line.next() {
+            guard var entry = entries[place.track], entry.ticket == place.ticket else { continue }
+            missing -= 1
+            tickets += 1
+            entry.ticket = tickets
+            entries[place.track] = entry
+            line.left()
+            line.join(place.track, ticket: tickets)
+            visits.append(Visit(track: place.track, cap: cap(entry.priority), mark: entry.mark, surveys: surveys))
+        }
+    }
+
+    private mutating func joinHot(_ track: Int32, _ entry: inout Entry) {
+        tickets += 1
+        entry.ticket = tickets
+        entry.isHot = true
+        let index = hot.firstIndex { $0.priority <= entry.priority } ?? hot.endIndex
+        if index == hot.endIndex || hot[index].priority != entry.priority {
+            hot.insert(Level(priority: entry.priority), at: index)
+        }
+        hot[index].line.join(track, ticket: tickets)
+    }
+
+    private mutating func joinCold(_ track: Int32, _ entry: inout Entry) {
+        if let index = hot.firstIndex(where: { $0.priority == entry.priority }) { hot[index].line.left() }
+        tickets += 1
+        entry.ticket = tickets
+        entry.isHot = false
+        cold.join(track, ticket: tickets)
+    }
+
+    private mutating func tidy() {
+        let known = entries
+        let isValid = { (place: TrackLine.Place) in known[place.track]?.ticket == place.ticket }
+        for index in hot.indices { hot[index].line.tidy(isValid) }
+        cold.tidy(isValid)
+    }
+
+    /// The same visits by priority; within one, tracks with work stay before those without.
+    private func byPriority(_ visits: [Visit]) -> [Visit] {
+        let ranks = visits.indices.map { (priority: entries[visits[$0].track]?.priority ?? 0, place: $0) }
+        return ranks.sorted { ($1.priority, $0.place) < ($0.priority, $1.place) }.map { visits[$0.place] }
+    }
+
+    /// Takes in what a claim brought: for each visit in order, how many rows, and the last seq among them.
+    ///
+    /// - Parameter limit: of the whole claim: visits after it was reached have not been made.
+    public mutating func claimReturned(_ visits: [Visit], limit: Int, found: [Int32: (count: Int, last: Int64)]) {
+        var total = 0
+        for visit in visits {
+            guard var entry = entries[visit.track] else { continue }
+            let rows = found[visit.track]?.count ?? 0
+            // A visit from before a step back has begun above the late row: only one from below may go past it.
+            if let last = found[visit.track]?.last, entry.steppedBack <= visit.surveys {
+                entry.mark = max(entry.mark, last)
+            }
+            if total < limit {
+                let hasMore = rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit)
+                if hasMore && !entry.isHot {
+                    cold.left()
+                    joinHot(visit.track, &entry)
+                } else if !hasMore && entry.isHot && entry.sighted <= visit.surveys {
+                    joinCold(visit.track, &entry)
+                }
+            }
+            total += rows
+            entries[visit.track] = entry
+        }
+    }
+}

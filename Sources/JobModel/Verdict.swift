@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an attempt means for its job. Pure: the same outcome always gives the same verdict.
+public struct Verdict: Equatable, Sendable {
+    /// What becomes of the job.
+    public enum Kind: Equatable, Sendable {
+        case succeeded
+        case failed
+        /// Tried again while attempts and time are left; else failed.
+        case retryable
+        /// The call may have happened and must not be repeated without a person's word.
+        case unknown
+        /// Given back at a shutdown; no attempt is used.
+        case handedBack
+    }
+
+    /// What becomes of the job.
+    public var kind: Kind
+    /// The reason; nil for a success.
+    public var code: ErrorCode?
+    /// One sentence for the user; nil for a success.
+    public var message: String?
+    /// The least wait before the next try.
+    public var retryAfter: Duration?
+
+    /// A success.
+    public static let success = Verdict(.succeeded)
+
+    /// A verdict with its reason.
+    public init(_ kind: Kind, _ code: ErrorCode? = nil, _ message: String? = nil, retryAfter: Duration? = nil) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.retryAfter = retryAfter
+    }
+
+    /// Judges how an attempt of a job ended.
+    ///
+    /// - Parameter attempt: counts from 1; a broken content encoding is tried again once only.
+    public init(_ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, attempt: Int) {
+        switch outcome.ending {
+        case .response(let response):
+            self = Verdict.judge(response, okStatuses: okStatuses, isAtMostOnce: isAtMostOnce)
+        case .failure(let failure):
+            self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, attempt: attempt)
+        }
+    }
+
+    private static func judge(_ response: HTTPResponse, okStatuses: StatusRanges, isAtMostOnce: Bool) -> Verdict {
+        let status = response.status
+        if okStatuses.contains(status) { return .success }
+        if status == 429 {
+            return Verdict(
+                .retryable, .http429, "the server answered 429, too many requests; call it less often",
+                retryAfter: response.retryAfter)
+        }
+        let canRetry = isAtMostOnce ? certainlyNotProcessed(status) : isRetryable(status)
+        return Verdict(
+            canRetry ? .retryable : .failed, .httpStatus,
+            "the server answered \(status), which is not in ok_statuses; look at the body for its reason",
+            retryAfter: canRetry ? response.retryAfter : nil)
+    }
+
+    private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
+        if isAtMostOnce && failure.sent == .maybe {
+            // An answer that has begun tells that the server has acted: then the outcome is known, only its text is not.
+            let kind: Kind = failure.status == nil && failure.code.isRetryable ? .unknown : .failed
+            return Verdict(kind, failure.code, failure.message)
+        }
+        let canRetry = failure.code.isRetryable && (failure.code != .decode || attempt <= 1)
+        return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
+    }
+
+    /// Statuses that another try may cure.
+    public static func isRetryable(_ status: Int) -> Bool {
+        switch status {
+        case 408, 425, 429, 500, 502, 503, 504, 507, 520...524, 529, 530, 598, 599: true
+        default: false
+        }
+    }
+
+    /// Statuses by which the server says that it has not acted: not received in time, too early, too many.
+    static func certainlyNotProcessed(_ status: Int) -> Bool {
+        status == 408 || status == 425 || status == 429
+    }
+}
+
+extension Verdict.Kind {
+    /// The letter that stands for it in the database.
+    public var letter: String {
+        switch self {
+        case .succeeded: "s"
+        case .failed: "f"
+        case .retryable: "r"
+        case .unknown: "u"
+        case .handedBack: "h"
+        }
+    }
+}

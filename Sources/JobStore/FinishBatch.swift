@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import PGClient
+
+/// How one attempt ended, ready to be written.
+public struct FinishedAttempt: Sendable {
+    /// Which row, and the proof that the attempt was ours.
+    public var lease: Lease
+    /// What becomes of the job.
+    public var verdict: Verdict
+    /// Nil: nothing is known beyond the verdict (a call that was handed back).
+    public var outcome: CallOutcome?
+
+    /// The size of the answer's body, 0 without one.
+    public var bodyBytes: Int {
+        if case .response(let response) = outcome?.ending { response.body.count } else { 0 }
+    }
+
+    /// An attempt with its verdict.
+    public init(lease: Lease, verdict: Verdict, outcome: CallOutcome?) {
+        self.lease = lease
+        self.verdict = verdict
+        self.outcome = outcome
+    }
+}
+
+/// Attempts that are written together; kept until the database has said that it has them.
+///
+/// Sending a batch twice is harmless: what was stored has lost its lease, and the second time finds no row.
+public struct FinishBatch: Sendable {
+    /// Ordered by (track, seq): the order in which claim, cancel and reap lock rows.
+    public let attempts: [FinishedAttempt]
+
+    /// A batch of attempts in any order.
+    public init(_ attempts: [FinishedAttempt]) {
+        self.attempts = attempts.sorted { left, right in
+            (left.lease.track, left.lease.seq) < (right.lease.track, right.lease.seq)
+        }
+    }
+
+    /// Writes the 21 parameters of `postrider.finish`, most of them arrays with an element for each attempt.
+    ///
+    /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
+    public func encode(worker: Int32, columns: inout FinishColumns, into parameters: inout PGParameters) {
+        columns.removeAll()
+        for attempt in attempts { columns.append(attempt) }
+        columns.encode(worker: worker, into: &parameters)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Migrations
+
+/// The order in which files are applied: numbered, functions, views; each by name, unless a header differs.
+enum MigrationOrder {
+    /// Sorts the files; a line `-- after: a.sql, b.sql` among the leading comments puts a file behind its folder mates.
+    ///
+    /// - Throws: `files` for a name that is not there, for a circle and for a name given twice.
+    static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
+        if Set(files.map(\.name)).count != files.count {
+            throw StoreError(.files, "two migration files have the same name")
+        }
+        var ordered: [MigrationFile] = []
+        for kind in [MigrationFile.Kind.numbered, .function, .view] {
+            var waiting = files.filter { $0.kind == kind }.sorted { $0.name < $1.name }
+            let names = Set(waiting.map(\.name))
+            var placed: Set<String> = []
+            for file in waiting {
+                if let stranger = after(file).first(where: { !names.contains($0) }) {
+                    throw StoreError(.files, "\(file.name): after \(stranger), which is not there")
+                }
+            }
+            while !waiting.isEmpty {
+                guard let next = waiting.firstIndex(where: { placed.isSuperset(of: after($0)) }) else {
+                    throw StoreError(.files, "\(waiting[0].name): its after header is part of a circle")
+                }
+                placed.insert(waiting[next].name)
+                ordered.append(waiting.remove(at: next))
+            }
+        }
+        return ordered
+    }
+
+    /// Whether workers that do not know this file must stop: yes, unless a line `-- breaking: no` says otherwise.
+    static func isBreaking(_ file: MigrationFile) -> Bool {
+        file.kind == .numbered && header(file, "breaking").first != "no"
+    }
+
+    private static func after(_ file: MigrationFile) -> [String] {
+        let folder = file.name.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+        return header(file, "after").map { folder + $0 }
+    }
+
+    /// The words behind `-- key:` in the comment that opens the file.
+    private static func header(_ file: MigrationFile, _ key: String) -> [String] {
+        for line in String(decoding: file.bytes, as: UTF8.self).split(separator: "\n") {
+            guard line.hasPrefix("--") else { return [] }
+            guard line.hasPrefix("-- \(key):") else { continue }
+            return line.dropFirst(key.utf8.count + 4).split { $0 == "," || $0 == " " }.map(String.init)
+        }
+        return []
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import Migrations
+
+/// What stands between the files of a program and the history of a database; pure.
+public struct MigrationPlan: Equatable, Sendable {
+    /// A row of `postrider.migrations`.
+    public struct Applied: Equatable, Sendable {
+        /// The file.
+        public var name: String
+        /// SHA-256 of the text that was applied, in hex.
+        public var checksum: String
+        /// The version of the worker that applied it.
+        public var workerVersion: String
+        /// Whether workers that do not know the file must stop.
+        public var isBreaking: Bool
+
+        /// A row with its columns.
+        public init(name: String, checksum: String, workerVersion: String, isBreaking: Bool) {
+            self.name = name
+            self.checksum = checksum
+            self.workerVersion = workerVersion
+            self.isBreaking = isBreaking
+        }
+    }
+
+    /// Where one file stands.
+    public enum Standing: Equatable, Sendable {
+        /// Applied with this very text.
+        case applied
+        /// Not applied yet.
+        case pending
+        /// Applied with another, older text; a function or a view.
+        case stale
+        /// Applied with another text although it never may: a numbered file.
+        case changed
+        /// Applied with another text by a newer worker.
+        case newer
+        /// In the database only.
+        case unknown
+    }
+
+    /// Each file in the order of application, then what only the database knows.
+    public private(set) var entries: [(name: String, standing: Standing)] = []
+    /// Whether a file that is not known here forbids this worker to go on.
+    private var isBroken = false
+
+    /// Compares.
+    ///
+    /// - Parameters:
+    ///   - files: name and checksum of each file, in the order of application.
+    ///   - applied: the history, in any order.
+    ///   - version: of this program. A text that differs is `newer` if a later version put it there.
+    public init(files: [(name: String, checksum: String)], applied: [Applied], version: String) {
+        let history = Dictionary(applied.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for file in files {
+            entries.append((file.name, MigrationPlan.standing(file, history[file.name], version)))
+        }
+        let known = Set(files.map(\.name))
+        for row in applied.sorted(by: { $0.name < $1.name }) where !known.contains(row.name) {
+            let isNumbered = MigrationFile(name: row.name, bytes: []).kind == .numbered
+            // A function that this version no longer has is not a sign of a newer one.
+            if !isNumbered && !MigrationPlan.isNewer(row.workerVersion, than: version) { continue }
+            entries.append((row.name, .unknown))
+            isBroken = isBroken || (isNumbered && row.isBreaking)
+        }
+    }
+
+    /// The names with this standing.
+    public func names(_ standing: Standing) -> [String] {
+        entries.filter { $0.standing == standing }.map(\.name)
+    }
+
+    /// What the worker may do with this schema.
+    public var state: SchemaState {
+        let changed = names(.changed)
+        if !changed.isEmpty { return .changed(changed) }
+        if isBroken { return .newer(names(.unknown)) }
+        let behind = entries.filter { $0.standing == .pending || $0.standing == .stale }.map(\.name)
+        // Behind and ahead at once: two versions that took turns; neither may go on.
+        if !behind.isEmpty { return isAhead ? .newer(names(.unknown) + names(.newer)) : .older(behind) }
+        return .current
+    }
+
+    /// Whether a newer worker has migrated, breaking or not; then this one leaves the schema alone.
+    public var isAhead: Bool { entries.contains { $0.standing == .unknown || $0.standing == .newer } }
+
+    /// Whether each file has its very text in the database and nothing else is there.
+    public var isCurrent: Bool { entries.allSatisfy { $0.standing == .applied } }
+
+    /// Compares the entries.
+    public static func == (left: MigrationPlan, right: MigrationPlan) -> Bool {
+        left.isBroken == right.isBroken && left.entries.elementsEqual(right.entries, by: ==)
+    }
+
+    private static func standing(
+        _ file: (name: String, checksum: String), _ row: Applied?, _ version: String
+    ) -> Standing {
+        guard let row else { return .pending }
+        if row.checksum == file.checksum { return .applied }
+        if MigrationFile(name: file.name, bytes: []).kind == .numbered { return .changed }
+        return isNewer(row.workerVersion, than: version) ? .newer : .stale
+    }
+
+    private static func isNewer(_ text: String, than version: String) -> Bool {
+        guard let one = ProductVersion(text), let other = ProductVersion(version) else { return false }
+        return one > other
+    }
+}
+
+/// Whether this worker may run on a database.
+public enum SchemaState: Equatable, Sendable {
+    /// All is there, or a newer worker added what does not matter to this one.
+    case current
+    /// No `postrider.migrations`.
+    case missing
+    /// These files are still to be applied.
+    case older([String])
+    /// These files came from a newer worker.
+    case newer([String])
+    /// These numbered files were applied with another text.
+    case changed([String])
+
+    /// One line that says what to do; nil for `current`.
+    public var advice: String? {
+        switch self {
+        case .current: nil
+        case .missing: "the schema postrider is missing; run: worker migrate"
+        case .older(let names):
+            "the schema is older than this worker (\(SchemaState.some(names)) to apply); run: worker migrate"
+        case .newer(let names):
+            "the schema is newer than this worker (it does not know \(SchemaState.some(names))); run the newer worker"
+        case .changed(let names):
+            "\(SchemaState.some(names)) was applied with another text than this worker carries; "
+                + "run the worker that made the schema, or migrate an empty database"
+        }
+    }
+
+    private static func some(_ names: [String]) -> String {
+        names.count <= 2 ? names.joined(separator: ", ") : "\(names[0]) and \(names.count - 1) more"
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import Migrations
+public import PGClient
+
+/// Brings a database to the schema that this worker was built for.
+///
+/// ```
+/// begin
+///   advisory lock ............ one migrator at a time; held by the transaction, so it never outlives its holder
+///   history table ............ created if it is not there
+///   numbered files ........... those not applied yet, in order, each with its history row
+///   functions, then views .... those whose text changed; all of them if a numbered file ran
+/// commit ..................... or nothing at all: a schema is never half new
+/// ```
+///
+/// Works through PgBouncer in transaction mode, since nothing outlives the transaction.
+public struct Migrator: Sendable {
+    /// The key of the advisory lock: "Postride" in ASCII.
+    static let lockKey: Int64 = 0x506F_7374_7269_6465
+
+    private let files: [MigrationFile]
+    private let version: String
+    private let lockWaitMilliseconds: Int
+
+    /// A migrator of the files that this program carries.
+    public init() {
+        self.init(files: Migrations.all)
+    }
+
+    /// A migrator of other files.
+    ///
+    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and for each lock on a table.
+    public init(
+        files: [MigrationFile], version: String = "\(ProductVersion.current)", lockWaitMilliseconds: Int = 60_000
+    ) {
+        self.files = files
+        self.version = version
+        self.lockWaitMilliseconds = lockWaitMilliseconds
+    }
+
+    /// Applies what is missing, all in one transaction.
+    ///
+    /// - Returns: the names of the files that were applied, in order.
+    /// - Throws: `locked`, `changed`, `newer`, `files`, or `database` with the file that failed; nothing was changed.
+    public func migrate(_ connection: borrowing PGConnection) throws(StoreError) -> [String] {
+        let ordered = try MigrationOrder.sorted(files)
+        let check = try SchemaCheck(files: ordered, version: version, connection)
+        try run("begin", "begin isolation level read committed", connection)
+        do throws(StoreError) {
+            let applied = try migrate(ordered, check, connection)
+            try run("commit", "commit", connection)
+            return applied
+        } catch {
+            // A connection that is gone cannot roll back, and the server has done so already.
+            try? connection.execute("rollback")
+            throw error.code == .locked ? locked(connection) : error
+        }
+    }
+
+    private func migrate(
+        _ ordered: [MigrationFile], _ check: SchemaCheck, _ connection: borrowing PGConnection
+    ) throws(StoreError) -> [String] {
+        try run("settings", settings, connection)
+        try takeLock(connection)
+        try run("history table", Self.historyTable, connection)
+        let plan = try check.plan(connection)
+        guard let plan else { throw StoreError(.database, "the history table is not where it was created") }
+        try refuse(plan)
+        let pending = Set(plan.names(.pending) + plan.names(.stale))
+        let isNumberedPending = ordered.contains { $0.kind == .numbered && pending.contains($0.name) }
+        var applied: [String] = []
+        for file in ordered {
+            // A numbered file may have dropped what stands in a file that did not change.
+            let isRedone = isNumberedPending && file.kind != .numbered
+            guard pending.contains(file.name) || isRedone else { continue }
+            try record(file, check, connection)
+            try run(file.name, String(decoding: file.bytes, as: UTF8.self), connection)
+            applied.append(file.name)
+        }
+        return applied
+    }
+
+    private func refuse(_ plan: MigrationPlan) throws(StoreError) {
+        if case .changed = plan.state {
+            let names = plan.names(.changed).joined(separator: ", ")
+            throw StoreError(
+                .changed,
+                "\(names) was applied with another text, and numbered migrations never change; "
+                    + "run the worker that made the schema, or migrate an empty database")
+        }
+        if plan.isAhead {
+            let names = (plan.names(.unknown) + plan.names(.newer)).joined(separator: ", ")
+            throw StoreError(
+                .newer, "a newer worker has migrated this database (\(names)); nothing was changed, run the newer one")
+        }
+    }
+
+    private func record(
+        _ file: MigrationFile, _ check: SchemaCheck, _ connection: borrowing PGConnection
+    ) throws(StoreError) {
+        var parameters = PGParameters()
+        parameters.append(text: file.name)
+        parameters.append(text: check.checksum(of: file.name))
+        parameters.append(text: version)
+        parameters.append(bool: MigrationOrder.isBreaking(file))
+        do throws(PGError) {
+            _ = try connection.query(
+                """
+                insert into postrider.migrations (name, checksum, worker_version, breaking) values ($1, $2, $3, $4)
+                on conflict (name) do update
+                set checksum = excluded.checksum, worker_version = excluded.worker_version, applied_at = now()
+                """, &parameters)
+        } catch {
+            throw StoreError.database(file.name, error)
+        }
+    }
+
+    private func takeLock(_ connection: borrowing PGConnection) throws(StoreError) {
+        do throws(PGError) {
+            try connection.execute("select pg_advisory_xact_lock(\(Self.lockKey))")
+        } catch {
+            guard error.sqlState == .lockNotAvailable else { throw StoreError.database("lock", error) }
+            throw StoreError(.locked, "another migration is running", underlying: error)
+        }
+    }
+
+    /// The error with the name of who holds the lock, as far as that can still be seen.
+    private func locked(_ connection: borrowing PGConnection) -> StoreError {
+        let wait = "another migration did not end within \(lockWaitMilliseconds) ms"
+        let sql = """
+            select 'process ' || a.pid || coalesce(' from ' || host(a.client_addr), '')
+                || ', ' || coalesce(nullif(a.application_name, ''), 'without a name')
+                || ', since ' || to_char(a.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ')
+            from pg_locks l join pg_stat_activity a using (pid)
+            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+              and l.classid::bigint = \(Self.lockKey >> 32) and l.objid::bigint = \(Self.lockKey & 0xFFFF_FFFF)
+              and l.database = (select oid from pg_database where datname = current_database())
+            """
+        guard let holders = try? connection.query(sql), holders.rowCount > 0 else {
+            return StoreError(.locked, "\(wait); nothing was changed")
+        }
+        return StoreError(.locked, "\(wait): \(holders.text(0, 0)); nothing was changed")
+    }
+
+    private func run(_ place: String, _ sql: String, _ connection: borrowing PGConnection) throws(StoreError) {
+        do throws(PGError) {
+            try connection.execute(sql)
+        } catch {
+            throw StoreError.database(place, error)
+        }
+    }
+
+    /// For the transaction only. The check interval ends a statement within a second of its client's death, so that
+    /// a killed migrator does not keep the lock.
+    private var settings: String {
+        """
+        set local lock_timeout = \(lockWaitMilliseconds);
+        set local client_connection_check_interval = '1s';
+        set local application_name = 'worker migrate';
+        set local client_min_messages = warning;
+        set local check_function_bodies = off;
+        set local standard_conforming_strings = on;
+        set local search_path = pg_catalog, pg_temp;
+        """
+    }
+
+    private static let historyTable = """
+        create schema if not exists postrider;
+        create table if not exists postrider.migrations (
+          name text primary key,
+          checksum text not null,
+          applied_at timestamptz not null default now(),
+          worker_version text not null,
+          breaking boolean not null default true
+        );
+        comment on table postrider.migrations is 'public: which files of migrations/ this database has, one row each';
+        """
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import Migrations
+public import PGClient
+
+/// Tells whether a database has the schema that this worker was built for.
+///
+/// The checksums of the files are computed once, by the server; after that a check is one small query, which the
+/// engine repeats on each new connection.
+public struct SchemaCheck: Sendable {
+    /// The history: name, checksum, worker_version, breaking. Fails with `undefined_table` where nothing was migrated.
+    public static let historyStatement = PGStatement(
+        "schema_history", "select name, checksum, worker_version, breaking from postrider.migrations")
+
+    private let files: [(name: String, checksum: String)]
+    private let version: String
+
+    /// Has the server compute the checksums of the files that this program carries.
+    public init(_ connection: borrowing PGConnection) throws(StoreError) {
+        try self.init(files: MigrationOrder.sorted(Migrations.all), version: "\(ProductVersion.current)", connection)
+    }
+
+    init(
+        files: [MigrationFile], version: String, _ connection: borrowing PGConnection
+    ) throws(StoreError) {
+        var bytes = PGArrayBuilder<[UInt8]>()
+        for file in files { bytes.append(file.bytes) }
+        var parameters = PGParameters()
+        parameters.append(array: bytes)
+        var checksums: [String] = []
+        do throws(PGError) {
+            let result = try connection.query(
+                """
+                select encode(sha256(f.bytes), 'hex')
+                from unnest($1) with ordinality as f(bytes, position) order by position
+                """, &parameters)
+            for row in 0..<result.rowCount { checksums.append(result.text(row, 0)) }
+        } catch {
+            throw StoreError.database("checksums", error)
+        }
+        self.files = Array(zip(files.map(\.name), checksums))
+        self.version = version
+    }
+
+    /// Compares with the rows of `historyStatement`.
+    public func plan(history: borrowing PGResult) -> MigrationPlan {
+        var applied: [MigrationPlan.Applied] = []
+        for row in 0..<history.rowCount {
+            applied.append(
+                MigrationPlan.Applied(
+                    name: history.text(row, 0), checksum: history.text(row, 1), workerVersion: history.text(row, 2),
+                    isBreaking: history.bool(row, 3)))
+        }
+        return MigrationPlan(files: files, applied: applied, version: version)
+    }
+
+    /// Compares with the database; nil if it has no history, which means no schema. Changes nothing.
+    public func plan(_ connection: borrowing PGConnection) throws(StoreError) -> MigrationPlan? {
+        do throws(PGError) {
+            let there = try connection.query("select to_regclass('postrider.migrations') is not null")
+            guard there.bool(0, 0) else { return nil }
+            return plan(history: try connection.query(Self.historyStatement.sql))
+        } catch {
+            throw StoreError.database("migration history", error)
+        }
+    }
+
+    /// Whether this worker may run on the database.
+    public func state(_ connection: borrowing PGConnection) throws(StoreError) -> SchemaState {
+        try plan(connection)?.state ?? .missing
+    }
+
+    func checksum(of name: String) -> String? { files.first { $0.name == name }?.checksum }
+}

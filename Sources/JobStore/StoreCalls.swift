@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import PGClient
+
+/// The parameters of each verb, written into a block that the caller uses again and again.
+public enum StoreCalls {
+    /// What a worker says of itself.
+    public struct Introduction: Sendable {
+        /// Host and process, for people.
+        public var name: String
+        /// Of the program.
+        public var version: String
+        /// Empty: every queue.
+        public var queues: [String]
+        /// Calls in flight at most.
+        public var concurrency: Int
+
+        /// An introduction.
+        public init(name: String, version: String, queues: [String], concurrency: Int) {
+            self.name = name
+            self.version = version
+            self.queues = queues
+            self.concurrency = concurrency
+        }
+    }
+
+    /// `enlist`: `old` is 0 at the first time; `held` are the leases to take along.
+    public static func enlist(
+        _ introduction: Introduction, old: Int32, held: [Lease], into parameters: inout PGParameters
+    ) {
+        var tracks = PGArrayBuilder<Int32>()
+        var seqs = PGArrayBuilder<Int64>()
+        for lease in held {
+            tracks.append(lease.track)
+            seqs.append(lease.seq)
+        }
+        parameters.removeAll()
+        parameters.append(int32: old)
+        parameters.append(text: introduction.name)
+        parameters.append(text: introduction.version)
+        queues(introduction.queues, into: &parameters)
+        parameters.append(int32: Int32(clamping: introduction.concurrency))
+        parameters.append(array: tracks)
+        parameters.append(array: seqs)
+    }
+
+    /// `claim`: at most `limit` jobs of the tracks to visit.
+    ///
+    /// - Parameter alone: whether the transaction holds no finish, so that it need not wait for the disk.
+    public static func claim(
+        worker: Int32, above fence: Int64, limit: Int, visits: [TrackBook.Visit], alone: Bool,
+        into parameters: inout PGParameters
+    ) {
+        var tracks = PGArrayBuilder<Int32>()
+        var caps = PGArrayBuilder<Int32>()
+        var marks = PGArrayBuilder<Int64>()
+        for visit in visits {
+            tracks.append(visit.track)
+            caps.append(visit.cap)
+            marks.append(visit.mark)
+        }
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(int64: fence)
+        parameters.append(int32: Int32(clamping: limit))
+        parameters.append(array: tracks)
+        parameters.append(array: caps)
+        parameters.append(array: marks)
+        parameters.append(bool: alone)
+    }
+
+    /// `survey` of the queues given; empty: every queue.
+    public static func survey(queues names: [String], into parameters: inout PGParameters) {
+        parameters.removeAll()
+        queues(names, into: &parameters)
+    }
+
+    /// `beat`.
+    public static func beat(
+        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(int32: Int32(clamping: inFlight))
+        parameters.append(bool: isDraining)
+        parameters.append(bool: isListening)
+    }
+
+    /// `set_idle`.
+    public static func setIdle(worker: Int32, _ isIdle: Bool, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(bool: isIdle)
+    }
+
+    /// `lead`, `leave` and `take_aborts`, which take the worker alone.
+    public static func worker(_ worker: Int32, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+    }
+
+    /// The leader's duties that take worker and epoch alone.
+    public static func duty(worker: Int32, epoch: Int64, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(int64: epoch)
+    }
+
+    /// `tend`: promotes rows due from `since` on; nil: all.
+    public static func tend(worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters) {
+        duty(worker: worker, epoch: epoch, into: &parameters)
+        parameters.append(timestamp: since)
+    }
+
+    /// `expire`: what has expired within the last ten seconds, or ever.
+    public static func expire(worker: Int32, epoch: Int64, fromStart: Bool, into parameters: inout PGParameters) {
+        duty(worker: worker, epoch: epoch, into: &parameters)
+        parameters.append(bool: fromStart)
+    }
+
+    /// `fold`: tallies with an id above `after`.
+    public static func fold(worker: Int32, epoch: Int64, after: Int64, into parameters: inout PGParameters) {
+        duty(worker: worker, epoch: epoch, into: &parameters)
+        parameters.append(int64: after)
+    }
+
+    /// The rows of a survey.
+    public static func sightings(_ result: borrowing PGResult) -> [TrackBook.Sighting] {
+        var sightings: [TrackBook.Sighting] = []
+        sightings.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            sightings.append(
+                TrackBook.Sighting(
+                    track: result.int32(row, 0), priority: result.int16(row, 1), firstSeq: result.int64(row, 2)))
+        }
+        return sightings
+    }
+
+    private static func queues(_ names: [String], into parameters: inout PGParameters) {
+        if names.isEmpty { parameters.appendNull(.textArray) } else { parameters.append(texts: names) }
+    }
+}

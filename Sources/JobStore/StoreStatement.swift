@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PGClient
+
+/// All SQL that a running worker sends: calls of functions, one for each verb.
+public enum StoreStatement {
+    /// Makes the worker known, or known anew.
+    public static let enlist = PGStatement(
+        "enlist", "select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7)")
+    /// Leases ready jobs.
+    public static let claim = PGStatement(
+        "claim",
+        """
+        select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
+        form, timeout_ms, max_response, ok_statuses from postrider.claim($1,$2,$3,$4,$5,$6,$7)
+        """)
+    /// Ends attempts.
+    public static let finish = PGStatement(
+        "finish",
+        """
+        select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)
+        """)
+    /// Finds tracks with work.
+    public static let survey = PGStatement("survey", "select track, priority, first_seq from postrider.survey($1)")
+    /// Heartbeat.
+    public static let beat = PGStatement("beat", "select postrider.beat($1,$2,$3,$4)")
+    /// Asks for notifications, or for none.
+    public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
+    /// Takes the list of cancelled calls.
+    public static let takeAborts = PGStatement("take_aborts", "select job_id, fence from postrider.take_aborts($1)")
+    /// Says goodbye.
+    public static let leave = PGStatement("leave", "select postrider.leave($1)")
+    /// Takes or renews the leader's lease.
+    public static let lead = PGStatement("lead", "select postrider.lead($1)")
+    /// The leader's frequent duties.
+    public static let tend = PGStatement("tend", "select leads, moved, more, latest from postrider.tend($1,$2,$3)")
+    /// Declares silent workers lost.
+    public static let reap = PGStatement("reap", "select lost_worker, lost_name, jobs from postrider.reap($1,$2)")
+    /// Ends jobs whose time is over.
+    public static let expire = PGStatement(
+        "expire",
+        "select postrider.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
+    /// Adds up counters.
+    public static let fold = PGStatement("fold", "select postrider.fold($1,$2,$3,10000)")
+    /// Adds partitions.
+    public static let extendPartitions = PGStatement("extend", "select postrider.extend_partitions($1,$2)")
+}

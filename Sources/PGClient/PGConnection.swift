@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+internal import Glibc
+
+/// A blocking connection for commands, the migrator and tests; the worker's loop uses `PGSession`.
+///
+/// Transactions are plain SQL: `execute("begin")`. Notices are dropped. Confined to one thread.
+public struct PGConnection: ~Copyable {
+    private let link: PGLink
+
+    /// Connects; with several hosts each is given its own time.
+    ///
+    /// - Throws: `.connect`, `.timeout`; `isConfiguration` if no retry can help.
+    public init(_ string: PGConnectionString) throws(PGError) {
+        var silent = 0
+        while true {
+            do throws(PGError) {
+                link = try Self.connect(string.rotated(by: silent))
+                return
+            } catch {
+                silent += 1
+                guard error.code == .timeout, silent < string.hostCount else { throw error }
+            }
+        }
+    }
+
+    /// Connects to what the text says.
+    public init(_ text: String) throws(PGError) {
+        try self.init(PGConnectionString(text))
+    }
+
+    /// `150020` for 15.20. C: `PQserverVersion`.
+    public var serverVersion: Int { Int(unsafe PQserverVersion(link.raw)) }
+
+    /// The server's process, as `pg_terminate_backend` takes it. C: `PQbackendPID`.
+    public var processID: Int32 { unsafe PQbackendPID(link.raw) }
+
+    /// Runs a script of any number of statements, in one implicit transaction unless it says otherwise.
+    ///
+    /// Rows are thrown away. C: `PQexec`.
+    public func execute(_ script: String) throws(PGError) {
+        _ = try unsafe take(PQexec(link.raw, script), "PQexec")
+    }
+
+    /// Runs one statement without parameters; rows in binary form. C: `PQexecParams`.
+    public func query(_ sql: String) throws(PGError) -> PGResult {
+        try unsafe take(PQexecParams(link.raw, sql, 0, nil, nil, nil, nil, 1), "PQexecParams")
+    }
+
+    /// Runs one statement; rows in binary form. C: `PQexecParams`.
+    public func query(_ sql: String, _ parameters: inout PGParameters) throws(PGError) -> PGResult {
+        let result = unsafe parameters.withRaw { raw in
+            unsafe PQexecParams(link.raw, sql, raw.count, raw.types, raw.values, raw.lengths, raw.formats, 1)
+        }
+        return try unsafe take(result, "PQexecParams")
+    }
+
+    /// Notifications that have arrived; looks at the socket but does not wait. C: `PQnotifies`.
+    public func notifications() -> [PGNotification] {
+        unsafe PQconsumeInput(link.raw)
+        var arrived: [PGNotification] = []
+        while let next = unsafe PGNotification.next(from: link.raw) { arrived.append(next) }
+        return arrived
+    }
+
+    private func take(_ result: OpaquePointer?, _ operation: String) throws(PGError) -> PGResult {
+        guard let result = unsafe result else { throw unsafe PGLink.lostError(link.raw, operation) }
+        switch unsafe PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+            return unsafe PGResult(owning: result)
+        case PGRES_FATAL_ERROR:
+            defer { unsafe PQclear(result) }
+            throw unsafe PGError.fromServer(result, operation: operation)
+        default:
+            unsafe PQclear(result)
+            throw PGError(.unexpected, operation: operation, "this statement has no place here (COPY)")
+        }
+    }
+
+    private static func connect(_ string: PGConnectionString) throws(PGError) -> PGLink {
+        let link = try PGLink.start(string)
+        let deadline = milliseconds() + string.connectTimeoutSeconds * 1000
+        var writing = true
+        while true {
+            var wait = pollfd(fd: link.descriptor, events: Int16(writing ? POLLOUT : POLLIN), revents: 0)
+            let left = deadline - milliseconds()
+            let ready = left > 0 ? unsafe poll(&wait, 1, CInt(left)) : 0
+            if ready < 0 && errno == EINTR { continue }
+            guard ready > 0 else {
+                throw PGError(
+                    .timeout, operation: "PQconnectPoll",
+                    "no answer within \(string.connectTimeoutSeconds) s from \(string.summary)")
+            }
+            switch link.step(string) {
+            case .reading: writing = false
+            case .writing: writing = true
+            case .connected: return link
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    private static func milliseconds() -> Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+}

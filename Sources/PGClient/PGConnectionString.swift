@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+internal import Glibc
+
+/// Where to connect, checked once and completed by what this program needs.
+///
+/// The user's text is a URL, the keyword form or empty (the `PG…` variables of libpq). What it does not say is
+/// filled in: only a server that takes writes among several hosts, keepalives that find a dead network within
+/// 20 s, no Kerberos probe. It has no `description` that could show the password; `summary` is for people.
+/// C: `PQconninfoParse`, `PQconnectStartParams`.
+public struct PGConnectionString: Sendable {
+    private var options: [(keyword: String, value: String)]
+    private let secrets: [String]
+
+    /// Added unless the user's text sets them.
+    private static let additions: [(keyword: String, value: String)] = [
+        ("fallback_application_name", "postrider"),
+        // Debian's libpq would ask a Kerberos server first.
+        ("gssencmode", "disable"),
+        ("target_session_attrs", "read-write"),
+        ("client_encoding", "UTF8"),
+        ("connect_timeout", "10"),
+        ("keepalives_idle", "10"),
+        ("keepalives_interval", "3"),
+        ("keepalives_count", "3"),
+        ("tcp_user_timeout", "15000"),
+    ]
+    /// A variable of libpq that is the user's word as much as the text is.
+    private static let variables = [
+        "target_session_attrs": "PGTARGETSESSIONATTRS", "gssencmode": "PGGSSENCMODE",
+        "connect_timeout": "PGCONNECT_TIMEOUT", "client_encoding": "PGCLIENTENCODING",
+    ]
+
+    /// Reads the text.
+    ///
+    /// - Throws: `.connectionString`; the message quotes nothing of the text, which may hold a password.
+    public init(_ text: String) throws(PGError) {
+        var message: UnsafeMutablePointer<CChar>?
+        let parsed = unsafe PQconninfoParse(text, &message)
+        defer {
+            unsafe PQconninfoFree(parsed)
+            unsafe PQfreemem(message)
+        }
+        guard let parsed = unsafe parsed else {
+            let reason = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
+            throw PGError(
+                .connectionString, operation: "PQconninfoParse",
+                "cannot read the connection string: \(Self.unquoted(PGError.firstLine(reason)))", isConfiguration: true)
+        }
+        var options: [(keyword: String, value: String)] = []
+        var secrets: [String] = []
+        var index = 0
+        while let keyword = unsafe parsed[index].keyword {
+            if let value = unsafe parsed[index].val {
+                unsafe options.append((String(cString: keyword), String(cString: value)))
+                // '*' marks passwords, see PQconninfoOption.dispchar.
+                if unsafe parsed[index].dispchar.map({ unsafe $0.pointee }) == CChar(0x2A) {
+                    unsafe secrets.append(String(cString: value))
+                }
+            }
+            index += 1
+        }
+        for addition in Self.additions where !options.contains(where: { $0.keyword == addition.keyword }) {
+            if let variable = Self.variables[addition.keyword], unsafe getenv(variable) != nil { continue }
+            options.append(addition)
+        }
+        if let password = unsafe getenv("PGPASSWORD") { unsafe secrets.append(String(cString: password)) }
+        self.options = options
+        self.secrets = secrets.filter { !$0.isEmpty }
+    }
+
+    /// Host, port, database and user as far as the text names them, for messages: `host=db1 dbname=app`.
+    public var summary: String {
+        let shown = ["host", "hostaddr", "port", "dbname", "user"].compactMap { keyword in
+            value(keyword).map { "\(keyword)=\($0)" }
+        }
+        return shown.isEmpty ? "libpq's defaults" : redact(shown.joined(separator: " "))
+    }
+
+    /// The same place, another database of it.
+    public func database(_ name: String) -> PGConnectionString {
+        var other = self
+        other.options.removeAll { $0.keyword == "dbname" }
+        other.options.append(("dbname", name))
+        return other
+    }
+
+    /// How long one attempt may take, in whole seconds; at least 1.
+    var connectTimeoutSeconds: Int {
+        let variable = unsafe getenv("PGCONNECT_TIMEOUT").map { unsafe String(cString: $0) }
+        let text = value("connect_timeout") ?? variable
+        guard let seconds = text.flatMap({ Int($0) }), seconds > 0 else { return 10 }
+        return min(seconds, 3600)
+    }
+
+    /// How many hosts the text lists.
+    var hostCount: Int {
+        ["host", "hostaddr"].compactMap { value($0)?.split(separator: ",", omittingEmptySubsequences: false).count }
+            .max() ?? 1
+    }
+
+    /// The list of hosts beginning with another one.
+    ///
+    /// libpq goes on to the next host by itself when one refuses, but in asynchronous use never when one stays
+    /// silent: then the next attempt has to begin behind it.
+    func rotated(by steps: Int) -> PGConnectionString {
+        let count = hostCount
+        guard count > 1, steps % count != 0 else { return self }
+        var other = self
+        for index in options.indices where ["host", "hostaddr", "port"].contains(options[index].keyword) {
+            let parts = options[index].value.split(separator: ",", omittingEmptySubsequences: false)
+            guard parts.count == count else { continue }
+            let shift = steps % count
+            other.options[index].value = (parts[shift...] + parts[..<shift]).joined(separator: ",")
+        }
+        return other
+    }
+
+    /// The message without anything that the user may have meant as a password.
+    ///
+    /// Passwords are known by value; a URL whose password holds an unescaped `@`, `:` or `/` was taken apart at
+    /// the wrong place, so what libpq quotes as host or port may be a piece of it.
+    func redact(_ message: String) -> String {
+        var text = message
+        if !text.hasPrefix("connection to server") { text = Self.unquoted(text) }
+        for secret in secrets {
+            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
+        }
+        return text
+    }
+
+    /// Lends the options as the two parallel arrays of `PQconnectStartParams`.
+    func withKeywords<Value>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Value?
+    ) -> Value? {
+        var keywords: [UnsafePointer<CChar>?] = unsafe options.map { unsafe UnsafePointer(strdup($0.keyword)) }
+        var values: [UnsafePointer<CChar>?] = unsafe options.map { unsafe UnsafePointer(strdup($0.value)) }
+        defer {
+            unsafe (keywords + values).forEach { unsafe free(UnsafeMutableRawPointer(mutating: $0)) }
+        }
+        unsafe keywords.append(nil)
+        unsafe values.append(nil)
+        return unsafe keywords.withUnsafeBufferPointer { keywords in
+            unsafe values.withUnsafeBufferPointer { values in
+                guard let keywords = keywords.baseAddress, let values = values.baseAddress else { return nil }
+                return unsafe body(keywords, values)
+            }
+        }
+    }
+
+    private func value(_ keyword: String) -> String? {
+        options.first { $0.keyword == keyword }?.value
+    }
+
+    /// Everything from the first quotation mark to the last replaced by an ellipsis.
+    private static func unquoted(_ text: String) -> String {
+        guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\""), first < last else {
+            return text
+        }
+        return text[...first] + "…" + text[last...]
+    }
+}

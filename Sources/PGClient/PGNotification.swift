@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+
+/// What a `NOTIFY` brought.
+public struct PGNotification: Equatable, Sendable {
+    /// The channel.
+    public var channel: String
+    /// The payload, empty if there was none.
+    public var payload: String
+
+    /// A notification.
+    public init(channel: String, payload: String = "") {
+        self.channel = channel
+        self.payload = payload
+    }
+
+    /// The next one among the bytes that have been read. C: `PQnotifies`.
+    static func next(from connection: OpaquePointer) -> PGNotification? {
+        guard let raw = unsafe PQnotifies(connection) else { return nil }
+        defer { unsafe PQfreemem(raw) }
+        return unsafe PGNotification(
+            channel: String(cString: raw.pointee.relname), payload: String(cString: raw.pointee.extra))
+    }
+}

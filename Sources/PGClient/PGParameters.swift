@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+
+/// The parameters of one statement in binary form, `$1` first; made once and reused.
+///
+/// All values live in one growing block; `nil` is NULL of that type. C: `PQsendQueryParams`.
+@safe public struct PGParameters: ~Copyable {
+    private struct Slot {
+        var offset: Int
+        /// -1 is NULL.
+        var length: Int32
+    }
+
+    private var buffer = PGBuffer()
+    private var slots: [Slot] = []
+    private var types: [Oid] = []
+    private var formats: [CInt] = []
+    private var lengths: [CInt] = []
+    private var pointers: [UnsafePointer<CChar>?] = unsafe []
+
+    /// No parameters.
+    public init() {}
+
+    /// How many parameters there are.
+    public var count: Int { slots.count }
+
+    /// Forgets all parameters and keeps the memory (up to 1 MiB of values).
+    public mutating func removeAll() {
+        buffer.removeAll()
+        slots.removeAll(keepingCapacity: true)
+        types.removeAll(keepingCapacity: true)
+    }
+
+    /// A NULL; without a type the server infers it.
+    public mutating func appendNull(_ type: PGType = .unspecified) {
+        slots.append(Slot(offset: buffer.count, length: -1))
+        types.append(type.rawValue)
+    }
+
+    /// A `smallint`.
+    public mutating func append(int16 value: Int16?) { integer(value, .int2) }
+
+    /// An `integer`.
+    public mutating func append(int32 value: Int32?) { integer(value, .int4) }
+
+    /// A `bigint`.
+    public mutating func append(int64 value: Int64?) { integer(value, .int8) }
+
+    /// A `boolean`.
+    public mutating func append(bool value: Bool?) { integer(value.map { UInt8($0 ? 1 : 0) }, .bool) }
+
+    /// A `double precision`.
+    public mutating func append(float8 value: Double?) { integer(value?.bitPattern, .float8) }
+
+    /// A `timestamptz`.
+    public mutating func append(timestamp value: PGTimestamp?) { integer(value?.microseconds, .timestamptz) }
+
+    /// A `text`; a NUL character in it is refused by the server (22021).
+    public mutating func append(text value: String?) {
+        guard let value else { return appendNull(.text) }
+        slot(.text) { $0.append(text: value) }
+    }
+
+    /// A text whose type the server infers: enum labels, json, interval, uuid, inet and the like.
+    ///
+    /// Sent in text format, so any type with an input function takes it.
+    public mutating func append(inferred value: String?) {
+        guard let value else { return appendNull() }
+        slot(.unspecified) {
+            $0.append(text: value)
+            // Text format is read up to the NUL, its length is ignored.
+            $0.append(UInt8(0))
+        }
+    }
+
+    /// A `jsonb` from its text.
+    public mutating func append(jsonb value: String?) {
+        guard let value else { return appendNull(.jsonb) }
+        slot(.jsonb) {
+            // The version of jsonb's binary form, the only one there is.
+            $0.append(UInt8(1))
+            $0.append(text: value)
+        }
+    }
+
+    /// A `bytea`.
+    public mutating func append(bytes value: [UInt8]?) {
+        guard let value else { return appendNull(.bytea) }
+        slot(.bytea) { buffer in
+            unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
+        }
+    }
+
+    /// A `bytea` from memory that is only borrowed for the call.
+    public mutating func append(bytes value: UnsafeRawBufferPointer) {
+        slot(.bytea) { unsafe $0.append(value) }
+    }
+
+    /// An array; one memcpy, the builder can be emptied and filled again at once.
+    public mutating func append<Element: PGArrayElement>(array: borrowing PGArrayBuilder<Element>) {
+        let start = buffer.count
+        array.write(to: &buffer)
+        slots.append(Slot(offset: start, length: Int32(buffer.count - start)))
+        types.append(Element.arrayType.rawValue)
+    }
+
+    /// An array from values, for callers that are in no hurry.
+    public mutating func append(int64s values: [Int64]) {
+        var array = PGArrayBuilder<Int64>()
+        for value in values { array.append(value) }
+        append(array: array)
+    }
+
+    /// An array from values, for callers that are in no hurry.
+    public mutating func append(texts values: [String]) {
+        var array = PGArrayBuilder<String>()
+        for value in values { array.append(value) }
+        append(array: array)
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ value: Integer?, _ type: PGType) {
+        guard let value else { return appendNull(type) }
+        slots.append(Slot(offset: buffer.count, length: Int32(MemoryLayout<Integer>.size)))
+        types.append(type.rawValue)
+        buffer.append(value)
+    }
+
+    private mutating func slot(_ type: PGType, _ write: (inout PGBuffer) -> Void) {
+        let start = buffer.count
+        write(&buffer)
+        slots.append(Slot(offset: start, length: Int32(buffer.count - start)))
+        types.append(type.rawValue)
+    }
+
+    /// The parallel arrays that libpq takes; valid inside the closure only.
+    @unsafe struct Raw {
+        var count: CInt
+        var types: UnsafePointer<Oid>?
+        var values: UnsafePointer<UnsafePointer<CChar>?>?
+        var lengths: UnsafePointer<CInt>?
+        var formats: UnsafePointer<CInt>?
+    }
+
+    /// Lends the parameters to libpq; nothing is copied but addresses.
+    mutating func withRaw<Value>(_ body: (Raw) -> Value) -> Value {
+        unsafe pointers.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
+        formats.removeAll(keepingCapacity: true)
+        for (index, slot) in slots.enumerated() {
+            let address = unsafe UnsafeRawPointer(buffer.base + slot.offset).assumingMemoryBound(to: CChar.self)
+            unsafe pointers.append(slot.length < 0 ? nil : address)
+            lengths.append(max(slot.length, 0))
+            formats.append(types[index] == 0 ? 0 : 1)
+        }
+        let count = CInt(slots.count)
+        return unsafe types.withUnsafeBufferPointer { types in
+            unsafe pointers.withUnsafeBufferPointer { pointers in
+                unsafe lengths.withUnsafeBufferPointer { lengths in
+                    unsafe formats.withUnsafeBufferPointer { formats in
+                        unsafe body(
+                            Raw(
+                                count: count, types: types.baseAddress, values: pointers.baseAddress,
+                                lengths: lengths.baseAddress, formats: formats.baseAddress))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+
+/// The rows of one statement, in binary form, freed with the value.
+///
+/// Rows and columns count from 0. A getter of the wrong kind is a mistake in this program and stops a debug
+/// build; a release build reads 0 or an empty value, as it does for NULL. C: `PQgetvalue`, `PQclear`.
+@safe public struct PGResult: ~Copyable {
+    private let raw: OpaquePointer
+
+    /// Takes the result over.
+    init(owning raw: OpaquePointer) {
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit {
+        unsafe PQclear(raw)
+    }
+
+    /// How many rows there are. C: `PQntuples`.
+    public var rowCount: Int { Int(unsafe PQntuples(raw)) }
+
+    /// How many columns there are. C: `PQnfields`.
+    public var columnCount: Int { Int(unsafe PQnfields(raw)) }
+
+    /// How many rows an INSERT, UPDATE, DELETE or SELECT touched; 0 for other commands. C: `PQcmdTuples`.
+    public var commandTuples: Int {
+        guard let text = unsafe PQcmdTuples(raw) else { return 0 }
+        return unsafe Int(String(cString: text)) ?? 0
+    }
+
+    /// The index of a column, `nil` if there is none of that name. C: `PQfnumber`.
+    public func column(_ name: String) -> Int? {
+        let index = unsafe PQfnumber(raw, name)
+        return index < 0 ? nil : Int(index)
+    }
+
+    /// The name of a column. C: `PQfname`.
+    public func name(ofColumn column: Int) -> String {
+        unsafe PQfname(raw, CInt(column)).map { unsafe String(cString: $0) } ?? ""
+    }
+
+    /// The type of a column. C: `PQftype`.
+    public func type(ofColumn column: Int) -> PGType {
+        PGType(rawValue: unsafe PQftype(raw, CInt(column)))
+    }
+
+    /// Whether the value is NULL. C: `PQgetisnull`.
+    public func isNull(_ row: Int, _ column: Int) -> Bool {
+        unsafe PQgetisnull(raw, CInt(row), CInt(column)) != 0
+    }
+
+    /// A `smallint`.
+    public func int16(_ row: Int, _ column: Int) -> Int16 {
+        Int16(truncatingIfNeeded: int64(row, column))
+    }
+
+    /// An `integer` (or a `smallint`).
+    public func int32(_ row: Int, _ column: Int) -> Int32 {
+        Int32(truncatingIfNeeded: int64(row, column))
+    }
+
+    /// A `bigint`, or any smaller integer.
+    public func int64(_ row: Int, _ column: Int) -> Int64 {
+        let value = unsafe bytesOf(row, column)
+        switch value.count {
+        case 8: return unsafe Int64(bigEndian: value.loadUnaligned(as: Int64.self))
+        case 4: return unsafe Int64(Int32(bigEndian: value.loadUnaligned(as: Int32.self)))
+        case 2: return unsafe Int64(Int16(bigEndian: value.loadUnaligned(as: Int16.self)))
+        case let size:
+            assert(size == 0, "column \(column) is no integer")
+            return 0
+        }
+    }
+
+    /// A `boolean`.
+    public func bool(_ row: Int, _ column: Int) -> Bool {
+        let value = unsafe bytesOf(row, column)
+        assert(value.count <= 1, "column \(column) is no boolean")
+        return unsafe value.count == 1 && value[0] != 0
+    }
+
+    /// A `double precision` (or a `real`).
+    public func float8(_ row: Int, _ column: Int) -> Double {
+        let value = unsafe bytesOf(row, column)
+        switch value.count {
+        case 8: return unsafe Double(bitPattern: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
+        case 4: return unsafe Double(Float(bitPattern: UInt32(bigEndian: value.loadUnaligned(as: UInt32.self))))
+        case let size:
+            assert(size == 0, "column \(column) is no float")
+            return 0
+        }
+    }
+
+    /// A `timestamptz`.
+    public func timestamp(_ row: Int, _ column: Int) -> PGTimestamp {
+        PGTimestamp(microseconds: int64(row, column))
+    }
+
+    /// A `text`, or any other type whose binary form is its text: varchar, name, json, enums.
+    public func text(_ row: Int, _ column: Int) -> String {
+        unsafe String(decoding: bytesOf(row, column), as: UTF8.self)
+    }
+
+    /// A `text` that may be NULL.
+    public func optionalText(_ row: Int, _ column: Int) -> String? {
+        isNull(row, column) ? nil : text(row, column)
+    }
+
+    /// An integer that may be NULL.
+    public func optionalInt64(_ row: Int, _ column: Int) -> Int64? {
+        isNull(row, column) ? nil : int64(row, column)
+    }
+
+    /// The text of a `jsonb`.
+    public func jsonb(_ row: Int, _ column: Int) -> String {
+        unsafe String(decoding: bytesOf(row, column).dropFirst(), as: UTF8.self)
+    }
+
+    /// A `bytea`, or the binary form of any type.
+    public func bytes(_ row: Int, _ column: Int) -> [UInt8] {
+        unsafe [UInt8](bytesOf(row, column))
+    }
+
+    /// A `uuid` in its usual text, lower case.
+    public func uuid(_ row: Int, _ column: Int) -> String {
+        let value = unsafe bytesOf(row, column)
+        guard value.count == 16 else { return "" }
+        let digits = StaticString("0123456789abcdef")
+        return unsafe String(unsafeUninitializedCapacity: 36) { out in
+            var at = 0
+            for index in 0..<16 {
+                let byte = unsafe value[index]
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    unsafe out[at] = UInt8(ascii: "-")
+                    at += 1
+                }
+                unsafe out[at] = unsafe digits.utf8Start[Int(byte >> 4)]
+                unsafe out[at + 1] = unsafe digits.utf8Start[Int(byte & 15)]
+                at += 2
+            }
+            return at
+        }
+    }
+
+    /// Lends the value's bytes without a copy; empty for NULL. They end with the closure.
+    ///
+    /// A NUL byte follows the last one, so text can be handed to C as it is.
+    public func withUnsafeBytes<Value, Failure: Error>(
+        _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try unsafe body(bytesOf(row, column))
+    }
+
+    /// Lends the value's bytes without a copy, bounds-checked; empty for NULL.
+    public func withSpan<Value, Failure: Error>(
+        _ row: Int, _ column: Int, _ body: (Span<UInt8>) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let value = unsafe bytesOf(row, column)
+        return try unsafe body(value.bindMemory(to: UInt8.self).span)
+    }
+
+    func bytesOf(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
+        let start = unsafe PQgetvalue(raw, CInt(row), CInt(column))
+        let length = unsafe PQgetlength(raw, CInt(row), CInt(column))
+        return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(length))
+    }
+}

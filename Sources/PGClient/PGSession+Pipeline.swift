@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPostgres
+
+extension PGSession {
+    /// Sends one statement in a transaction of its own; the answer comes under the tag.
+    ///
+    /// - Throws: `.notReady`; then nothing was sent and the tag is not heard of.
+    public mutating func send(
+        _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
+    ) throws(PGError) {
+        try append(statement, &parameters, tag: tag)
+        commit()
+    }
+
+    /// Adds a statement to the open group, or opens one: all of it is one transaction, which `commit` ends.
+    ///
+    /// Call `commit` before going back to the loop: nothing is promised to be on its way before.
+    ///
+    /// - Throws: `.notReady`; then nothing was sent and the tag is not heard of.
+    public mutating func append(
+        _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
+    ) throws(PGError) {
+        guard isReady, let raw = unsafe raw else {
+            throw PGError(.notReady, operation: "PGSession.append", "there is no connection to the database")
+        }
+        isGroupOpen = true
+        let name = prepares ? unsafe preparedName(statement, parameters: &parameters, raw) : nil
+        let isSent = unsafe parameters.withRaw { values in
+            if let name {
+                return unsafe PQsendQueryPrepared(
+                    raw, name, values.count, values.values, values.lengths, values.formats, 1)
+            }
+            return unsafe PQsendQueryParams(
+                raw, statement.sql, values.count, values.types, values.values, values.lengths, values.formats, 1)
+        }
+        pipeline.append(.statement(tag: tag, statement))
+        if isSent != 1 { fail("PQsendQueryParams") }
+    }
+
+    /// Ends the open group and puts it on its way; without one it does nothing. C: `PQpipelineSync`.
+    public mutating func commit() {
+        guard isGroupOpen, let raw = unsafe raw else { return }
+        isGroupOpen = false
+        guard unsafe PQpipelineSync(raw) == 1 else { return fail("PQpipelineSync") }
+        pipeline.append(.sync)
+        flush()
+    }
+
+    /// The next thing to tell, `nil` when everything that has arrived is told.
+    ///
+    /// Statements may be sent between two calls.
+    public mutating func next() -> PGSessionEvent? {
+        while true {
+            if let answer = group.next() { return answer }
+            if let notice = takeNotice() { return notice }
+            guard let raw = unsafe raw, isEstablished else { return nil }
+            guard let entry = pipeline.first, unsafe PQisBusy(raw) == 0 else {
+                if let arrived = unsafe PGNotification.next(from: raw) { return .notification(arrived) }
+                guard let error = dying else { return nil }
+                end(error)
+                continue
+            }
+            // No result: the end of the answer before, or of the set-up statement's.
+            guard let result = unsafe PQgetResult(raw) else { continue }
+            unsafe take(result, for: entry)
+        }
+    }
+
+    /// Whether the connection speaks in pipeline mode.
+    private var isEstablished: Bool {
+        switch machine.state {
+        case .settingUp, .ready: true
+        case .stopped, .connecting, .backingOff, .closed: false
+        }
+    }
+
+    private var isSettingUp: Bool {
+        if case .settingUp = machine.state { true } else { false }
+    }
+
+    private mutating func takeNotice() -> PGSessionEvent? {
+        guard !notices.isEmpty else { return nil }
+        switch notices.removeFirst() {
+        case .ready: return .ready
+        case .lost(let error, let tags): return .lost(error, unanswered: tags)
+        case .retryAt(let moment): return .retryAt(moment)
+        }
+    }
+
+    /// Files the answer to the oldest entry. Takes the result over.
+    private mutating func take(_ result: OpaquePointer, for entry: PGPipeline.Entry) {
+        let status = unsafe PQresultStatus(result)
+        if case .statement(let tag, _) = entry,
+            status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY
+        {
+            pipeline.removeFirst()
+            return unsafe group.append(tag: tag, result: result)
+        }
+        defer { unsafe PQclear(result) }
+        switch (entry, status) {
+        case (_, PGRES_FATAL_ERROR):
+            refuse(unsafe PGError.fromServer(result, operation: "PQgetResult"), entry)
+        case (_, PGRES_PIPELINE_ABORTED):
+            refuse(PGError(.aborted, operation: "PQgetResult", "an earlier statement failed"), entry)
+        case (.sync, PGRES_PIPELINE_SYNC):
+            pipeline.removeFirst()
+            group.settle()
+            perform(machine.setUpDone(now: now))
+        case (.prepare(let statement), PGRES_COMMAND_OK):
+            pipeline.removeFirst()
+            prepared[ObjectIdentifier(statement)]?.isConfirmed = true
+        case (.setUp, PGRES_TUPLES_OK), (.setUp, PGRES_COMMAND_OK):
+            pipeline.removeFirst()
+        default:
+            end(PGError(.unexpected, operation: "PQgetResult", "the answers are out of step"))
+        }
+    }
+
+    /// Something has failed; if the server has ended the session with it, so do we.
+    private mutating func refuse(_ error: PGError, _ entry: PGPipeline.Entry) {
+        guard error.code != .lost else { return end(error) }
+        switch entry {
+        case .statement(let tag, let statement):
+            pipeline.removeFirst()
+            if error.sqlState == .unknownStatement || error.sqlState == .featureNotSupported {
+                // DEALLOCATE, or a changed row type: the next use prepares it anew, under another name.
+                prepared[ObjectIdentifier(statement)] = nil
+            }
+            if error.code != .aborted {
+                group.appendFailed(tag: tag, error)
+            } else if let cause = prepareError {
+                prepareError = nil
+                group.appendFailed(tag: tag, cause)
+            } else {
+                group.appendAborted(tag: tag)
+            }
+        case .prepare(let statement):
+            pipeline.removeFirst()
+            prepared[ObjectIdentifier(statement)] = nil
+            if error.code != .aborted { prepareError = error }
+        case .sync where !isSettingUp:
+            // The commit has failed: a deferred constraint, a serialization failure. The sync itself follows.
+            group.failCommit(error)
+        case .setUp, .sync:
+            var error = error
+            error.code = .connect
+            error.operation = "set-up"
+            end(error)
+        }
+    }
+
+    /// The name to execute by; `nil` where the text has to be sent. Prepares at first use.
+    private mutating func preparedName(
+        _ statement: PGStatement, parameters: inout PGParameters, _ raw: OpaquePointer
+    ) -> String? {
+        if let known = prepared[ObjectIdentifier(statement)] { return known.isConfirmed ? known.name : nil }
+        let name = freshName(statement)
+        let isSent = unsafe parameters.withRaw { values in
+            unsafe PQsendPrepare(raw, name, statement.sql, values.count, values.types)
+        }
+        guard isSent == 1 else {
+            fail("PQsendPrepare")
+            return nil
+        }
+        prepared[ObjectIdentifier(statement)] = Prepared(statement: statement, name: name, isConfirmed: false)
+        pipeline.append(.prepare(statement))
+        return name
+    }
+
+    /// Reads what there is. Answers that came before an end are handed out first, so the end is only noted.
+    mutating func consume() {
+        guard let raw = unsafe raw, dying == nil else { return }
+        guard unsafe PQconsumeInput(raw) == 1 else { return fail("PQconsumeInput") }
+        // Reading may have freed what writing waited for.
+        if flushPending { flush() }
+    }
+
+    /// Writes what there is room for. C: `PQflush`.
+    mutating func flush() {
+        guard let raw = unsafe raw else { return }
+        switch unsafe PQflush(raw) {
+        case 0: flushPending = false
+        case 1: flushPending = true
+        default: fail("PQflush")
+        }
+    }
+
+    /// Notes the end of the connection; `next` reports it behind the answers that have arrived.
+    mutating func fail(_ operation: String) {
+        guard dying == nil, let raw = unsafe raw else { return }
+        dying = unsafe PGLink.lostError(raw, operation)
+    }
+}

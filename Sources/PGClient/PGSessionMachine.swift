@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When to connect, when to give up and when to try again: the decisions of `PGSession`, without a socket.
+///
+/// ```
+/// stopped ──start──► connecting ──connected──► settingUp ──setUpDone──► ready
+///                        ▲   └───failed, timeout───┴──────────┬───failed──┘
+///                        └───────deadline──────── backingOff ◄┘
+/// ```
+/// Times are nanoseconds on any monotonic clock. The wait before attempt n is between half and all of
+/// 50 ms × 2ⁿ, at most 5 s; it starts again from 50 ms after a connection that stayed ready for 5 s. A connection
+/// that was ready for a shorter time t never makes the wait longer than t / 4, so a server that ends sessions
+/// every second costs its clients a quarter of the time at most, and one that ends them at once is not stormed.
+public struct PGSessionMachine: ~Copyable {
+    /// The times; the standard ones fit a server on the same continent.
+    public struct Policy: Equatable, Sendable {
+        /// From the start of an attempt to the last set-up statement's answer.
+        public var connectTimeout: UInt64 = 10_000_000_000
+        /// The first wait.
+        public var firstWait: UInt64 = 50_000_000
+        /// The longest wait.
+        public var longestWait: UInt64 = 5_000_000_000
+        /// How long a connection must have been ready to forget the failures before it.
+        public var stableAfter: UInt64 = 5_000_000_000
+
+        /// The standard times.
+        public init() {}
+    }
+
+    /// What the session is doing.
+    public enum State: Equatable, Sendable {
+        /// Not started.
+        case stopped
+        /// A connection is being made.
+        case connecting(until: UInt64)
+        /// Connected; the set-up statements run.
+        case settingUp(until: UInt64)
+        /// Statements can be sent.
+        case ready(since: UInt64)
+        /// Without a connection until then.
+        case backingOff(until: UInt64)
+        /// Closed for good.
+        case closed
+    }
+
+    /// What the interpreter has to do after an event.
+    public enum Action: Equatable, Sendable {
+        /// Nothing.
+        case none
+        /// Begin an attempt.
+        case connect
+        /// Send the set-up statements.
+        case setUp
+        /// Tell the owner that statements can be sent.
+        case announceReady
+        /// Drop the connection, tell the owner what was lost, and that the next attempt is then.
+        case drop(retryAt: UInt64)
+        /// Drop the connection like `drop`, because its time was over.
+        case timeOut(retryAt: UInt64)
+        /// Drop the connection, tell nobody.
+        case close
+    }
+
+    /// What the session is doing.
+    public private(set) var state: State = .stopped
+    /// Attempts and short-lived connections since the last stable one.
+    public private(set) var failures = 0
+    private let policy: Policy
+
+    /// A machine that waits for `start`.
+    public init(policy: Policy = Policy()) {
+        self.policy = policy
+    }
+
+    /// When `deadlineReached` is due, if ever.
+    public var deadline: UInt64? {
+        switch state {
+        case .connecting(let until), .settingUp(let until), .backingOff(let until): until
+        case .stopped, .ready, .closed: nil
+        }
+    }
+
+    /// The owner wants a connection.
+    public mutating func start(now: UInt64) -> Action {
+        switch state {
+        case .stopped:
+            state = .connecting(until: now &+ policy.connectTimeout)
+            return .connect
+        case .connecting, .settingUp, .ready, .backingOff, .closed:
+            return .none
+        }
+    }
+
+    /// The server has let us in.
+    public mutating func connected() -> Action {
+        switch state {
+        case .connecting(let until):
+            state = .settingUp(until: until)
+            return .setUp
+        case .stopped, .settingUp, .ready, .backingOff, .closed:
+            return .none
+        }
+    }
+
+    /// The last set-up statement has succeeded.
+    public mutating func setUpDone(now: UInt64) -> Action {
+        switch state {
+        case .settingUp:
+            state = .ready(since: now)
+            return .announceReady
+        case .stopped, .connecting, .ready, .backingOff, .closed:
+            return .none
+        }
+    }
+
+    /// The attempt has failed, or the connection is gone. `random` is any 64 bits.
+    public mutating func failed(now: UInt64, random: UInt64) -> Action {
+        switch state {
+        case .connecting, .settingUp, .ready:
+            return .drop(retryAt: backOff(now: now, random: random))
+        case .stopped, .backingOff, .closed:
+            return .none
+        }
+    }
+
+    /// The clock; does nothing before `deadline`.
+    public mutating func deadlineReached(now: UInt64, random: UInt64) -> Action {
+        switch state {
+        case .connecting(let until), .settingUp(let until):
+            guard now >= until else { return .none }
+            return .timeOut(retryAt: backOff(now: now, random: random))
+        case .backingOff(let until):
+            guard now >= until else { return .none }
+            state = .connecting(until: now &+ policy.connectTimeout)
+            return .connect
+        case .stopped, .ready, .closed:
+            return .none
+        }
+    }
+
+    /// The owner is done.
+    public mutating func close() -> Action {
+        switch state {
+        case .closed:
+            return .none
+        case .stopped, .connecting, .settingUp, .ready, .backingOff:
+            state = .closed
+            return .close
+        }
+    }
+
+    private mutating func backOff(now: UInt64, random: UInt64) -> UInt64 {
+        var ceiling = policy.longestWait
+        if case .ready(let since) = state {
+            let lived = now &- since
+            if lived >= policy.stableAfter { failures = 0 }
+            ceiling = min(ceiling, max(policy.firstWait, lived / 4))
+        }
+        // 2^20 × 50 ms is 14 hours: above any ceiling, and far from overflow.
+        let wait = min(policy.firstWait << UInt64(min(failures, 20)), ceiling)
+        failures += 1
+        let jittered = wait / 2 + random % (wait / 2 + 1)
+        state = .backingOff(until: now &+ jittered)
+        return now &+ jittered
+    }
+}

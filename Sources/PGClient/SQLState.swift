@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A five-character SQLSTATE as the server sent it; the constants are those this program decides by.
+public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// Five characters, digits and upper-case letters: `23505`.
+    public let rawValue: String
+
+    /// Takes any text; what the server sends is never refused.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The five characters.
+    public var description: String { rawValue }
+
+    /// The first two characters: `23` is integrity, `57` the operator's doing.
+    public var category: Substring { rawValue.prefix(2) }
+
+    /// `feature_not_supported`; also "cached plan must not change result type" of a prepared statement.
+    public static let featureNotSupported = SQLState(rawValue: "0A000")
+    /// `unique_violation`.
+    public static let uniqueViolation = SQLState(rawValue: "23505")
+    /// `invalid_sql_statement_name`: the prepared statement is not there.
+    public static let unknownStatement = SQLState(rawValue: "26000")
+    /// `invalid_authorization_specification`: no such role, or pg_hba.conf refuses.
+    public static let invalidAuthorization = SQLState(rawValue: "28000")
+    /// `invalid_password`.
+    public static let invalidPassword = SQLState(rawValue: "28P01")
+    /// `invalid_catalog_name`: no such database.
+    public static let noSuchDatabase = SQLState(rawValue: "3D000")
+    /// `invalid_schema_name`: no such schema.
+    public static let noSuchSchema = SQLState(rawValue: "3F000")
+    /// `serialization_failure`.
+    public static let serializationFailure = SQLState(rawValue: "40001")
+    /// `deadlock_detected`.
+    public static let deadlock = SQLState(rawValue: "40P01")
+    /// `insufficient_privilege`.
+    public static let insufficientPrivilege = SQLState(rawValue: "42501")
+    /// `undefined_function`.
+    public static let undefinedFunction = SQLState(rawValue: "42883")
+    /// `undefined_table`.
+    public static let undefinedTable = SQLState(rawValue: "42P01")
+    /// `too_many_connections`.
+    public static let tooManyConnections = SQLState(rawValue: "53300")
+    /// `lock_not_available`: lock_timeout, or NOWAIT.
+    public static let lockNotAvailable = SQLState(rawValue: "55P03")
+    /// `query_canceled`: statement_timeout, or pg_cancel_backend.
+    public static let queryCanceled = SQLState(rawValue: "57014")
+    /// `admin_shutdown`: the session was ended, or the server stops.
+    public static let adminShutdown = SQLState(rawValue: "57P01")
+    /// `crash_shutdown`.
+    public static let crashShutdown = SQLState(rawValue: "57P02")
+    /// `cannot_connect_now`: starting up or shutting down.
+    public static let cannotConnectNow = SQLState(rawValue: "57P03")
+
+    /// Whether a value of the statement is to blame: classes 22 (data), 23 (constraints), 54 (limits).
+    public var isDataError: Bool { ["22", "23", "54"].contains(String(rawValue.prefix(2))) }
+
+    /// Whether a function, table, column or schema is missing or of another shape: classes 42 and 3F.
+    public var isSchemaMismatch: Bool {
+        rawValue.hasPrefix("42") && self != .insufficientPrivilege || self == .noSuchSchema
+    }
+}

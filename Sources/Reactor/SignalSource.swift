@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// Signals as something to poll: blocked for the process, read from a signalfd.
+///
+/// Make it in `main` before any thread: threads inherit the mask, and a signal that one of them does not block
+/// would still end the process.
+public struct SignalSource: ~Copyable {
+    private let signalfd: Descriptor
+
+    /// Blocks the signals and opens the descriptor for them. C: `pthread_sigmask`, `signalfd`.
+    public init(_ signals: [Int32]) throws(ReactorError) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        let rc = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        guard rc == 0 else { throw ReactorError("pthread_sigmask", number: rc) }
+        let number = unsafe CLinux.signalfd(-1, &set, CInt(SFD_NONBLOCK) | CInt(SFD_CLOEXEC))
+        signalfd = try Descriptor("signalfd", number)
+    }
+
+    /// The descriptor to poll for reading.
+    public var descriptor: Int32 { signalfd.rawValue }
+
+    /// The signals that have arrived since the last call, in arrival order; equal ones may have become one.
+    public func read() -> [Int32] {
+        var arrived: [Int32] = []
+        var info = signalfd_siginfo()
+        while true {
+            let size = MemoryLayout<signalfd_siginfo>.size
+            let count = unsafe Glibc.read(signalfd.rawValue, &info, size)
+            if count < 0 && errno == EINTR { continue }
+            guard count == size else { return arrived }
+            arrived.append(Int32(info.ssi_signo))
+        }
+    }
+
+    /// Unblocks all signals for a child that is about to be spawned, or for a process that goes back to default.
+    public static func unblock(_ signals: [Int32]) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+}

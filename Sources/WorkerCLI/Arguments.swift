@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The flags and operands of one command, all checked against its table.
+struct Arguments: Sendable {
+    /// Values by flag, from the line or else from the environment; a toggle holds `on` or `off`.
+    private var values: [String: [String]] = [:]
+    /// What was no flag.
+    private(set) var operands: [String] = []
+    /// The environment, for what has no flag: `DATABASE_URL`.
+    let environment: [String: String]
+
+    /// Reads the words behind the command's name: `--name value`, `--name=value`, operands; `--` ends the flags.
+    ///
+    /// A flag on the line wins over its environment variable; an empty variable counts as absent.
+    /// - Throws: `usage` with one line that says flag, reason and what is right.
+    init(_ words: [String], for command: CommandSpec, environment: [String: String] = [:]) throws(CommandError) {
+        self.environment = environment
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                break
+            }
+            if word.hasPrefix("-") && word != "-" {
+                try takeFlag(word, &rest, command)
+            } else {
+                operands.append(word)
+            }
+        }
+        for flag in command.flags where values[flag.name] == nil {
+            try takeEnvironment(flag)
+        }
+        try checkOperands(command)
+    }
+
+    private mutating func takeFlag(
+        _ word: String, _ rest: inout ArraySlice<String>, _ command: CommandSpec
+    ) throws(CommandError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let place = String(parts[0])
+        guard place.hasPrefix("--"), let flag = command.flag(String(place.dropFirst(2))) else {
+            throw Arguments.unknownFlag(place, command)
+        }
+        if !flag.isRepeatable && values[flag.name] != nil {
+            throw .usage(place, "given twice", "give it once")
+        }
+        if case .toggle = flag.kind {
+            let value = parts.count == 2 ? String(parts[1]) : "on"
+            try flag.check(value, place: place)
+            values[flag.name] = [value]
+            return
+        }
+        let value: String
+        if parts.count == 2 {
+            value = String(parts[1])
+        } else if let next = rest.first, !next.hasPrefix("--") {
+            value = rest.removeFirst()
+        } else {
+            throw .usage(place, "its value is missing", "give one, like \(flag.like(place))")
+        }
+        try flag.check(value, place: place)
+        values[flag.name, default: []].append(value)
+    }
+
+    private mutating func takeEnvironment(_ flag: Flag) throws(CommandError) {
+        guard let text = environment[flag.environmentName], !text.isEmpty else { return }
+        let given = flag.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
+        for value in given { try flag.check(value, place: flag.environmentName) }
+        values[flag.name] = given
+    }
+
+    private func checkOperands(_ command: CommandSpec) throws(CommandError) {
+        if operands.count > command.operands.count {
+            let extra = quoted(operands[command.operands.count])
+            throw CommandError(.usage, "\(command.name): \(extra) is too much; see worker \(command.name) --help")
+        }
+        for (index, operand) in command.operands.enumerated() {
+            guard index < operands.count else {
+                throw .usage("\(command.name) \(operand.name)", "is missing", "give \(operand.meaning)")
+            }
+            if operand.isID && (DurationText.wholeNumber(operands[index]) ?? 0) < 1 {
+                let reason = "\(quoted(operands[index])) is not a job's id"
+                throw .usage("\(command.name) \(operand.name)", reason, "give a whole number, like 42")
+            }
+        }
+    }
+
+    private static func unknownFlag(_ place: String, _ command: CommandSpec) -> CommandError {
+        let known = command.flags.map { "--\($0.name)" }
+        let near = known.min { editDistance($0, place) < editDistance($1, place) }
+        if let near, editDistance(near, place) <= 3 {
+            return .usage(place, "unknown flag of \(command.name)", "did you mean \(near)?")
+        }
+        return .usage(place, "unknown flag of \(command.name)", "see worker \(command.name) --help")
+    }
+
+    /// How many letters must be added, removed or changed to make one word of the other.
+    static func editDistance(_ first: String, _ second: String) -> Int {
+        let (a, b) = (Array(first.utf8.prefix(40)), Array(second.utf8.prefix(40)))
+        var row = Array(0...b.count)
+        for (i, byte) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in b.indices {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (byte == b[j] ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[b.count]
+    }
+}
+
+extension Arguments {
+    /// The value of a flag that takes one, nil without.
+    func text(_ name: String) -> String? { values[name]?.last }
+
+    /// All values of a repeatable flag.
+    func texts(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// The value of a flag of kind `whole`.
+    func whole(_ name: String, default fallback: Int) -> Int {
+        text(name).flatMap(DurationText.wholeNumber) ?? fallback
+    }
+
+    /// The value of a flag of kind `duration`.
+    func duration(_ name: String, default fallback: Duration) -> Duration {
+        text(name).flatMap(DurationText.parse) ?? fallback
+    }
+
+    /// Whether a toggle is on.
+    func isOn(_ name: String) -> Bool { text(name).flatMap(Flag.toggle) ?? false }
+}

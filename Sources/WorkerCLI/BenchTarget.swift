@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// An nginx of our own that answers every call with 300 bytes of JSON, for `worker bench` without `--url`.
+///
+/// Ends with this process: the kernel sends it SIGTERM then (`setpriv --pdeathsig`).
+struct BenchTarget: ~Copyable {
+    /// What to call.
+    let url: String
+    private let directory: String
+    private let process: Int32
+
+    private init(url: String, directory: String, process: Int32) {
+        self.url = url
+        self.directory = directory
+        self.process = process
+    }
+
+    /// Starts it on a free loopback port. - Throws: `usage` if there is no nginx.
+    static func start() throws(CommandError) -> BenchTarget {
+        var template = Array("/tmp/postrider-bench-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            throw CommandError(.internalError, "cannot make a directory in /tmp")
+        }
+        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let port = freePort()
+        do throws(CommandError) {
+            try write(settings(directory: directory, port: port), to: "\(directory)/nginx.conf")
+            let process = try spawn(directory)
+            try waitUntilReady(process, port: port)
+            return BenchTarget(url: "http://127.0.0.1:\(port)/", directory: directory, process: process)
+        } catch {
+            remove(directory)
+            throw error
+        }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+        BenchTarget.remove(directory)
+    }
+
+    private static func settings(directory: String, port: UInt16) -> String {
+        let body = "{\"data\":\"" + String(repeating: "x", count: 289) + "\"}"
+        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(directory);" }.joined(separator: " ")
+        return """
+            daemon off; master_process off; pid \(directory)/pid; error_log stderr crit;
+            events { worker_connections 12000; }
+            http {
+              access_log off; keepalive_requests 1000000000; \(paths)
+              server {
+                listen 127.0.0.1:\(port) backlog=4096;
+                location / { default_type application/json; return 200 '\(body)'; }
+              }
+            }
+
+            """
+    }
+
+    private static func write(_ text: String, to path: String) throws(CommandError) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let bytes = Array(text.utf8)
+        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+        close(file)
+        guard count == bytes.count else { throw CommandError(.internalError, "cannot write \(path)") }
+    }
+
+    private static func spawn(_ directory: String) throws(CommandError) -> Int32 {
+        let places: [String] = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
+        guard let path = places.first(where: { place in unsafe access(place, X_OK) == 0 }) else {
+            throw .usage("--url", "there is no nginx to call", "install nginx-light, or give the URL of an API")
+        }
+        do throws(ClusterError) {
+            return try ChildProcess.spawn(
+                ["setpriv", "--pdeathsig", "TERM", path, "-p", directory, "-c", "\(directory)/nginx.conf"], output: -1)
+        } catch {
+            throw CommandError(.internalError, "\(error)")
+        }
+    }
+
+    private static func waitUntilReady(_ process: Int32, port: UInt16) throws(CommandError) {
+        for _ in 0..<2000 {
+            if unsafe tryAddress(port, connect) { return }
+            guard ChildProcess.poll(process) == nil else {
+                throw CommandError(.internalError, "nginx did not start on port \(port)")
+            }
+            usleep(2_000)
+        }
+        kill(process, SIGKILL)
+        _ = ChildProcess.wait(for: process)
+        throw CommandError(.internalError, "nginx was not ready within 4 s")
+    }
+
+    /// Below the range from which the system takes ports by itself, where one could be taken at any moment.
+    private static func freePort() -> UInt16 {
+        while true {
+            let port = UInt16.random(in: 20_000..<32_000)
+            if unsafe tryAddress(port, bind) { return port }
+        }
+    }
+
+    private static func tryAddress(
+        _ port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
+    ) -> Bool {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(probe) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in
+                unsafe call(probe, rebound, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static func remove(_ directory: String) {
+        for name in ["nginx.conf", "pid"] { unsafe unlink("\(directory)/\(name)") }
+        unsafe rmdir(directory)
+    }
+}

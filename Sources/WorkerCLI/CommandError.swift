@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+
+/// Why a command ends early: an exit code and one line for the person at the keyboard.
+///
+/// The line names what is wrong, why, and what is right; it holds no secret.
+struct CommandError: Error, Equatable {
+    /// How the program ends.
+    var exit: ExitCode
+    /// One line without the program's name.
+    var message: String
+
+    /// A failure with its line.
+    init(_ exit: ExitCode, _ message: String) {
+        self.exit = exit
+        self.message = message
+    }
+
+    /// A usage error: `--concurrency: "x" is not a whole number; give 1 to 10000, like --concurrency 8`.
+    static func usage(_ place: String, _ reason: String, _ right: String) -> CommandError {
+        CommandError(.usage, "\(place): \(reason); \(right)")
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PGClient
+internal import Reactor
+
+/// `worker bench`: inserts jobs into a queue of its own, drains it, prints one table.
+enum BenchCommand {
+    static let spec = CommandSpec(
+        name: "bench",
+        summary: "insert jobs, drain them, print one table",
+        flags: [
+            Database.flag,
+            Flag(
+                name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", fallback: "20000",
+                meaning: "how many jobs"),
+            Flag(
+                name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", fallback: "64",
+                meaning: "calls in flight"),
+            Flag(
+                name: "url", kind: .text, placeholder: "URL", example: "http://127.0.0.1:8080/",
+                fallback: "an nginx of its own", meaning: "what to call"),
+            Flag(
+                name: "prepare", kind: .choice(["on", "off"]), placeholder: "on|off", example: "off", fallback: "on",
+                meaning: "prepared statements; off behind PgBouncer in transaction mode"),
+        ],
+        details: ["The jobs stay in the database like any others. No other worker should take every queue meanwhile."],
+        run: { (arguments) throws(CommandError) in
+            if let url = arguments.text("url") { return try measure(arguments, url: url) }
+            let target = try BenchTarget.start()
+            return try measure(arguments, url: target.url)
+        })
+
+    private static func measure(_ arguments: Arguments, url: String) throws(CommandError) -> ExitCode {
+        var configuration = try RunConfiguration(arguments)
+        configuration.concurrency = arguments.whole("concurrency", default: 64)
+        configuration.allowsPrivate = true
+        let jobs = arguments.whole("jobs", default: 20_000)
+        let queue = "bench_\(getpid())"
+        configuration.queues = [queue]
+        let connection = try Database.open(arguments)
+        // The thread of the watch must not take the signal that is meant for the loop.
+        do throws(ReactorError) {
+            _ = try SignalSource([SIGINT, SIGTERM, SIGHUP])
+        } catch {
+            throw CommandError(.internalError, "\(error)")
+        }
+        let clock = ContinuousClock()
+        var ids: ClosedRange<Int64> = 0...0
+        let inserted = try timed(clock) { () throws(PGError) in
+            var parameters = PGParameters()
+            parameters.append(text: url)
+            parameters.append(text: queue)
+            parameters.append(int32: Int32(jobs))
+            let range = try connection.query(
+                """
+                with made as (
+                  insert into postrider.jobs (url, queue, tag) select $1, $2, $2 from generate_series(1, $3) returning id)
+                select min(id), max(id) from made
+                """, &parameters)
+            ids = range.int64(0, 0)...range.int64(0, 1)
+        }
+        watch(configuration.database, ids: ids, jobs: Int64(jobs))
+        let before = cpuSeconds()
+        let exit = try RunCommand.serve(configuration)
+        let cpu = cpuSeconds() - before
+        do throws(PGError) {
+            try connection.execute("select postrider.cancel_all(queue => '\(queue)')")
+            let rows = try report(connection, queue: queue, jobs: jobs, inserted: inserted, cpu: cpu)
+            Terminal.write(TextTable.format(["MEASURE", "VALUE"], rows))
+        } catch {
+            throw Database.failure(error)
+        }
+        return exit
+    }
+
+    /// Ends the loop by the signal it waits for, once each job has its result.
+    ///
+    /// Counts in the table of results: cheap enough not to disturb what is measured, and a large insert is fed to
+    /// the queue bit by bit, so that an empty queue is no sign of the end.
+    private static func watch(_ database: String, ids: ClosedRange<Int64>, jobs: Int64) {
+        Task.detached {
+            defer { kill(getpid(), SIGTERM) }
+            let connection = try PGConnection(database)
+            let finished = """
+                select count(*) from postrider.results where job_id between \(ids.lowerBound) and \(ids.upperBound)
+                """
+            while try connection.query(finished).int64(0, 0) < jobs { usleep(200_000) }
+        }
+    }
+
+    private static func report(
+        _ connection: borrowing PGConnection, queue: String, jobs: Int, inserted: Duration, cpu: Double
+    ) throws(PGError) -> [[String]] {
+        let figures = try connection.query(
+            """
+            with done as (
+              select r.state, r.created_at, r.started_at, r.finished_at from postrider.job_status r where r.tag = '\(queue)')
+            select count(*) filter (where state = 'succeeded'), count(*) filter (where state <> 'succeeded'),
+                   coalesce(extract(epoch from max(finished_at) - min(started_at)), 0)::float8
+            from done
+            """)
+        let calls = try connection.query(
+            """
+            select coalesce(percentile_cont(0.5) within group (order by a.total_ms::float8), 0)::float8,
+                   coalesce(percentile_cont(0.99) within group (order by a.total_ms::float8), 0)::float8
+            from postrider.attempts a where a.job_id in (select id from postrider.jobs where tag = '\(queue)')
+            """)
+        let succeeded = figures.int64(0, 0)
+        let seconds = figures.float8(0, 2)
+        let insertSeconds = inserted / .seconds(1)
+        return [
+            ["jobs succeeded", "\(succeeded)"],
+            ["jobs that ended otherwise", "\(figures.int64(0, 1))"],
+            ["inserted a second", rounded(Double(jobs) / max(insertSeconds, 0.000_001), 0)],
+            ["drained a second", seconds > 0 ? rounded(Double(succeeded) / seconds, 0) : "-"],
+            ["seconds to drain", rounded(seconds, 3)],
+            ["worker CPU µs a job", succeeded > 0 ? rounded(cpu * 1_000_000 / Double(succeeded), 1) : "-"],
+            ["call ms, half are below", rounded(calls.float8(0, 0), 3)],
+            ["call ms, 99 % are below", rounded(calls.float8(0, 1), 3)],
+        ]
+    }
+
+    private static func timed(
+        _ clock: ContinuousClock, _ work: () throws(PGError) -> Void
+    ) throws(CommandError) -> Duration {
+        let start = clock.now
+        do throws(PGError) {
+            try work()
+        } catch {
+            throw Database.failure(error)
+        }
+        return clock.now - start
+    }
+
+    /// User and system time of this process. C: `getrusage`.
+    private static func cpuSeconds() -> Double {
+        var usage = rusage()
+        unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+        return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1_000_000
+    }
+
+    /// The number with so many digits behind the point.
+    private static func rounded(_ value: Double, _ digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = Int((value * scale).rounded())
+        guard digits > 0 else { return "\(scaled)" }
+        let fraction = String(scaled % Int(scale))
+        return "\(scaled / Int(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+internal import PrivateCluster
+
+/// `worker dev`: a private PostgreSQL with the schema, and a worker; all gone at the end.
+///
+/// The server ends with this process however that ends: `PrivateCluster` keeps a watchdog for it.
+enum DevCommand {
+    private static let database = "postrider"
+
+    static let spec = CommandSpec(
+        name: "dev",
+        summary: "run a worker on a private PostgreSQL that ends with it",
+        flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare"].contains($0.name) } + [
+            Flag(
+                name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
+                fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user")
+        ],
+        details: [
+            "Needs the server's programs of PostgreSQL 15 or newer; as root the server runs as postgres.",
+            "Private addresses may be called. One Ctrl-C ends all; nothing is kept.",
+        ],
+        run: { (arguments) throws(CommandError) in
+            var configuration = try RunConfiguration(arguments)
+            configuration.allowsPrivate = true
+            let cluster = try start(port: arguments.text("port").flatMap { UInt16($0) })
+            defer { cluster.remove() }
+            configuration.database = cluster.connectionString(database: database)
+            try migrate(cluster)
+            Terminal.write(
+                """
+                PostgreSQL is up with the schema postrider, and ends with this program. Look at it from elsewhere:
+
+                  psql '\(configuration.database)'
+
+                insert into postrider.jobs (url) values ('https://example.com/') returning id;
+                select id, state, status_code, error from postrider.job_status order by id;
+
+
+                """)
+            return try RunCommand.serve(configuration)
+        })
+
+    private static func start(port: UInt16?) throws(CommandError) -> PrivateCluster {
+        do throws(ClusterError) {
+            return try PrivateCluster(PrivateCluster.Options(isDurable: true, port: port))
+        } catch {
+            throw CommandError(.unreachable, "cannot start PostgreSQL: \(error)")
+        }
+    }
+
+    private static func migrate(_ cluster: PrivateCluster) throws(CommandError) {
+        do throws(PGError) {
+            try PGConnection(cluster.connectionString()).execute("create database \(database)")
+        } catch {
+            throw Database.failure(error)
+        }
+        let connection: PGConnection
+        do throws(PGError) {
+            connection = try PGConnection(cluster.connectionString(database: database))
+        } catch {
+            throw Database.unreachable(error)
+        }
+        do throws(StoreError) {
+            _ = try Migrator().migrate(connection)
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// The commands that are one SQL function on one job.
+enum JobCommands {
+    /// The operand they share.
+    static let id = CommandSpec.Operand(name: "ID", meaning: "the job's id", isID: true)
+
+    static let explain = CommandSpec(
+        name: "explain",
+        summary: "say why a job is not running and when it will",
+        operands: [id], flags: [Database.flag],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            let sentence = try call("select postrider.explain($1)", arguments, connection).optionalText(0, 0)
+            guard let sentence else { return missing(arguments.operands[0]) }
+            Terminal.write(Terminal.harmless(sentence) + "\n")
+            return .clean
+        })
+
+    static let cancel = CommandSpec(
+        name: "cancel",
+        summary: "cancel a job, waiting or running",
+        operands: [id], flags: [Database.flag],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            _ = try call("select postrider.cancel($1)", arguments, connection)
+            return try tellState(arguments, connection)
+        })
+
+    static let retry = CommandSpec(
+        name: "retry",
+        summary: "run a finished job once more",
+        operands: [id],
+        flags: [
+            Database.flag,
+            Flag(name: "new-key", kind: .toggle, meaning: "send a new Idempotency-Key, so that the API acts again"),
+        ],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            let key = arguments.isOn("new-key")
+            _ = try call("select postrider.retry($1, new_key => \(key))", arguments, connection)
+            return try tellState(arguments, connection)
+        })
+
+    /// Prints where the job stands now: `42 cancelled`. Cancelling a finished job changes nothing, and this shows it.
+    private static func tellState(
+        _ arguments: Arguments, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> ExitCode {
+        let sql = "select id || ' ' || state from postrider.job_status where id = $1"
+        let job = try call(sql, arguments, connection)
+        guard job.rowCount > 0 else { return missing(arguments.operands[0]) }
+        Terminal.write(job.text(0, 0) + "\n")
+        return .clean
+    }
+
+    private static func call(
+        _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> PGResult {
+        var parameters = PGParameters()
+        parameters.append(int64: Int64(arguments.operands[0]))
+        do throws(PGError) {
+            return try connection.query(sql, &parameters)
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+
+    /// Says that there is no such job.
+    static func missing(_ id: String) -> ExitCode {
+        Terminal.write("worker: ID: there is no job \(id); see worker jobs\n", to: .error)
+        return .usage
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// `worker jobs`: lists jobs, newest first.
+enum JobsCommand {
+    private static let states = [
+        "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
+    ]
+
+    static let spec = CommandSpec(
+        name: "jobs",
+        summary: "list jobs, newest first",
+        flags: [
+            Database.flag,
+            Flag(
+                name: "state", kind: .choice(states), placeholder: "S", example: "failed",
+                meaning: "only this state: \(states.joined(separator: ", "))"),
+            Flag(name: "queue", kind: .text, placeholder: "Q", example: "default", meaning: "only this queue"),
+            Flag(
+                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", fallback: "50",
+                meaning: "at most so many"),
+            Flag(name: "json", kind: .toggle, meaning: "one JSON object a line, all columns of job_status"),
+        ],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            do throws(PGError) {
+                try list(arguments, connection)
+                return .clean
+            } catch {
+                throw Database.failure(error)
+            }
+        })
+
+    private static func list(_ arguments: Arguments, _ connection: borrowing PGConnection) throws(PGError) {
+        var parameters = PGParameters()
+        parameters.append(int32: Int32(arguments.whole("limit", default: 50)))
+        // Each condition is in the statement only if it is asked for: so each has a plan of its own.
+        var conditions: [String] = []
+        for column in ["state", "queue"] {
+            guard let value = arguments.text(column) else { continue }
+            parameters.append(text: value)
+            conditions.append("\(column) = $\(parameters.count)")
+        }
+        let filter = conditions.isEmpty ? "" : "where " + conditions.joined(separator: " and ")
+        let source = "from postrider.job_status s \(filter) order by id desc limit $1"
+        if arguments.isOn("json") {
+            let result = try connection.query("select row_to_json(s)::text \(source)", &parameters)
+            for row in 0..<result.rowCount { Terminal.write(result.text(row, 0) + "\n") }
+            return
+        }
+        let columns = [
+            "id", "state", "queue", "priority", "attempt", "method", "url", "status_code", "error_code", "created_at",
+        ]
+        let list = columns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
+        let result = try connection.query("select \(list) \(source)", &parameters)
+        let rows = (0..<result.rowCount).map { row in columns.indices.map { result.text(row, $0) } }
+        Terminal.write(TextTable.format(columns.map { $0.uppercased() }, rows))
+    }
+}

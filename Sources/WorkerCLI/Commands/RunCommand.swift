@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Engine
+internal import Glibc
+internal import JobStore
+internal import PGClient
+
+/// `worker [run]`: makes the calls until a signal ends it.
+enum RunCommand {
+    static let spec = CommandSpec(
+        name: "run",
+        summary: "make the calls; what worker does without a command",
+        flags: RunConfiguration.flags,
+        details: [
+            "SIGTERM or SIGINT: claim no more, finish what runs, hand the rest back; a second signal stops at once."
+        ],
+        run: { (arguments) throws(CommandError) in
+            let configuration = try RunConfiguration(arguments)
+            _ = try Database.open(arguments)
+            return try serve(configuration)
+        })
+
+    /// Makes calls until a signal ends it; the schema has been checked.
+    static func serve(_ configuration: RunConfiguration) throws(CommandError) -> ExitCode {
+        let log = SharedLog(configuration.logFormat)
+        let database: PGConnectionString
+        do throws(PGError) {
+            database = try PGConnectionString(configuration.database)
+        } catch {
+            throw Database.unreachable(error)
+        }
+        let engine = EngineConfiguration(
+            database: database, name: "\(Host.name):\(getpid())", queues: configuration.queues,
+            concurrency: configuration.concurrency, allowsPrivateNetwork: configuration.allowsPrivate,
+            drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
+            log: { log.write(LogEvent($0)) })
+        let loop: RunLoop
+        do throws(EngineError) {
+            loop = try RunLoop(engine)
+        } catch {
+            throw CommandError(.internalError, error.message)
+        }
+        log.write(LogEvent(.info, "worker_started", [("concurrency", .number(configuration.concurrency))]))
+        switch loop.run() {
+        case .clean: return .clean
+        case .abandoned: return .internalError
+        case .schemaMismatch(let reason): throw CommandError(.schema, reason)
+        }
+    }
+}

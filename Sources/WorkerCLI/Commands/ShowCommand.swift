@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// `worker show ID`: all that is known of one job, and its tries.
+enum ShowCommand {
+    static let spec = CommandSpec(
+        name: "show",
+        summary: "show one job, its answer and its tries",
+        operands: [JobCommands.id],
+        flags: [Database.flag],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            do throws(PGError) {
+                guard try show(arguments.operands[0], connection) else {
+                    return JobCommands.missing(arguments.operands[0])
+                }
+                return .clean
+            } catch {
+                throw Database.failure(error)
+            }
+        })
+
+    private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
+        var parameters = PGParameters()
+        parameters.append(int64: Int64(id))
+        // json keeps the order of the columns, which jsonb would not.
+        let job = try connection.query(
+            """
+            select c.key, c.value, s.body
+            from postrider.job_status s cross join json_each_text(row_to_json(s)) c
+            where s.id = $1 and c.value is not null and c.key <> 'body'
+            """, &parameters)
+        guard job.rowCount > 0 else { return false }
+        var text = ""
+        for row in 0..<job.rowCount { text += line(job.text(row, 0), job.text(row, 1)) }
+        if !job.isNull(0, 2) { text += line("body", body(job.bytes(0, 2))) }
+        Terminal.write(text)
+        let columns = [
+            "attempt", "worker", "started_at", "total_ms", "status_code", "error_code", "error", "remote_ip",
+        ]
+        let list = columns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
+        let tries = try connection.query(
+            "select \(list) from postrider.attempts where job_id = $1 order by attempt", &parameters)
+        if tries.rowCount > 0 {
+            let rows = (0..<tries.rowCount).map { row in columns.indices.map { tries.text(row, $0) } }
+            Terminal.write("\n" + TextTable.format(columns.map { $0.uppercased() }, rows))
+        }
+        return true
+    }
+
+    private static func line(_ key: String, _ value: String) -> String {
+        key + String(repeating: " ", count: max(1, 18 - key.count)) + Terminal.harmless(value) + "\n"
+    }
+
+    /// Text as text, anything else by its size; at most 4,000 characters.
+    static func body(_ bytes: [UInt8]) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return "(\(bytes.count) bytes, not text)" }
+        return text.count <= 4000 ? text : text.prefix(4000) + "… (\(bytes.count) bytes)"
+    }
+}

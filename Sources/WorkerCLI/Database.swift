@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+
+/// Connecting for a command, and what its errors mean for the person who typed it.
+enum Database {
+    /// The flag that every command with a database has.
+    static let flag = Flag(
+        name: "database", kind: .text, placeholder: "URL", example: "postgresql://localhost/app",
+        fallback: "DATABASE_URL, else libpq's", meaning: "where the jobs are; a URL or key=value words of libpq")
+
+    /// Where to connect: the flag or its variable, then `DATABASE_URL`, then what libpq finds itself.
+    ///
+    /// - Throws: `usage` naming the place, without quoting it: it may hold a password.
+    static func connectionString(_ arguments: Arguments) throws(CommandError) -> String {
+        let text = arguments.text("database") ?? arguments.environment["DATABASE_URL"] ?? ""
+        do throws(PGError) {
+            _ = try PGConnectionString(text)
+            return text
+        } catch {
+            throw .usage("--database", error.message, "give one like \(flag.example)")
+        }
+    }
+
+    /// Connects. - Throws: `unreachable`.
+    static func connect(_ arguments: Arguments) throws(CommandError) -> PGConnection {
+        let text = try connectionString(arguments)
+        do throws(PGError) {
+            return try PGConnection(text)
+        } catch {
+            throw unreachable(error)
+        }
+    }
+
+    /// Connects to a database whose schema this program understands. - Throws: `unreachable`, `schema`.
+    static func open(_ arguments: Arguments) throws(CommandError) -> PGConnection {
+        let connection = try connect(arguments)
+        let advice: String?
+        do throws(StoreError) {
+            advice = try SchemaCheck(connection).state(connection).advice
+        } catch {
+            throw failure(error)
+        }
+        if let advice { throw CommandError(.schema, advice) }
+        return connection
+    }
+
+    /// Not connected, and what to look at.
+    static func unreachable(_ error: PGError) -> CommandError {
+        CommandError(.unreachable, "database not reachable: \(error.message); check --database or POSTRIDER_DATABASE")
+    }
+
+    /// A statement that failed: refused input is the user's, a lost connection is 69, the rest is 70.
+    static func failure(_ error: PGError) -> CommandError {
+        switch error.code {
+        case .connect, .timeout, .lost, .connectionString: return unreachable(error)
+        case .server, .aborted, .notReady, .unexpected: break
+        }
+        let hint = error.hint.map { "; \($0)" } ?? ""
+        switch error.sqlState?.category {
+        case "PR", "22", "23", "P0": return CommandError(.usage, error.message + hint)
+        case "42" where error.sqlState?.rawValue == "42P01" || error.sqlState?.rawValue == "42883", "3F":
+            return CommandError(.schema, "\(error.message); run: worker migrate")
+        default: return CommandError(.internalError, error.description + hint)
+        }
+    }
+
+    /// A failure of the store.
+    static func failure(_ error: StoreError) -> CommandError {
+        switch error.code {
+        case .newer, .changed: CommandError(.schema, error.message)
+        case .locked: CommandError(.internalError, error.message)
+        case .files: CommandError(.internalError, error.message)
+        case .database:
+            switch error.underlying?.code {
+            case .connect, .timeout, .lost: CommandError(.unreachable, error.message)
+            default: CommandError(.internalError, error.message)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `--help` prints, made from the tables alone.
+enum HelpText {
+    /// The list of commands.
+    static func program(_ commands: [CommandSpec]) -> String {
+        var lines = ["usage: worker [run] [flags]", "       worker COMMAND [flags]   worker COMMAND --help", ""]
+        lines += columns(commands.map { (line($0), $0.summary) })
+        lines += ["", "Connects where --database, POSTRIDER_DATABASE, DATABASE_URL or libpq's PG… variables say."]
+        lines += ["Exit codes: 0 clean, 64 usage, 69 database not reachable, 70 internal, 78 schema to migrate."]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// One command: its flags with their environment variables and defaults.
+    static func command(_ command: CommandSpec) -> String {
+        var lines = ["usage: worker \(line(command)) [flags]", "", command.summary]
+        lines += command.details
+        if !command.operands.isEmpty {
+            lines += [""] + columns(command.operands.map { ($0.name, $0.meaning) })
+        }
+        if !command.flags.isEmpty {
+            lines.append("")
+            lines += columns(
+                command.flags.map { flag in
+                    var meaning = flag.meaning
+                    if let fallback = flag.fallback { meaning += " (default \(fallback))" }
+                    if flag.isRepeatable { meaning += "; repeatable" }
+                    return ("--\(flag.name) \(flag.placeholder)", "\(meaning)  [\(flag.environmentName)]")
+                })
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func line(_ command: CommandSpec) -> String {
+        ([command.name] + command.operands.map(\.name)).joined(separator: " ")
+    }
+
+    private static func columns(_ rows: [(String, String)]) -> [String] {
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { left, right in
+            "  " + left + String(repeating: " ", count: width - left.count + 3) + right
+        }
+    }
+}

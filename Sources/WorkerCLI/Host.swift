@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The machine this program runs on.
+enum Host {
+    /// Its name as the kernel has it; `localhost` if it has none. C: `gethostname`.
+    static var name: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return bytes.isEmpty ? "localhost" : String(decoding: bytes, as: UTF8.self)
+    }
+}

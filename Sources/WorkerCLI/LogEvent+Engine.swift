@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Engine
+
+extension LogEvent {
+    /// The line of an engine's event.
+    init(_ event: EngineEvent) {
+        switch event {
+        case .enlisted(let worker, let heldLeases):
+            self.init(.info, "enlisted", [("worker", .number(Int(worker))), ("held_leases", .number(heldLeases))])
+        case .connectionLost(let session, let reason):
+            self.init(.warning, "connection_lost", [("session", .text(session)), ("reason", .text(reason))])
+        case .connected(let session):
+            self.init(.info, "connected", [("session", .text(session))])
+        case .leasesLost(let jobs):
+            self.init(.warning, "leases_lost", [("jobs", .number(jobs))])
+        case .resultsRefused(let jobs):
+            self.init(.warning, "results_refused", [("jobs", .number(jobs))])
+        case .statementFailed(let verb, let reason):
+            self.init(.warning, "statement_failed", [("verb", .text(verb)), ("reason", .text(reason))])
+        case .resultUnstorable(let job, let reason):
+            self.init(.error, "result_unstorable", [("job", .number(Int(job))), ("reason", .text(reason))])
+        case .leading(let leads):
+            self.init(.info, leads ? "leading" : "no_longer_leading")
+        case .workerReaped(let name, let jobs):
+            self.init(.warning, "worker_reaped", [("worker", .text(name)), ("jobs", .number(jobs))])
+        case .partitionAdded(let range):
+            self.init(.info, "partition_added", [("range", .text(range))])
+        case .draining(let inFlight):
+            self.init(.info, "draining", [("in_flight", .number(inFlight))])
+        case .handedBack(let jobs):
+            self.init(.warning, "handed_back", [("jobs", .number(jobs))])
+        case .callAborted(let job):
+            self.init(.info, "call_aborted", [("job", .number(Int(job)))])
+        case .stopped:
+            self.init(.info, "stopped")
+        }
+    }
+}

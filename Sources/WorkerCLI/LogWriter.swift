@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Writes events to stderr, each as one line by one `write`, built in a buffer that is kept.
+///
+/// Confined to the loop's thread.
+struct LogWriter: ~Copyable {
+    private let format: LogFormat
+    private var line: [UInt8] = []
+
+    /// A writer of this format.
+    init(_ format: LogFormat) {
+        self.format = format
+        line.reserveCapacity(512)
+    }
+
+    /// Writes the event with the present time.
+    mutating func write(_ event: LogEvent) {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        build(event, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
+        Terminal.write(line, to: .error)
+    }
+
+    /// The line of an event at a time since 1970, with its line feed.
+    mutating func text(_ event: LogEvent, seconds: Int, milliseconds: Int) -> String {
+        build(event, seconds: seconds, milliseconds: milliseconds)
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    private mutating func build(_ event: LogEvent, seconds: Int, milliseconds: Int) {
+        line.removeAll(keepingCapacity: true)
+        switch format {
+        case .text:
+            append(time: seconds, milliseconds)
+            append(" \(event.level.rawValue) \(event.name)")
+            for field in event.fields {
+                append(" \(field.key)=")
+                switch field.value {
+                case .number(let number): append(String(number))
+                case .text(let text) where LogWriter.isPlain(text): append(text)
+                case .text(let text): append(quoted: text)
+                }
+            }
+        case .json:
+            append("{\"time\":\"")
+            append(time: seconds, milliseconds)
+            append("\",\"level\":\"\(event.level.rawValue)\",\"event\":\"\(event.name)\"")
+            for field in event.fields {
+                append(",")
+                append(quoted: field.key)
+                append(":")
+                switch field.value {
+                case .number(let number): append(String(number))
+                case .text(let text): append(quoted: text)
+                }
+            }
+            append("}")
+        }
+        append("\n")
+    }
+
+    /// Whether the text needs no quotes in a line of words.
+    private static func isPlain(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }
+    }
+
+    private mutating func append(_ text: String) { line += text.utf8 }
+
+    /// A JSON string; in text lines too, so that no value can begin a line of its own.
+    private mutating func append(quoted text: String) {
+        append("\"")
+        for byte in text.utf8 {
+            switch byte {
+            case 0x22, 0x5C: line += [0x5C, byte]
+            case 0x00..<0x20, 0x7F: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
+            default: line.append(byte)
+            }
+        }
+        append("\"")
+    }
+
+    /// `2026-03-01T12:00:00.123Z`. C: `gmtime_r`.
+    private mutating func append(time seconds: Int, _ milliseconds: Int) {
+        var seconds = time_t(seconds)
+        var parts = unsafe tm()
+        unsafe gmtime_r(&seconds, &parts)
+        // `tm` holds a pointer to the zone's name, hence unsafe; only its numbers are read.
+        let (year, month, day) = unsafe (Int(parts.tm_year) + 1900, parts.tm_mon + 1, parts.tm_mday)
+        let (hour, minute, second) = unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec)
+        append(number: year, digits: 4)
+        for (mark, number) in [("-", month), ("-", day), ("T", hour), (":", minute), (":", second)] {
+            append(mark)
+            append(number: Int(number), digits: 2)
+        }
+        append(".")
+        append(number: milliseconds, digits: 3)
+        append("Z")
+    }
+
+    private mutating func append(number: Int, digits: Int) {
+        let text = String(number)
+        append(String(repeating: "0", count: max(0, digits - text.utf8.count)) + text)
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JobModel
+
+/// The commands and the way from the words of the line to one of them.
+public enum Program {
+    /// In the order of help.
+    static let commands: [CommandSpec] = [
+        RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, JobsCommand.spec,
+        ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
+        BenchCommand.spec,
+    ]
+
+    /// Runs the command that the words name; `run` if they begin with a flag or are none.
+    ///
+    /// An error becomes one line on stderr, `worker: …`.
+    public static func run(_ words: [String]) -> ExitCode {
+        do throws(CommandError) {
+            return try dispatch(words, environment: environmentVariables())
+        } catch {
+            Terminal.write("worker: \(error.message)\n", to: .error)
+            return error.exit
+        }
+    }
+
+    private static func dispatch(_ words: [String], environment: [String: String]) throws(CommandError) -> ExitCode {
+        var rest = words
+        var command = RunCommand.spec
+        if let first = words.first, !first.hasPrefix("-") {
+            guard let named = commands.first(where: { $0.name == first }) else {
+                let names = commands.map(\.name).joined(separator: ", ")
+                throw CommandError(.usage, "\(quoted(first)) is not a command; give one of \(names)")
+            }
+            command = named
+            rest.removeFirst()
+        }
+        let flags = rest.prefix { $0 != "--" }
+        if flags.contains("--help") || flags.contains("-h") {
+            Terminal.write(rest.count == words.count ? HelpText.program(commands) : HelpText.command(command))
+            return .clean
+        }
+        if words == ["--version"] {
+            Terminal.write("worker \(ProductVersion.current)\n")
+            return .clean
+        }
+        return try command.run(Arguments(rest, for: command, environment: environment))
+    }
+
+    private static func environmentVariables() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            let text = unsafe String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            unsafe next += 1
+        }
+        return variables
+    }
+}

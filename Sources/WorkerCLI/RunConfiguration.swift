@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All settings of `worker run`, checked.
+struct RunConfiguration: Equatable, Sendable {
+    /// For libpq; may hold a password, so it is never shown.
+    var database: String
+    /// Calls in flight.
+    var concurrency: Int
+    /// Queues to take jobs of; empty: every queue.
+    var queues: [String]
+    /// How long a stop waits for running calls.
+    var drain: Duration
+    /// Whether private, loopback and link-local addresses may be called.
+    var allowsPrivate: Bool
+    /// Off behind PgBouncer in transaction mode.
+    var usesPreparedStatements: Bool
+    /// How log lines look.
+    var logFormat: LogFormat
+
+    /// The flags of `run`, shared with what starts workers itself.
+    static let flags = [
+        Flag(
+            name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "8", fallback: "8",
+            meaning: "calls in flight"),
+        Database.flag,
+        Flag(
+            name: "queue", kind: .text, placeholder: "NAME", example: "mail", isRepeatable: true,
+            fallback: "every queue", meaning: "take jobs of this queue only"),
+        Flag(
+            name: "drain", kind: .duration(.zero ... .seconds(86_400)), placeholder: "DURATION", example: "30s",
+            fallback: "30s", meaning: "how long a stop waits for running calls"),
+        Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
+        Flag(
+            name: "prepare", kind: .choice(["on", "off"]), placeholder: "on|off", example: "off", fallback: "on",
+            meaning: "prepared statements; off behind PgBouncer in transaction mode"),
+        Flag(
+            name: "log-format", kind: .choice(["text", "json", "auto"]), placeholder: "FORMAT", example: "json",
+            fallback: "auto: text on a terminal, else json", meaning: "text, json or auto"),
+    ]
+
+    /// Reads the checked flags. - Throws: `usage` for a connection string that libpq cannot read.
+    init(_ arguments: Arguments) throws(CommandError) {
+        database = try Database.connectionString(arguments)
+        concurrency = arguments.whole("concurrency", default: 8)
+        queues = arguments.texts("queue")
+        drain = arguments.duration("drain", default: .seconds(30))
+        allowsPrivate = arguments.isOn("allow-private")
+        usesPreparedStatements = arguments.text("prepare") != "off"
+        logFormat =
+            arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)
+    }
+}

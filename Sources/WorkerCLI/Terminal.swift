@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Text out and bytes in, by the descriptors; Glibc's `stdout` is no part of Swift 6.
+enum Terminal {
+    /// Where text goes.
+    enum Stream: Int32 {
+        /// What was asked for.
+        case output = 1
+        /// What is told beside it.
+        case error = 2
+    }
+
+    /// Writes all of the text; gives up silently when nobody reads any more. C: `write`.
+    static func write(_ text: String, to stream: Stream = .output) {
+        write(Array(text.utf8), to: stream)
+    }
+
+    /// Writes all of the bytes.
+    static func write(_ bytes: [UInt8], to stream: Stream) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(stream.rawValue, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whether a person reads the stream. C: `isatty`.
+    static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
+
+    /// Reads a file, or standard input for `-`, up to a limit; nil if it is longer.
+    ///
+    /// - Throws: `usage` with the system's reason.
+    static func read(_ path: String, limit: Int) throws(CommandError) -> [UInt8]? {
+        let descriptor = path == "-" ? dup(0) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while bytes.count <= limit {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(path) }
+            if count == 0 { return bytes }
+            bytes += chunk.prefix(count)
+        }
+        return nil
+    }
+
+    private static func unreadable(_ path: String) -> CommandError {
+        let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unreadable"
+        return .usage("FILE \(quoted(path))", reason, "give a file, or - for standard input")
+    }
+
+    /// The text without what could steer a terminal: control characters become `\u{1b}` and the like.
+    static func harmless(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+}

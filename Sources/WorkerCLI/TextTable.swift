@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rows in columns of equal width, for a terminal.
+enum TextTable {
+    /// The header and the rows, two spaces between columns; texts are made harmless and cut at `widest`.
+    static func format(_ header: [String], _ rows: [[String]], widest: Int = 60) -> String {
+        let cells = ([header] + rows).map { $0.map { cell($0, widest) } }
+        let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { row in
+            var line = ""
+            for (index, text) in row.enumerated() {
+                line += text
+                if index < row.count - 1 {
+                    line += String(repeating: " ", count: widths[index] - text.count + 2)
+                }
+            }
+            return line + "\n"
+        }.joined()
+    }
+
+    private static func cell(_ text: String, _ widest: Int) -> String {
+        let shown = Terminal.harmless(text)
+        return shown.count > widest ? shown.prefix(widest - 1) + "…" : shown
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import WorkerCLI
+
+/// The program: all it does is in `WorkerCLI`, where tests reach it.
+@main
+struct Worker {
+    static func main() {
+        exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+}

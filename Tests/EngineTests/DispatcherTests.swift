@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import Testing
+
+@testable import Engine
+
+/// The order of events, one at a time; whole fleets of them are in the simulation.
+struct DispatcherTests {
+    private let moment: UInt64 = 5_000_000_000
+
+    private func job(_ seq: Int64, isAtMostOnce: Bool = false) -> ClaimedJob {
+        ClaimedJob(
+            lease: Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1), call: HTTPCall(url: "http://h/"),
+            isAtMostOnce: isAtMostOnce, okStatuses: .success)
+    }
+
+    /// Enlisted, with a track that holds work.
+    private func dispatcher(capacity: Int = 4) -> Dispatcher {
+        var dispatcher = Dispatcher(capacity: capacity, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
+        return dispatcher
+    }
+
+    /// Lets a claim bring jobs. Returns their slots.
+    private func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
+        guard let (number, _) = dispatcher.nextExchange(now: moment),
+            var arrival = dispatcher.claimReturned(number)
+        else { return [] }
+        let slots = jobs.compactMap { dispatcher.jobArrived($0, &arrival) }
+        _ = dispatcher.claimRead(arrival, now: moment)
+        return slots
+    }
+
+    @Test func `without a number nothing is sent`() {
+        var dispatcher = Dispatcher(capacity: 4, canListen: true)
+        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
+        let isSent = dispatcher.nextExchange(now: moment) != nil
+        #expect(!isSent)
+    }
+
+    @Test func `claims under way reserve the slots they may fill`() {
+        var dispatcher = dispatcher()
+        let first = dispatcher.nextExchange(now: moment)
+        #expect(first?.exchange.claim?.limit == 4)
+        let second = dispatcher.nextExchange(now: moment)
+        #expect(second == nil)
+        dispatcher.takeBack(first?.number ?? 0, now: moment)
+        let reserved = dispatcher.reserved
+        #expect(reserved == 0)
+        #expect(claim(&dispatcher, [job(1), job(2)]).count == 2)
+    }
+
+    @Test func `what has ended and what is free go in one exchange`() {
+        var dispatcher = dispatcher()
+        let slots = claim(&dispatcher, (1...4).map { job($0) })
+        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        let next = dispatcher.nextExchange(now: moment)
+        #expect(next?.exchange.batch?.attempts.map(\.verdict) == [.success])
+        #expect(next?.exchange.claim?.limit == 1)
+        #expect(next?.exchange.claim?.above == 7)
+    }
+
+    @Test func `an exchange taken back is sent again with what has ended since`() {
+        var dispatcher = dispatcher()
+        let slots = claim(&dispatcher, (1...4).map { job($0) })
+        let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
+        dispatcher.callEnded(slot: slots[0], outcome, now: moment)
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        dispatcher.callEnded(slot: slots[1], outcome, now: moment)
+        dispatcher.takeBack(number, now: moment)
+        #expect(dispatcher.nextExchange(now: moment)?.exchange.batch?.attempts.map(\.lease.seq) == [1, 2])
+    }
+
+    /// 1 a finish and a claim go out together; 2 the worker has been declared lost, and the claim is refused; 3 the
+    /// session tells of the finish first, as aborted; 4 then of the claim. The fourth must not be overlooked.
+    @Test func `a claim refused together with a finish leads to a new number`() {
+        var dispatcher = dispatcher()
+        let slots = claim(&dispatcher, (1...4).map { job($0) })
+        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        #expect(dispatcher.exchangeFailed(number, .aborted, now: moment) == .none)
+        #expect(dispatcher.exchangeFailed(number, .workerLost, now: moment) == .enlist)
+        #expect(dispatcher.finished.count == 1)
+    }
+
+    @Test func `after a failure it rests for 250 ms`() {
+        var dispatcher = dispatcher()
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        #expect(dispatcher.exchangeFailed(number, .failure, now: moment) == .report)
+        let early = dispatcher.nextExchange(now: moment + 249_999_999) != nil
+        #expect(!early)
+        #expect(dispatcher.deadline(now: moment) == moment + 250_000_000)
+        let later = dispatcher.nextExchange(now: moment + 250_000_000) != nil
+        #expect(later)
+    }
+
+    @Test(arguments: 0..<9) func `the one attempt that cannot be stored is found by halves, and fails alone`(bad: Int) {
+        var dispatcher = dispatcher(capacity: 9)
+        let slots = claim(&dispatcher, (1...9).map { job($0) })
+        dispatcher.isDraining = true
+        for slot in slots {
+            dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        }
+        var stored: [Int64: Verdict.Kind] = [:]
+        var told: [Remedy] = []
+        for _ in 0..<40 {
+            guard let (number, exchange) = dispatcher.nextExchange(now: moment), let batch = exchange.batch
+            else { break }
+            if batch.attempts.contains(where: { $0.lease.seq == Int64(bad + 1) && $0.outcome != nil }) {
+                told.append(dispatcher.exchangeFailed(number, .unstorable, now: moment))
+            } else {
+                for attempt in batch.attempts { stored[attempt.lease.seq] = attempt.verdict.kind }
+                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
+            }
+        }
+        #expect(stored.count == 9)
+        #expect(stored.filter { $0.value == .failed }.map(\.key) == [Int64(bad + 1)])
+        #expect(told.last == .reportJob(Int64(bad + 1)))
+        #expect(dispatcher.isWritten == true)
+    }
+
+    /// The enlisting behind a claim makes its rows ready again; whoever called them too would call them twice.
+    @Test func `rows claimed for a number that is given up are not called`() {
+        var dispatcher = dispatcher()
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        _ = dispatcher.beginEnlisting()
+        let arrives = dispatcher.claimReturned(number) != nil
+        #expect(!arrives)
+        #expect(dispatcher.isQuiet == true)
+        #expect(dispatcher.isWritten == true)
+    }
+
+    @Test func `a new number takes running calls along, and drops those whose lease is gone`() {
+        var dispatcher = dispatcher()
+        let slots = claim(&dispatcher, (1...4).map { job($0) })
+        dispatcher.callEnded(slot: slots[3], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        dispatcher.connectionLost([], now: moment)
+        let asked = dispatcher.beginEnlisting()
+        #expect(asked?.old == 1)
+        #expect(asked?.held.map(\.seq).sorted() == [1, 2, 3, 4])
+        let twice = dispatcher.beginEnlisting() != nil
+        #expect(!twice)
+        #expect(Set(dispatcher.enlisted(2, held: [1])) == Set(slots[1...2]))
+        #expect(dispatcher.slots.inUse == 1)
+        #expect(dispatcher.finished.isEmpty == true)
+        #expect(dispatcher.worker == 2)
+    }
+
+    /// 1 two finishes are under way; 2 the first is refused, and a new number is asked for; 3 the second is refused
+    /// too. Its attempt must be among the leases that the new number takes over: else its job is made ready and
+    /// called again.
+    @Test func `a new number takes along what a finish under way may bring back`() {
+        var dispatcher = dispatcher(capacity: 64)
+        let slots = claim(&dispatcher, (1...64).map { job($0) })
+        let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
+        dispatcher.callEnded(slot: slots[0], outcome, now: moment)
+        let first = dispatcher.nextExchange(now: moment)?.number ?? 0
+        dispatcher.callEnded(slot: slots[1], outcome, now: moment)
+        let second = dispatcher.nextExchange(now: moment + ExchangePolicy.patience)?.number ?? 0
+        #expect(dispatcher.exchangeFailed(first, .workerLost, now: moment) == .enlist)
+        let held = Set(dispatcher.beginEnlisting()?.held.map(\.seq) ?? [])
+        #expect(held == Set(1...64))
+        #expect(dispatcher.exchangeFailed(second, .workerLost, now: moment) == .enlist)
+        _ = dispatcher.enlisted(2, held: held)
+        #expect(dispatcher.finished.map(\.lease.seq).sorted() == [1, 2])
+    }
+
+    @Test func `at the end of a drain only what may have been sent and must not be repeated is unknown`() {
+        var dispatcher = dispatcher()
+        let jobs = [job(1), job(2), job(3, isAtMostOnce: true), job(4, isAtMostOnce: true)]
+        let slots = claim(&dispatcher, jobs)
+        dispatcher.isDraining = true
+        for (slot, sent) in zip(slots, [SentState.no, .maybe, .no, .maybe]) {
+            dispatcher.callCutOff(slot: slot, sent: sent, now: moment)
+        }
+        let batch = dispatcher.nextExchange(now: moment)?.exchange.batch
+        #expect(batch?.attempts.map(\.verdict.kind) == [.handedBack, .handedBack, .handedBack, .unknown])
+    }
+
+    @Test func `a worker that drains claims nothing and looks for nothing`() {
+        var dispatcher = dispatcher()
+        dispatcher.isDraining = true
+        let claims = dispatcher.nextExchange(now: moment) != nil
+        #expect(!claims)
+        #expect(dispatcher.surveyBegins(now: moment * 2) == false)
+        #expect(dispatcher.nextLook(canSurvey: true) == nil)
+    }
+
+    @Test func `a full worker sleeps: neither polls nor surveys wake it`() {
+        var dispatcher = dispatcher()
+        #expect(claim(&dispatcher, (1...4).map { job($0) }).count == 4)
+        #expect(dispatcher.nextLook(canSurvey: true) == nil)
+        #expect(dispatcher.surveyBegins(now: moment * 2) == false)
+    }
+
+    @Test func `with all exchanges under way no deadline keeps the loop awake`() {
+        var dispatcher = dispatcher(capacity: 64)
+        let slots = claim(&dispatcher, (1...64).map { job($0) })
+        let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
+        for slot in slots[0..<20] { dispatcher.callEnded(slot: slot, outcome, now: moment) }
+        let first = dispatcher.nextExchange(now: moment) != nil
+        dispatcher.callEnded(slot: slots[20], outcome, now: moment)
+        #expect(dispatcher.deadline(now: moment) == moment + ExchangePolicy.patience)
+        let second = dispatcher.nextExchange(now: moment + ExchangePolicy.patience) != nil
+        dispatcher.callEnded(slot: slots[21], outcome, now: moment)
+        #expect(first && second)
+        #expect(dispatcher.deadline(now: moment) == nil)
+    }
+
+    @Test func `after an empty claim it claims again at the next poll, not before`() {
+        var dispatcher = dispatcher()
+        #expect(claim(&dispatcher, []).isEmpty)
+        let look = dispatcher.nextLook(canSurvey: false) ?? 0
+        #expect(look == moment + 2_000_000)
+        #expect(dispatcher.poll(now: look - 1) == .none)
+        let early = dispatcher.nextExchange(now: look - 1) != nil
+        #expect(dispatcher.poll(now: look) == .none)
+        let due = dispatcher.nextExchange(now: look) != nil
+        #expect((early, due) == (false, true))
+    }
+
+    @Test func `on a queue without tracks it listens after 25 looks, and its polls slow down`() {
+        var dispatcher = Dispatcher(capacity: 4, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        var now = moment
+        var changes: [PickupMode.Change] = []
+        for _ in 0..<25 {
+            changes.append(dispatcher.poll(now: now))
+            now = dispatcher.nextLook(canSurvey: false) ?? .max
+        }
+        #expect(changes.last == .listen)
+        #expect(changes.dropLast().allSatisfy { $0 == .none })
+        #expect(now - moment < 300_000_000)
+    }
+
+    @Test func `news during a claim make its empty answer prove nothing`() {
+        var dispatcher = dispatcher()
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        _ = dispatcher.jobsAnnounced(now: moment)
+        guard let arrival = dispatcher.claimReturned(number) else {
+            Issue.record("no claim")
+            return
+        }
+        _ = dispatcher.claimRead(arrival, now: moment)
+        let again = dispatcher.nextExchange(now: moment) != nil
+        #expect(again)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Engine
+
+struct ExchangePolicyTests {
+    private func isDue(
+        underWay: Int = 0, finished: Int = 0, claimable: Int = 0, capacity: Int = 64, waited: UInt64 = 0
+    ) -> Bool {
+        ExchangePolicy.isDue(
+            underWay: underWay, finished: finished, claimable: claimable, capacity: capacity, waited: waited)
+    }
+
+    @Test func `with nothing to do nothing is sent`() {
+        #expect(!isDue())
+        #expect(!isDue(underWay: 1, waited: .max))
+    }
+
+    @Test func `an idle system waits for nothing`() {
+        #expect(isDue(finished: 1))
+        #expect(isDue(claimable: 1))
+    }
+
+    @Test func `two are under way at most`() {
+        #expect(isDue(underWay: 1, finished: 256, claimable: 64))
+        #expect(!isDue(underWay: 2, finished: 256, claimable: 64, waited: .max))
+    }
+
+    @Test func `the second is worth its commit, or has waited 3 ms`() {
+        #expect(!isDue(underWay: 1, finished: 15))
+        #expect(isDue(underWay: 1, finished: 16))
+        #expect(!isDue(underWay: 1, claimable: 15))
+        #expect(isDue(underWay: 1, claimable: 16))
+        #expect(!isDue(underWay: 1, finished: 1, waited: 2_999_999))
+        #expect(isDue(underWay: 1, finished: 1, waited: 3_000_000))
+        #expect(!isDue(underWay: 1, claimable: 1, waited: 3_000_000))
+    }
+
+    @Test(arguments: [(1, 1), (4, 1), (8, 2), (64, 16), (128, 32), (10_000, 32)])
+    func `what is worth it grows with the worker up to half a claim`(capacity: Int, worth: Int) {
+        #expect(isDue(underWay: 1, finished: worth, capacity: capacity))
+        #expect(!isDue(underWay: 1, finished: worth - 1, capacity: capacity))
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Engine
+
+/// How many attempts are written at once.
+struct FinishSizeTests {
+    @Test(arguments: [
+        ([], 256, 1), ([0, 0, 0], 2, 2), ([300, 300, 300], 256, 3), ([9 << 20, 1], 256, 1),
+        ([4 << 20, 4 << 20, 1], 256, 2), ([1, 9 << 20], 256, 1),
+    ])
+    func `a batch ends before its bodies weigh too much, and holds at least one`(
+        bodies: [Int], limit: Int, count: Int
+    ) {
+        #expect(ExchangePolicy.batch(of: bodies, limit: limit) == count)
+    }
+
+    @Test func `with all exchanges under way no deadline keeps the loop awake`() {
+        #expect(
+            !ExchangePolicy.isDue(
+                underWay: ExchangePolicy.depth, finished: 100, claimable: 100, capacity: 64, waited: 1 << 40))
+    }
+}

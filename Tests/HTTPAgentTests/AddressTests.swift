@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+struct AddressTests {
+    @Test(arguments: [
+        "0.0.0.0", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.254", "169.254.169.254",
+        "172.16.0.1",
+        "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255",
+        "198.51.100.1",
+        "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "::127.0.0.1", "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1",
+        "2002:7f00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "febf::1", "fec0::1", "ff02::1",
+    ])
+    func `an address that is not of the public internet is denied`(address: String) {
+        #expect(unsafe ccurl_address_text_is_public(address) == 0)
+    }
+
+    @Test(arguments: [
+        "1.1.1.1", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.1.1.1", "128.0.0.1",
+        "169.253.1.1",
+        "172.15.0.1", "172.32.0.1", "192.0.1.1", "192.167.1.1", "198.17.1.1", "198.20.1.1", "223.255.255.255",
+        "::ffff:8.8.8.8", "2606:4700::1111", "2001:4860:4860::8888", "2003::1", "fbff::1",
+    ])
+    func `a public address may be called`(address: String) {
+        #expect(unsafe ccurl_address_text_is_public(address) == 1)
+    }
+
+    @Test(arguments: [
+        "http://127.1", "http://2130706433", "http://0x7f000001", "http://0177.0.0.1", "http://0", "http://localhost",
+        "http://sub.localhost", "http://[::1]", "http://[::ffff:127.0.0.1]", "http://[::ffff:7f00:1]", "http://[::]",
+        "http://①②⑦.⓪.⓪.①", "http://%31%32%37.0.0.1", "http://example.com@127.0.0.1", "http://127.0.0.1#@example.com",
+        "http://169.254.169.254", "HTTP://127.0.0.1",
+    ])
+    func `no way to write a private address leads to it`(url: String) throws {
+        let failure = try AgentDriver().run(HTTPCall(url: url)).failure()
+        #expect(failure.code == .deniedAddress, "\(failure)")
+        #expect(failure.sent == .no)
+    }
+
+    @Test func `an open private connection is never used by a call that may not open one`() throws {
+        let driver = try AgentDriver()
+        #expect(try driver.run(Hostile.call("/ok")).response().status == 200)
+        let refused = try driver.run(HTTPCall(url: Hostile.server.url("/ok")))
+        #expect(try refused.failure().code == .deniedAddress)
+        #expect(try driver.run(Hostile.call("/ok")).reused)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+struct RedirectTests {
+    private let body = RequestBody.bytes([UInt8]("payload".utf8), contentType: "text/plain")
+
+    @Test(arguments: [
+        (HTTPMethod.get, 301, "GET", true), (.post, 301, "GET", false), (.post, 302, "GET", false),
+        (.post, 303, "GET", false),
+        (.put, 301, "PUT", true), (.delete, 303, "GET", false), (.head, 303, "HEAD", false), (.post, 307, "POST", true),
+        (.post, 308, "POST", true), (.patch, 302, "PATCH", true),
+    ])
+    func `the method after a redirect is that of RFC 9110`(
+        method: HTTPMethod, status: Int, next: String, keepsBody: Bool
+    ) throws {
+        let server = try HostileServer()
+        let call = HTTPCall(
+            method: method, url: server.url("/redirect?status=\(status)&to=/echo"), body: body,
+            allowsPrivateNetwork: true)
+        #expect(try AgentDriver().run(call).response().status == 200)
+        let request = server.lastRequest(for: "/echo")
+        #expect(request.hasPrefix("\(next) /echo "))
+        #expect(request.hasSuffix("payload") == keepsBody)
+        #expect(request.contains("Content-Type") == keepsBody)
+    }
+
+    @Test func `only four headers go along to another origin`() throws {
+        let other = try HostileServer()
+        let headers = [
+            HTTPHeader("Authorization", "secret"), HTTPHeader("X-Api-Key", "secret"), HTTPHeader("Cookie", "secret"),
+            HTTPHeader("Accept", "a/b"), HTTPHeader("Accept-Language", "de"), HTTPHeader("User-Agent", "me"),
+        ]
+        let path = "/redirect?to=\(other.url("/echo"))"
+        #expect(try AgentDriver().run(Hostile.call(path, headers: headers)).response().status == 200)
+        let request = other.lastRequest(for: "/echo")
+        #expect(!request.contains("secret"))
+        #expect(
+            request.contains("Accept: a/b") && request.contains("Accept-Language: de")
+                && request.contains("User-Agent: me"))
+        #expect(
+            try AgentDriver().run(Hostile.call("/redirect?to=/echo", headers: headers)).response().text.contains(
+                "X-Api-Key"))
+    }
+
+    @Test func `a body is not sent to another origin`() throws {
+        let other = try HostileServer()
+        let call = try Hostile.call("/redirect?status=307&to=\(other.url("/echo"))", method: .post, body: body)
+        let failure = try AgentDriver().run(call).failure()
+        #expect(failure.code == .deniedRedirect && failure.status == 307 && failure.sent == .maybe)
+        #expect(other.requests(for: "/echo") == 0)
+    }
+
+    @Test(arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "http:///x", "gopher://127.0.0.1/"])
+    func `a redirect to what may not be called is denied`(target: String) throws {
+        let failure = try AgentDriver().run(Hostile.call("/redirect?to=\(target)")).failure()
+        #expect(failure.code == .deniedRedirect, "\(failure)")
+    }
+
+    @Test func `a loop ends after as many hops as are allowed`() throws {
+        let server = try HostileServer()
+        let call = HTTPCall(url: server.url("/loop"), limits: CallLimits(maxRedirects: 5), allowsPrivateNetwork: true)
+        #expect(try AgentDriver().run(call).failure().code == .deniedRedirect)
+        #expect(server.requests(for: "/loop") == 6)
+    }
+
+    @Test func `with no redirects allowed, and without Location, a 3xx is an answer`() throws {
+        let driver = try AgentDriver()
+        let limits = CallLimits(maxRedirects: 0)
+        #expect(try driver.run(Hostile.call("/loop", limits: limits)).response().status == 302)
+        #expect(try driver.run(Hostile.call("/status?code=302")).response().status == 302)
+        #expect(try driver.run(Hostile.call("/redirect?status=304&to=/ok")).response().status == 304)
+    }
+
+    @Test func `credentials that a server puts into Location are not used`() throws {
+        let url = try Hostile.server.url("/echo").replacing("http://", with: "http://a:b@")
+        let text = try AgentDriver().run(Hostile.call("/redirect?to=\(url)")).response().text
+        #expect(!text.contains("Authorization"))
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `delivery = 'at_most_once'`: what may have been sent is never sent again.
+struct AtMostOnceTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer()
+    }
+
+    @Test func `calls of a killed worker end as unknown and are not made again`() throws {
+        let queue = try TestQueue()
+        let first = try RunningWorker(queue.database)
+        try queue.insert(8, "method, url, delivery", "'POST', '\(target.url)/hang/' || i, 'at_most_once'")
+        try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
+        first.end(SIGKILL)
+        let second = try RunningWorker(queue.database)
+        try queue.waitUntilDone(25)
+        #expect(try queue.states() == "unknown 8")
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where error_code = 'lost_worker'") == 8)
+        let after = try queue.insert("url", "'\(target.url)/ok/after'")
+        try queue.wait(for: after, toBe: "succeeded")
+        #expect(target.requests.count == 9)
+        _ = second
+    }
+
+    @Test func `a timeout after sending ends as unknown, at once`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "method, url, delivery, timeout", "'POST', '\(target.url)/hang', 'at_most_once', '300 ms'")
+        try queue.wait(for: id, toBe: "unknown")
+        let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(id)")
+        #expect(row == [["timeout", "1"]])
+        #expect(target.requests.count == 1)
+        _ = worker
+    }
+
+    @Test func `a connection cut after the request ends as unknown, a refused one is tried again`() throws {
+        let cutting = try TargetServer { _ in [.reset] }
+        let closed = try TargetServer.freePort()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let cut = try queue.insert("method, url, delivery", "'POST', '\(cutting.url)/', 'at_most_once'")
+        let refused = try queue.insert(
+            "url, delivery, max_attempts, backoff", "'http://127.0.0.1:\(closed)/', 'at_most_once', 3, '{20 ms}'")
+        try queue.wait(for: cut, toBe: "unknown")
+        try queue.wait(for: refused, toBe: "failed")
+        let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(refused)")
+        #expect(row == [["connect", "3"]])
+        #expect(cutting.requests.count == 1)
+        _ = worker
+    }
+
+    @Test func `a job cancelled while it runs ends as unknown`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, delivery", "'\(target.url)/hang', 'at_most_once'")
+        try TestClock.wait(10, for: "a call") { target.underWay == 1 }
+        #expect(try queue.text("select postrider.cancel(\(id))::text") == "true")
+        #expect(try queue.state(id) == "unknown")
+        try TestClock.wait(2, for: "end of the transfer") { target.underWay == 0 }
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "cancelled")
+        _ = worker
+    }
+
+    @Test func `calls cut off at the end of a drain end as unknown`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--drain", "200ms"])
+        let id = try queue.insert("url, delivery", "'\(target.url)/hang', 'at_most_once'")
+        try TestClock.wait(10, for: "a call") { target.underWay == 1 }
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(try queue.state(id) == "unknown")
+    }
+}

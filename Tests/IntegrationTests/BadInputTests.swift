@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What cannot be meant is refused where it is given, in words that help.
+struct BadInputTests {
+    private static let good = "'http://h/'"
+
+    @Test(arguments: [
+        ("url", "method", "'GET'"), ("url", "url", "null"), ("url", "url", "''"), ("url", "url", "'ftp://h/'"),
+        ("url", "url", "'http:///x'"), ("url", "url", "'h/x'"), ("url", "url", "E'http://h/\\r\\nX: 1'"),
+        ("url", "url", "'http://h/a b'"), ("url", "url", "'http://h:70000/'"), ("url", "url", "'file:///etc/passwd'"),
+        ("headers", "url, headers", "\(good), '{\"X\": \"a\\r\\nY: b\"}'"),
+        ("headers", "url, headers", "\(good), '{\"X\\nY\": \"a\"}'"),
+        ("headers", "url, headers", "\(good), '{\"Host\": \"a\"}'"),
+        ("headers", "url, headers", "\(good), '{\"Transfer-Encoding\": \"chunked\"}'"),
+        ("headers", "url, headers", "\(good), '[]'"),
+        ("method", "url, method", "\(good), 'BREW'"), ("method", "url, method", "\(good), 'get'"),
+        ("body", "url, body, body_json", "\(good), 'a', '{}'"),
+        ("body_json", "url, body_json, body_form", "\(good), '{}', '{}'"),
+        ("body_form", "url, body_form", "\(good), '[1]'"),
+        ("priority", "url, priority", "\(good), 1000"), ("priority", "url, priority", "\(good), -101"),
+        ("max_attempts", "url, max_attempts", "\(good), 0"),
+        ("timeout", "url, timeout", "\(good), '-1 s'"), ("timeout", "url, timeout", "\(good), '0'"),
+        ("parent_id", "url, parent_id", "\(good), 4711"),
+        ("position", "url, position", "\(good), 1"),
+        ("expires_at", "url, expires_at", "\(good), now() - interval '1 s'"),
+        ("run_at", "url, run_at", "\(good), 'infinity'"),
+        ("backoff", "url, backoff", "\(good), '{}'"), ("backoff", "url, backoff", "\(good), '{-1 s}'"),
+        ("delivery", "url, delivery", "\(good), 'exactly_once'"),
+        ("queue", "url, queue", "\(good), ''"), ("lane", "url, lane", "\(good), ''"),
+        ("query", "url, query", "\(good), '[]'"), ("query", "url, query", "\(good), '{\"a\": {\"b\": 1}}'"),
+        ("ok_statuses", "url, ok_statuses", "\(good), '{[1,2)}'"),
+        ("max_response", "url, max_response", "\(good), -1"),
+        ("kind", "url, kind", "\(good), 'cron'"),
+        ("kind", "kind", "'batch'"), ("service", "url, service", "\(good), 'billing'"),
+        ("dedupe_key", "url, dedupe_key", "\(good), 'a'"), ("body_parts", "url, body_parts", "\(good), '[]'"),
+        ("response_format", "url, response_format", "\(good), 'json'"),
+        ("cache_ttl", "url, cache_ttl", "\(good), '1 h'"), ("paginate", "url, paginate", "\(good), '{}'"),
+        ("on_success", "url, on_success", "\(good), 'x'"),
+        ("callback_url", "url, callback_url", "\(good), 'http://h/'"),
+        ("credential", "url, credential", "\(good), 'x'"), ("validator", "url, validator", "\(good), '{}'"),
+    ])
+    func `a bad row is refused with its column, a reason and a hint, and nothing is inserted`(
+        column: String, columns: String, values: String
+    ) throws {
+        let queue = try EmptyQueue.connect()
+        let error = try #require(throws: PGError.self) {
+            try queue.execute("insert into postrider.jobs (\(columns)) values (\(values))")
+        }
+        #expect(error.sqlState?.category == "PR", "\(error)")
+        #expect(error.message.hasPrefix("jobs.\(column): "))
+        #expect(error.column == column)
+        #expect(error.hint?.isEmpty == false)
+        #expect(try queue.query("select count(*) from postrider.jobs").int64(0, 0) == 0)
+        #expect(try queue.query("select count(*) from postrider.ready").int64(0, 0) == 0)
+    }
+
+    @Test(arguments: ["priority", "max_attempts", "timeout", "run_at", "query", "ok_statuses"])
+    func `a value that is not of its column's type is PostgreSQL's to refuse`(column: String) throws {
+        let queue = try EmptyQueue.connect()
+        let error = try #require(throws: PGError.self) {
+            try queue.execute("insert into postrider.jobs (url, \(column)) values ('http://h/', 'x')")
+        }
+        #expect(error.sqlState?.category == "22")
+    }
+
+    @Test func `one bad row of many refuses all of them, and no message holds its password`() throws {
+        let queue = try TestQueue()
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute(
+                """
+                insert into postrider.jobs (url) select 'http://h/' || i from generate_series(1, 100) i
+                union all select 'http://me:geheim@h/a b'
+                """)
+        }
+        #expect(error.message.hasPrefix("jobs.url: "))
+        #expect(!"\(error.message) \(error.detail ?? "") \(error.hint ?? "")".contains("geheim"))
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test(arguments: [
+        ("--concurrency", ["--concurrency", "0"]), ("--concurrency", ["--concurrency", "x"]),
+        ("--concurrency", ["--concurrency", "-1"]), ("--concurrency", ["--concurrency", "10001"]),
+        ("--drain", ["--drain", "soon"]), ("--queue", ["--queue", ""]), ("--prepare", ["--prepare", "maybe"]),
+        ("--log-format", ["--log-format", "xml"]), ("--colour", ["--colour"]), ("--database", ["--database", "a b c"]),
+    ])
+    func `a bad flag ends with 64 and one line that names it`(flag: String, words: [String]) throws {
+        let outcome = try WorkerProcess.run(["run"] + words)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.split(separator: "\n").count == 1)
+        #expect(outcome.output.contains(flag))
+    }
+
+    @Test func `a database that is not there ends with 69, one without the schema with 78`() throws {
+        let outcome = try WorkerProcess.run(["--database", "host=127.0.0.1 port=\(TargetServer.freePort())"])
+        #expect(outcome.status == 69)
+        #expect(outcome.output.split(separator: "\n").count == 1)
+        #expect(outcome.output.contains("--database"))
+        let empty = try WorkerProcess.run(["--database", TestCluster.makeDatabaseText()])
+        #expect(empty.status == 78)
+        #expect(empty.output.contains("worker migrate"))
+    }
+
+    /// One database for all refused rows: each of them leaves it as it was.
+    private enum EmptyQueue {
+        private static let made = Result { () throws -> String in try TestQueue().database }
+
+        static func connect() throws -> PGConnection { try PGConnection(made.get()) }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Many calls at once, in real time; one test at a time, since each measures.
+@Suite(.serialized)
+struct ConcurrencyTests {
+    @Test(arguments: Soak.isOn ? [(8, 80), (64, 640)] : [(8, 80)])
+    func `calls of a second each take ten seconds in ten turns of all slots`(concurrency: Int, calls: Int) throws {
+        let httpbin = try HttpbinServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: concurrency)
+        try worker.wait(for: "enlisted")
+        let start = TestClock.now
+        try queue.insert(calls, "url", "'\(httpbin.url)/delay/1'")
+        try queue.waitUntilDone(40)
+        let took = TestClock.seconds(since: start)
+        #expect(took >= 10 && took < 12)
+        #expect(try queue.states() == "succeeded \(calls)")
+        _ = worker
+    }
+
+    @Test func `8 calls of 5 s do not delay the fast ones beside them`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        try worker.wait(for: "enlisted")
+        try queue.insert(8, "url", "'\(target.url)/wait/5000/' || i")
+        try TestClock.wait(5, for: "8 slow calls") { target.underWay == 8 }
+        for turn in 1...30 {
+            try queue.insert(20, "url", "'\(target.url)/wait/10/\(turn)/' || i")
+            TestClock.sleep(milliseconds: 100)
+        }
+        try queue.wait(2, until: "select count(*) = 600 from postrider.results")
+        #expect(target.underWay == 8)
+        let slowest = """
+            select coalesce(max(extract(epoch from r.started_at - j.created_at) * 1000), 0)::bigint
+            from postrider.results r join postrider.jobs j on j.id = r.job_id
+            """
+        #expect(try queue.number(slowest) < 1000)
+        try queue.waitUntilDone(10)
+        #expect(try queue.states() == "succeeded 608")
+        _ = worker
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// PostgreSQL goes and comes back under load; the worker is left alone with it.
+struct DatabaseOutageTests {
+    @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
+    func `PostgreSQL stops and starts under load: nothing is lost, and nobody spins meanwhile`(
+        mode: PrivateCluster.StopMode
+    ) throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try TargetServer()
+        let workers: [RunningWorker]
+        do {
+            let queue = try TestQueue(on: cluster)
+            workers = [
+                try RunningWorker(queue.database, concurrency: 32), try RunningWorker(queue.database, concurrency: 32),
+            ]
+        }
+        for round in 1...Soak.count(5, reduced: 1) {
+            let before = target.requests.count
+            do {
+                let connection = try PGConnection(cluster.connectionString())
+                try connection.execute(
+                    """
+                    insert into postrider.jobs (method, url)
+                    select 'POST', '\(target.url)/wait/50/\(round)/' || i from generate_series(1, 3000) i
+                    """)
+            }
+            try TestClock.wait(20, for: "calls") { target.requests.count > before + 500 }
+            cluster.stop(mode)
+            let cpu = workers.map(\.cpuSeconds)
+            let lines = workers.map { $0.output.split(separator: "\n").count }
+            // Long enough for a dozen attempts to connect, were each to follow the last at once: thousands.
+            TestClock.sleep(milliseconds: 3_000)
+            for (worker, past) in zip(workers, cpu) {
+                #expect(worker.isRunning)
+                #expect(worker.cpuSeconds - past < 0.5)
+            }
+            for (worker, past) in zip(workers, lines) {
+                #expect(worker.output.split(separator: "\n").count - past < 60)
+            }
+            try cluster.start()
+            let started = TestClock.now
+            let after = target.requests.count
+            try TestClock.wait(10, for: "calls after the start") { target.requests.count > after }
+            #expect(TestClock.seconds(since: started) < 10)
+            let connection = try PGConnection(cluster.connectionString())
+            let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
+            try TestClock.wait(60, for: "no job left") { try connection.query(left).int64(0, 0) == 0 }
+            #expect(
+                try connection.query("select count(*) from postrider.results where state <> 's'").int64(0, 0) == 0)
+            #expect(
+                try connection.query("select count(*) from postrider.results").int64(0, 0) == Int64(round) * 3000)
+        }
+        let made = Set(target.requests.map(\.path)).count
+        #expect(made == 3000 * Soak.count(5, reduced: 1))
+        for worker in workers { #expect(worker.end(15) == 0) }
+    }
+
+    @Test func `sessions that are terminated every second cost no job and no unexplained call`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 32)
+        let rounds = Soak.count(30, reduced: 6)
+        for round in 1...rounds {
+            try queue.insert(300, "method, url", "'POST', '\(target.url)/wait/30/\(round)/' || i")
+            TestClock.sleep(milliseconds: 1_000)
+            let ended = try queue.number(
+                """
+                select count(pg_terminate_backend(pid)) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+                """)
+            #expect(ended <= 2)
+        }
+        try queue.waitUntilDone(30)
+        #expect(try queue.states() == "succeeded \(rounds * 300)")
+        #expect(try queue.unexplainedCalls(target) == [])
+        #expect(worker.count(of: "enlisted") >= rounds)
+        // Two sessions, one loss each a round; more would be attempts that follow each other without a wait.
+        #expect(worker.count(of: "connected") <= 2 * (rounds + 1))
+        #expect(worker.end(15) == 0)
+    }
+}

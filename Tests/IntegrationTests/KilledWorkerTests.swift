@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// `kill -9`, and what the others make of it.
+struct KilledWorkerTests {
+    @Test(arguments: 1...Soak.count(20, reduced: 2))
+    func `the 64 calls of a killed worker are made again within 15 s, and nothing of its epoch is stored`(
+        round: Int
+    ) throws {
+        // The first call of each path never ends, the second does.
+        let target = try TargetServer { request in
+            request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]
+        }
+        let queue = try TestQueue()
+        let first = try RunningWorker(queue.database, concurrency: 64)
+        try queue.insert(64, "url", "'\(target.url)/lost/' || i")
+        try TestClock.wait(10, for: "64 calls in flight, there are \(target.underWay)") { target.underWay == 64 }
+        let dead = try queue.number("select epoch from postrider.worker_status")
+        let second = try RunningWorker(queue.database, concurrency: 64)
+        try queue.insert(500, "url", "'\(target.url)/ok/' || i")
+        let killed = TestClock.now
+        #expect(first.end(SIGKILL) == 128 + SIGKILL)
+        try queue.waitUntilDone(20)
+        #expect(try queue.states() == "succeeded 564")
+        for number in 1...64 {
+            let calls = target.requests("/lost/\(number)")
+            #expect(calls.count == 2)
+            #expect(try #require(calls.last).arrivedAt - killed < 15_000_000_000)
+        }
+        #expect(try queue.number("select count(*) from postrider.results where worker = \(dead)") == 0)
+        #expect(
+            try queue.number("select count(*) from postrider.attempts where error_code = 'lost_worker'") == 64)
+        #expect(try queue.unexplainedCalls(target) == [])
+        try second.wait(for: "worker_reaped")
+    }
+
+    @Test func `a worker killed in the middle of fast traffic loses nothing, and each second call is explained`() throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let first = try RunningWorker(queue.database, concurrency: 64)
+        let second = try RunningWorker(queue.database, concurrency: 64)
+        try queue.insert(4000, "method, url", "'POST', '\(target.url)/wait/20/' || i")
+        try TestClock.wait(20, for: "calls") { target.requests.count > 1000 }
+        first.end(SIGKILL)
+        let killed = try queue.text("select clock_timestamp()::text") ?? ""
+        let dead = try queue.number("select min(epoch) from postrider.worker_status where worker like '%:\(first.pid)'")
+        try queue.waitUntilDone(40)
+        #expect(try queue.states() == "succeeded 4000")
+        #expect(try queue.unexplainedCalls(target) == [])
+        // What it had sent to the server before its end may still have been stored, in that moment.
+        #expect(
+            try queue.number(
+                """
+                select count(*) from postrider.results
+                where worker = \(dead) and finished_at > '\(killed)'::timestamptz + interval '1 s'
+                """) == 0)
+        let twice = Dictionary(grouping: target.requests, by: \.path).filter { $0.value.count > 1 }
+        for calls in twice.values { #expect(Set(calls.map { $0.header("idempotency-key") }).count == 1) }
+        _ = second
+    }
+}

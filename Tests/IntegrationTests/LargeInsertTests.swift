@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import Synchronization
+import TestSupport
+import Testing
+
+/// INSERTs larger than what is prepared for.
+struct LargeInsertTests {
+    @Test func `a large INSERT drains, and small ones beside it are not held up`() throws {
+        let count = Soak.count(3_000_000, reduced: 200_000)
+        let nginx = try NginxServer(firstPort: 23_480)
+        let url = "http://127.0.0.1:\(nginx.port)/text"
+        let queue = try TestQueue()
+        let database = queue.database
+        let workers = try (1...2).map { _ in try RunningWorker(database, concurrency: 64) }
+        try queue.insert("url, priority", "'\(url)', 4")
+        try queue.waitUntilDone()
+
+        let done = Flag()
+        let inserter = BackgroundThread {
+            guard let connection = try? PGConnection(database) else { return }
+            try? connection.execute(
+                "insert into postrider.jobs (url, tag) select '\(url)', 'large' from generate_series(1, \(count))")
+            done.isSet.store(true, ordering: .releasing)
+        }
+        var slowestInsert = 0.0
+        var slowestRun = 0.0
+        var probes = 0
+        while try !done.isSet.load(ordering: .acquiring) || queue.number(Self.left) > 0 {
+            let start = TestClock.now
+            let id = try queue.insert("url, priority", "'\(url)', 4")
+            slowestInsert = max(slowestInsert, TestClock.seconds(since: start))
+            try queue.wait(30, for: id, toBe: "succeeded")
+            slowestRun = max(slowestRun, TestClock.seconds(since: start))
+            probes += 1
+            TestClock.sleep(milliseconds: 100)
+            guard probes < 20_000 else { break }
+        }
+        inserter.join()
+        #expect(probes > 5)
+        #expect(slowestInsert < 1)
+        #expect(slowestRun < 5)
+        #expect(
+            try queue.number("select count(*) from postrider.results where state = 's'") == Int64(count + probes + 1))
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        _ = workers
+    }
+
+    @Test func `ids beyond the ranges made ahead land in the overflow, run, and are followed by a new range`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1999900)")
+        try queue.insert(300, "url", "'\(target.url)/ok/' || i")
+        #expect(try queue.number("select count(*) from postrider.jobs_overflow") == 200)
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 300")
+        #expect(try queue.number("select count(*) from postrider.results_overflow") == 200)
+        try worker.wait(for: "partition_added")
+        try queue.wait(until: "select to_regclass('postrider.jobs_3') is not null")
+        let id = try queue.insert("url", "'\(target.url)/ok/after'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(
+            try queue.text("select tableoid::regclass::text from postrider.jobs where id = \(id)") == "postrider.jobs_3"
+        )
+        let later = try queue.insert("url, run_at", "'\(target.url)/ok/later', now() + interval '1 h'")
+        #expect(try queue.text("select postrider.cancel(\(later))::text") == "true")
+    }
+
+    private static let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
+
+    private final class Flag: Sendable {
+        let isSet = Atomic<Bool>(false)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// Transactions that insert early and commit late, below the watermarks of the workers.
+struct LateCommitTests {
+    private final class Commits: Sendable {
+        let moments = Mutex<[Int: UInt64]>([:])
+        let isOver = Atomic<Bool>(false)
+    }
+
+    @Test func `a job that is committed seconds after its INSERT runs within 2 s of the commit`() throws {
+        let cluster = try PrivateCluster(.init(settings: ["max_connections": "300"]))
+        defer { cluster.remove() }
+        let inserters = Soak.count(200, reduced: 50)
+        let open = Soak.count(5_000, reduced: 2_000)
+        let target = try TargetServer()
+        let queue = try TestQueue(on: cluster)
+        let database = queue.database
+        let workers = try (1...2).map { _ in try RunningWorker(database, concurrency: 16) }
+        try queue.insert("url", "'\(target.url)/ok/first'")
+        try queue.waitUntilDone()
+
+        let commits = Commits()
+        let url = target.url
+        let traffic = BackgroundThread {
+            guard let connection = try? PGConnection(database) else { return }
+            var number = 0
+            while !commits.isOver.load(ordering: .relaxed) {
+                number += 1
+                try? connection.execute(
+                    "insert into postrider.jobs (url) select '\(url)/ok/t/\(number)/' || i from generate_series(1, 20) i"
+                )
+                TestClock.sleep(milliseconds: 20)
+            }
+        }
+        let late = (1...inserters).map { number in
+            BackgroundThread {
+                TestClock.sleep(milliseconds: number * 10)
+                guard let connection = try? PGConnection(database) else { return }
+                do {
+                    // Every other one is scheduled, and due before its commit.
+                    try connection.execute(
+                        """
+                        begin;
+                        insert into postrider.jobs (url, run_at)
+                        values ('\(url)/ok/late/\(number)', now() + \(number % 2) * interval '300 ms')
+                        """)
+                    TestClock.sleep(milliseconds: open)
+                    try connection.execute("commit")
+                    let moment = TestClock.now
+                    commits.moments.withLock { $0[number] = moment }
+                } catch {
+                    return
+                }
+            }
+        }
+        for thread in late { thread.join() }
+        commits.isOver.store(true, ordering: .relaxed)
+        traffic.join()
+        try queue.waitUntilDone(20)
+        let moments = commits.moments.withLock { $0 }
+        #expect(moments.count == inserters)
+        var waits: [Double] = []
+        for (number, moment) in moments {
+            let call = try #require(target.requests("/ok/late/\(number)").first)
+            waits.append(Double(call.arrivedAt) / 1e9 - Double(moment) / 1e9)
+        }
+        #expect(try #require(waits.max()) < 2)
+        #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
+        _ = workers
+    }
+}

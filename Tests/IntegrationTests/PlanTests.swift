@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the hot statements touch, counted in buffers: it must not grow with the queue.
+struct PlanTests {
+    /// Buffers that each statement touched for its 64 jobs.
+    private struct Cost {
+        var claim = 0
+        var finish = 0
+        var promote = 0
+        var survey = 0
+    }
+
+    @Test func `claim, finish, promote and survey use their indexes and cost the same on a long queue`() throws {
+        let queue = try TestQueue()
+        let bench = try Bench(queue)
+        try bench.fill(1_000, queue)
+        let short = try bench.measure(queue)
+        try bench.fill(Soak.count(1_000_000, reduced: 200_000), queue)
+        let long = try bench.measure(queue)
+        let fastest = try (1...3).map { _ in try bench.turn(queue) }.min()
+        #expect(try #require(fastest) < 0.2)
+        let figures = "short \(short), long \(long)"
+        #expect(Double(long.claim) <= 1.2 * Double(short.claim), "\(figures)")
+        #expect(Double(long.finish) <= 1.2 * Double(short.finish), "\(figures)")
+        #expect(Double(long.promote) <= 1.2 * Double(short.promote), "\(figures)")
+        #expect(Double(long.survey) <= 1.2 * Double(short.survey), "\(figures)")
+    }
+
+    @Test func `the claim's cost does not grow with the dead rows under a transaction held open`() throws {
+        let queue = try TestQueue()
+        let bench = try Bench(queue)
+        try bench.fill(12_000, queue)
+        let first = try bench.measure(queue)
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin isolation level repeatable read; select count(*) from postrider.ready")
+        for _ in 1...150 { try bench.turn(queue) }
+        let last = try bench.measure(queue)
+        #expect(Double(last.claim) <= 1.2 * Double(first.claim), "first \(first), last \(last)")
+        #expect(Double(last.finish) <= 1.2 * Double(first.finish), "first \(first), last \(last)")
+        try holder.execute("rollback")
+    }
+
+    /// The statements of one worker that leads, without the worker.
+    private final class Bench {
+        private let worker: Int64
+        private let epoch: Int64
+        private var track: Int64 = 0
+        private var mark: Int64 = 0
+
+        init(_ queue: borrowing TestQueue) throws {
+            worker = try queue.number(
+                "select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
+            epoch = try queue.number("select postrider.lead(\(worker))")
+            // Only what is measured shall work on these tables.
+            try queue.connection.execute(
+                """
+                alter table postrider.ready set (autovacuum_enabled = off);
+                alter table postrider.scheduled set (autovacuum_enabled = off)
+                """)
+        }
+
+        /// Adds ready and scheduled jobs until there are this many of each.
+        func fill(_ count: Int, _ queue: borrowing TestQueue) throws {
+            while true {
+                let there = Int(try queue.number("select count(*) from postrider.ready"))
+                guard there < count else { break }
+                try queue.insert(min(9_000, count - there), "url", "'http://h/' || i")
+                try queue.insert(
+                    min(9_000, count - there), "url, run_at",
+                    "'http://h/' || i, now() + interval '1 h' + i * interval '1 s'")
+                _ = try queue.number("select postrider.lead(\(worker))")
+                while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+            }
+            track = try queue.number("select id from postrider.tracks")
+            try queue.connection.execute("vacuum analyze")
+        }
+
+        /// Claims 64 jobs and finishes them; how many seconds that took.
+        @discardableResult
+        func turn(_ queue: borrowing TestQueue) throws -> Double {
+            let start = TestClock.now
+            _ = try queue.rows("select job_id::text from (\(claim)) c")
+            let finish = try finish(queue)
+            _ = try queue.rows("select (\(finish))::text")
+            return TestClock.seconds(since: start)
+        }
+
+        /// The cost of one turn of each statement, which must not read a table from end to end.
+        func measure(_ queue: borrowing TestQueue) throws -> Cost {
+            // The first of each in a session reads the catalogue.
+            try turn(queue)
+            var cost = Cost()
+            _ = try queue.number("select postrider.lead(\(worker))")
+            try makeDue(queue)
+            _ = try queue.rows("select moved::text from (\(promote)) p")
+            try makeDue(queue)
+            cost.survey = try buffers(survey, queue)
+            cost.promote = try buffers(promote, queue)
+            cost.claim = try buffers(claim, queue)
+            cost.finish = try buffers(finish(queue), queue)
+            return cost
+        }
+
+        private var claim: String {
+            """
+            select * from postrider.claim(
+              \(worker)::int, 0::bigint, 64, array[\(track)]::int[], array[64]::int[], array[\(mark)]::bigint[], true)
+            """
+        }
+        private var survey: String { "select * from postrider.survey(null)" }
+        private var promote: String { "select * from postrider.promote(\(worker)::int, \(epoch)::bigint, null, 5000)" }
+
+        /// Ends what is claimed: the leases in arrays, a success, the rest null. Moves the watermark on.
+        private func finish(_ queue: borrowing TestQueue) throws -> String {
+            let leases = try queue.rows(
+                """
+                select array_agg(track order by seq)::text, array_agg(seq order by seq)::text,
+                       array_agg(fence order by seq)::text, max(seq)::text, count(*)::text
+                from postrider.ready where track = \(track) and seq > \(mark) and worker = \(worker)
+                """)[0].map { $0 ?? "" }
+            #expect(leases[4] == "64")
+            mark = Int64(leases[3]) ?? mark
+            let nulls = Self.nulls.map { "p_\($0.name) => array_fill(null::\($0.type), '{64}')" }
+            return """
+                select postrider.finish(
+                  \(worker)::int, p_track => '\(leases[0])', p_seq => '\(leases[1])', p_fence => '\(leases[2])',
+                  p_verdict => array_fill('s'::"char", '{64}'), p_status => array_fill(200::smallint, '{64}'),
+                  \(nulls.joined(separator: ", ")))
+                """
+        }
+        private static let nulls: [(name: String, type: String)] = [
+            ("code", "text"), ("error", "text"), ("headers", "bytea"), ("body", "bytea"), ("retry_after_ms", "bigint"),
+            ("dns", "int"), ("connect", "int"), ("tls", "int"), ("first_byte", "int"), ("total", "int"),
+            ("ip", "text"), ("http", "text"), ("reused", "boolean"), ("sent", "bigint"), ("received", "bigint"),
+        ]
+
+        private func makeDue(_ queue: borrowing TestQueue) throws {
+            try queue.connection.execute(
+                """
+                update postrider.scheduled set run_at = now() - interval '1 s'
+                where job_id in (select job_id from postrider.scheduled order by run_at limit 64)
+                """)
+        }
+
+        private func buffers(_ sql: String, _ queue: borrowing TestQueue) throws -> Int {
+            try queue.connection.execute("begin")
+            // The session's counters are passed on now and then, so the difference counts, within one transaction.
+            let scans = """
+                select relname || ' ' || seq_scan from pg_stat_xact_user_tables
+                where schemaname = 'postrider' and relname ~ '^(ready|scheduled|jobs|results|tries)' order by relname
+                """
+            let before = try queue.rows(scans)
+            let plan = try queue.text("explain (analyze, buffers, format json) \(sql)") ?? ""
+            #expect(try queue.rows(scans) == before, "\(sql)")
+            try queue.connection.execute("commit")
+            return ["Hit", "Read"].reduce(0) { total, kind in
+                // The first is that of the whole.
+                guard let place = plan.firstRange(of: "\"Shared \(kind) Blocks\": ") else { return total }
+                return total + (Int(plan[place.upperBound...].prefix { $0.isNumber }) ?? 0)
+            }
+        }
+    }
+}

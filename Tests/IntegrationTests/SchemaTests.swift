@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import PGClient
+import TestSupport
+import Testing
+
+/// What holds for the schema as a whole.
+struct SchemaTests {
+    @Test func `every object says whether it is public or private`() throws {
+        let queue = try TestQueue()
+        // Partitions belong to their table, indexes and constraints to theirs, identity sequences to their column.
+        let silent = try queue.rows(
+            """
+            select kind || ' ' || name from (
+              select 'relation' as kind, c.relname::text as name, obj_description(c.oid, 'pg_class') as words
+                from pg_class c
+               where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
+                 and not c.relispartition
+                 and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
+              union all
+              select 'function', p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc')
+                from pg_proc p where p.pronamespace = 'postrider'::regnamespace
+              union all
+              select 'type', t.typname::text, obj_description(t.oid, 'pg_type')
+                from pg_type t
+               where t.typnamespace = 'postrider'::regnamespace and t.typtype in ('e', 'd', 'r')) o
+            where words is null or words !~ '^(public|private): .'
+            order by 1
+            """)
+        #expect(silent == [])
+    }
+
+    @Test func `no function that walks the queue is compiled for it`() throws {
+        let queue = try TestQueue()
+        // Their estimates grow with the queue, past the cost from which PostgreSQL compiles each plan for seconds.
+        let compiled = try queue.rows(
+            """
+            select proname::text from pg_proc
+            where pronamespace = 'postrider'::regnamespace and prokind = 'f'
+              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider.(ready|scheduled|tallies|intake)')
+              and proname not in ('cancel', 'retry', 'reschedule')
+              and not coalesce('jit=off' = any (proconfig), false)
+            order by 1
+            """)
+        #expect(compiled == [])
+    }
+
+    @Test func `the error codes of the program and of the database are the same, retryable ones too`() throws {
+        let queue = try TestQueue()
+        let stored = try queue.rows(
+            "select code || ' ' || retryable from postrider.error_codes order by code collate \"C\"")
+        let known = ErrorCode.allCases.map { "\($0.rawValue) \($0.isRetryable)" }.sorted()
+        #expect(stored.map { $0[0] ?? "" } == known)
+    }
+
+    @Test func `a worker refuses a schema that is older or newer than it knows`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            create table kept as select * from postrider.migrations;
+            delete from postrider.migrations where name = 'functions/claim.sql'
+            """)
+        let older = try WorkerProcess.run(["run", "--database", queue.database])
+        #expect(older.status == 78)
+        #expect(older.output.contains("worker migrate"))
+        try queue.connection.execute(
+            """
+            insert into postrider.migrations select * from kept where name = 'functions/claim.sql';
+            insert into postrider.migrations values ('9999_future.sql', 'x', now(), '99.0.0', true)
+            """)
+        let newer = try WorkerProcess.run(["run", "--database", queue.database])
+        #expect(newer.status == 78)
+        #expect(newer.output.split(separator: "\n").count == 1)
+        #expect(newer.output.contains("newer"))
+    }
+
+    @Test func `a look for lost workers locks none that is well, so no claim fails meanwhile`() throws {
+        let queue = try TestQueue()
+        // Right after a start of the server nobody is lost.
+        try queue.wait(15, until: "select pg_postmaster_start_time() < clock_timestamp() - interval '10 s'")
+        let enlist = "select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
+        let leader = try queue.number(enlist)
+        let well = try queue.number(enlist)
+        let silent = try queue.number(enlist)
+        let epoch = try queue.number("select postrider.lead(\(leader))")
+        try queue.connection.execute(
+            "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(silent); begin")
+        #expect(try queue.rows("select lost_worker::text from postrider.reap(\(leader), \(epoch))") == [["\(silent)"]])
+        let locked = "select objid::text from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"
+        #expect(try queue.rows(locked) == [["\(silent)"]])
+        let other = try PGConnection(queue.database)
+        for id in [leader, well] {
+            _ = try other.query("select job_id from postrider.claim(\(id)::int, 0::bigint, 1, '{}', '{}', '{}', true)")
+        }
+        try queue.connection.execute("rollback")
+    }
+}

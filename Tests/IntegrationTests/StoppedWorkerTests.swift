@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// SIGTERM, a second SIGTERM, and SIGSTOP.
+struct StoppedWorkerTests {
+    @Test func `calls that end within the drain are stored, and nothing else is claimed`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--drain", "10s"])
+        try queue.insert(50, "url", "'\(target.url)/wait/1500/' || i")
+        try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
+        let asked = TestClock.now
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(TestClock.seconds(since: asked) < 4)
+        #expect(target.requests.count == 8)
+        #expect(try queue.states() == "ready 42, succeeded 8")
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where state = 'ready' and attempt > 0") == 0)
+        #expect(try queue.text("select state from postrider.worker_status") == "ended")
+    }
+
+    @Test func `calls over the drain are handed back with no attempt used and run on another worker`() throws {
+        let target = try TargetServer { $0.turn == 1 ? [.hang] : TargetStep.answer(200) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--drain", "500ms"])
+        try queue.insert(8, "url, max_attempts", "'\(target.url)/' || i, 1")
+        try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
+        let asked = TestClock.now
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(TestClock.seconds(since: asked) < 3)
+        #expect(worker.count(of: "handed_back") == 1)
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where attempt = 0 and error_code is null") == 8)
+        let next = try RunningWorker(queue.database)
+        try queue.waitUntilDone(10)
+        #expect(try queue.states() == "succeeded 8")
+        #expect(try queue.number("select count(*) from postrider.job_status where attempt = 1") == 8)
+        #expect(try queue.unexplainedCalls(target) == [])
+        _ = next
+    }
+
+    @Test func `a second signal ends a drain at once, with 0`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--drain", "1h"])
+        let id = try queue.insert("url", "'\(target.url)/hang'")
+        try TestClock.wait(10, for: "a call") { target.underWay == 1 }
+        worker.send(SIGTERM)
+        try worker.wait(for: "draining")
+        #expect(worker.isRunning)
+        let asked = TestClock.now
+        #expect(worker.end(SIGINT) == 0)
+        #expect(TestClock.seconds(since: asked) < 2)
+        #expect(["ready", "scheduled"].contains(try queue.state(id)))
+    }
+
+    @Test func `a leader that is stopped is replaced within 15 s, and what it brings afterwards is refused`() throws {
+        // The first calls answer only when the stopped worker goes on again.
+        let target = try TargetServer { request in
+            request.turn == 1 && request.path.hasPrefix("/slow")
+                ? [.pause(milliseconds: 12_000)] + TargetStep.answer(200, "\"old\"") : TargetStep.answer(200, "\"new\"")
+        }
+        let queue = try TestQueue()
+        let first = try RunningWorker(queue.database)
+        try queue.insert(8, "url", "'\(target.url)/slow/' || i")
+        try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
+        try queue.wait(until: "select exists (select from postrider.worker_status where leader)")
+        let old = try queue.rows("select owner::text, epoch::text from postrider.leases where name = 'leader'")
+        let owner = old[0][0] ?? ""
+        let epoch = old[0][1] ?? ""
+        let second = try RunningWorker(queue.database)
+        try second.wait(for: "enlisted")
+        first.send(SIGSTOP)
+        let stopped = TestClock.now
+        try queue.wait(
+            15, until: "select owner <> \(owner) and until > now() from postrider.leases where name = 'leader'")
+        try TestClock.wait(15, for: "second calls") { target.requests.count == 16 }
+        #expect(TestClock.seconds(since: stopped) < 15)
+        try queue.waitUntilDone(5)
+        #expect(try queue.number("select count(*) from postrider.results where worker = \(owner)") == 0)
+
+        // Every statement of a leader, with the lease that is over: it finds work, and does none.
+        let due = try queue.insert("url, run_at", "'\(target.url)/later', now() + interval '1 h'")
+        try queue.connection.execute(
+            """
+            begin;
+            update postrider.scheduled set run_at = now() - interval '1 s', expires_at = now() where job_id = \(due);
+            """)
+        let calls = try queue.rows(Self.leaderCalls(owner, epoch)).map { $0[0] ?? "" }
+        #expect(calls.count >= 8)
+        for call in calls { try queue.connection.execute("select * from \(call)") }
+        #expect(try queue.number("select count(*) from postrider.scheduled where job_id = \(due)") == 1)
+        #expect(try queue.text("select postrider.lead(\(owner))::text") == nil)
+        #expect(try queue.number("select leads::int from postrider.tend(\(owner), \(epoch), null)") == 0)
+        try queue.connection.execute("rollback")
+
+        // Now its calls have their answers, and it wants to store them.
+        try TestClock.wait(20, for: "the slow answers") { target.underWay == 0 }
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let before = try queue.text(print)
+        first.send(SIGCONT)
+        try first.wait(for: "enlisted", times: 2)
+        let id = try queue.insert("url", "'\(target.url)/after'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.text(print + " where job_id < \(due)") == before)
+        #expect(try queue.number("select count(*) from postrider.results where body = '\"old\"'") == 0)
+        #expect(try queue.number("select count(*) from postrider.worker_status where leader") == 1)
+        #expect(try queue.unexplainedCalls(target) == [])
+    }
+
+    /// A call of each function that takes a worker and its epoch, limits 100 and all else null.
+    private static func leaderCalls(_ owner: String, _ epoch: String) -> String {
+        """
+        select p.oid::regproc || '(' || (
+          select string_agg(
+            case a.name when 'p_worker' then '\(owner)' when 'p_epoch' then '\(epoch)' when 'p_limit' then '100'
+                        when 'p_lists' then '100' else 'null' end, ', ' order by a.place)
+            from unnest(p.proargnames) with ordinality a(name, place) where a.place <= p.pronargs) || ')'
+        from pg_proc p
+        where p.pronamespace = 'postrider'::regnamespace and p.proargnames[1:2] = '{p_worker,p_epoch}'
+        """
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+/// The whole table of what an ending means for its job.
+struct VerdictTests {
+    /// As the list of error codes says it, written out once more: a code that changes sides must be noticed.
+    static let retryableCodes: Set<ErrorCode> = [
+        .dns, .connect, .connectTimeout, .tls, .proxy, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
+        .truncated, .decode, .http429, .refreshFailed, .lostWorker,
+    ]
+    static let retryableStatuses: Set<Int> = [
+        408, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529, 530, 598, 599,
+    ]
+    /// By these the server says that it has not acted.
+    static let refusingStatuses: Set<Int> = [408, 425, 429]
+
+    private func verdict(
+        _ ending: CallOutcome.Ending, ok: StatusRanges = .success, atMostOnce: Bool = false, attempt: Int = 1
+    ) -> Verdict {
+        Verdict(CallOutcome(ending), okStatuses: ok, isAtMostOnce: atMostOnce, attempt: attempt)
+    }
+
+    private func failure(_ code: ErrorCode, sent: SentState, status: Int? = nil) -> CallOutcome.Ending {
+        .failure(CallFailure(code, "why", sent: sent, status: status))
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `a failure of an at_least_once job is tried again if its code says so, sent or not`(code: ErrorCode) {
+        for sent in [SentState.no, .maybe] {
+            let verdict = verdict(failure(code, sent: sent))
+            #expect(verdict.kind == (Self.retryableCodes.contains(code) ? .retryable : .failed))
+            #expect(verdict.code == code)
+            #expect(verdict.message == "why")
+        }
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `a failure of an at_most_once job is tried again only if nothing was sent`(code: ErrorCode) {
+        let isRetryable = Self.retryableCodes.contains(code)
+        #expect(verdict(failure(code, sent: .no), atMostOnce: true).kind == (isRetryable ? .retryable : .failed))
+        #expect(verdict(failure(code, sent: .maybe), atMostOnce: true).kind == (isRetryable ? .unknown : .failed))
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `an at_most_once job whose answer had begun has failed: the server has acted`(code: ErrorCode) {
+        #expect(verdict(failure(code, sent: .maybe, status: 200), atMostOnce: true).kind == .failed)
+    }
+
+    @Test(arguments: 100...599)
+    func `a status outside ok_statuses is tried again if it is in the list`(status: Int) {
+        let ending = CallOutcome.Ending.response(HTTPResponse(status: status, retryAfter: .seconds(7)))
+        let verdict = verdict(ending)
+        if (200..<300).contains(status) {
+            #expect(verdict == .success)
+        } else {
+            let isRetryable = Self.retryableStatuses.contains(status)
+            #expect(verdict.kind == (isRetryable ? .retryable : .failed))
+            #expect(verdict.code == (status == 429 ? .http429 : .httpStatus))
+            #expect(verdict.retryAfter == (isRetryable ? .seconds(7) : nil))
+        }
+    }
+
+    @Test(arguments: 100...599)
+    func `an at_most_once job is sent again only after a status that says nothing was done`(status: Int) {
+        let verdict = verdict(.response(HTTPResponse(status: status)), atMostOnce: true)
+        if (200..<300).contains(status) {
+            #expect(verdict.kind == .succeeded)
+        } else {
+            #expect(verdict.kind == (Self.refusingStatuses.contains(status) ? .retryable : .failed))
+        }
+    }
+
+    @Test(arguments: [404, 429, 500])
+    func `a status in ok_statuses is a success whatever it is elsewhere`(status: Int) {
+        let ok = StatusRanges(bounds: [Int32(status), Int32(status) + 1])
+        #expect(verdict(.response(HTTPResponse(status: status)), ok: ok) == .success)
+        #expect(verdict(.response(HTTPResponse(status: 200)), ok: ok).kind == .failed)
+    }
+
+    @Test func `a broken content encoding is tried again once`() {
+        #expect(verdict(failure(.decode, sent: .maybe), attempt: 1).kind == .retryable)
+        #expect(verdict(failure(.decode, sent: .maybe), attempt: 2).kind == .failed)
+        #expect(verdict(failure(.reset, sent: .maybe), attempt: 2).kind == .retryable)
+    }
+
+    @Test func `each kind has its letter`() {
+        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack]
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h"])
+    }
+}

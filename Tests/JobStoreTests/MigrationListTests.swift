@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Migrations
+import Testing
+
+struct MigrationListTests {
+    private static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("migrations")
+
+    private static func onDisk() throws -> Set<String> {
+        var names: Set<String> = []
+        for prefix in ["", "functions/", "views/"] {
+            let path = folder.appendingPathComponent(prefix).path
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".sql") {
+                names.insert(prefix + name)
+            }
+        }
+        return names
+    }
+
+    @Test func `the binary carries every file of the folder under its name`() throws {
+        #expect(Set(Migrations.all.map(\.name)) == (try Self.onDisk()))
+        #expect(Migrations.all.count == Set(Migrations.all.map(\.name)).count)
+    }
+
+    @Test(arguments: Migrations.all)
+    func `a carried file has the text of its name`(file: MigrationFile) throws {
+        let url = Self.folder.appendingPathComponent(file.name)
+        #expect(try Array(Data(contentsOf: url)) == file.bytes)
+    }
+
+    @Test(arguments: Migrations.all)
+    func `no file ends the transaction it runs in`(file: MigrationFile) {
+        let words = ["begin;", "commit;", "rollback;", "start transaction;", "end transaction;"]
+        let lines = String(decoding: file.bytes, as: UTF8.self).lowercased().split(separator: "\n")
+        #expect(!lines.contains { words.contains(String($0)) })
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// Ways to the server that are not straight: a pooler between, several hosts, hosts that say nothing.
+struct PGRouteTests {
+    @Test func `two sessions share one server connection of PgBouncer without preparing`() throws {
+        let cluster = try PrivateCluster()
+        let bouncer = try Bouncer(before: cluster)
+        let string = try PGConnectionString(bouncer.connectionString)
+        try PGConnection(string).execute("create table t (id int8)")
+        var first = try SessionLoop(string, prepares: false)
+        var second = try SessionLoop(string, prepares: false)
+        #expect(try first.runUntilReady())
+        #expect(try second.runUntilReady())
+        first.forget()
+        second.forget()
+        for tag in 1...50 as ClosedRange<UInt64> {
+            var parameters = PGSessionTests.one(Int64(tag))
+            try first.session.append(PGSessionTests.insert, &parameters, tag: 2 * tag)
+            try first.session.append(PGSessionTests.echo, &parameters, tag: 2 * tag + 1)
+            first.session.commit()
+            try second.session.send(PGSessionTests.echo, &parameters, tag: tag)
+            #expect(try first.run { $0.count == 2 * Int(tag) })
+            #expect(try second.run { $0.count == Int(tag) })
+        }
+        let told = second.told
+        #expect(told == (1...50).map { .result($0, rows: 1, value: Int64($0)) })
+        let rows = try PGConnection(string).query("select count(*) from t")
+        #expect(rows.int64(0, 0) == 50)
+    }
+
+    @Test func `the second host is used while the first is down`() throws {
+        let first = try PrivateCluster()
+        let second = try PrivateCluster()
+        let hosts = "host=\(first.directory),\(second.directory) user=postgres dbname=postgres"
+        try PGConnection(first.connectionString()).execute("create table here (id int8)")
+        let count = PGStatement("count", "select count(*) from pg_class where relname = 'here'")
+        var none = PGParameters()
+        var loop = try SessionLoop(try PGConnectionString(hosts))
+        #expect(try loop.runUntilReady())
+        loop.forget()
+        try loop.session.send(count, &none, tag: 1)
+        #expect(try loop.run { $0 == [.result(1, rows: 1, value: 1)] })
+        first.stop(.immediate)
+        #expect(try loop.run { $0.contains(.ready) })
+        loop.forget()
+        try loop.session.send(count, &none, tag: 2)
+        #expect(try loop.run { $0 == [.result(2, rows: 1, value: 0)] })
+        #expect(try PGConnection(hosts).query("select 1").rowCount == 1)
+    }
+
+    @Test func `a host that takes no writes is passed over`() throws {
+        let first = try PrivateCluster(.init(settings: ["default_transaction_read_only": "on"]))
+        let second = try PrivateCluster()
+        let hosts = "host=\(first.directory),\(second.directory) user=postgres dbname=postgres"
+        let rows = try PGConnection(hosts).query("select current_setting('unix_socket_directories')")
+        let answered = rows.text(0, 0)
+        #expect(answered == second.directory)
+        let any = try PGConnection("\(hosts) target_session_attrs=any")
+        let anyRows = try any.query("select current_setting('unix_socket_directories')")
+        let anyAnswered = anyRows.text(0, 0)
+        #expect(anyAnswered == first.directory)
+    }
+
+    @Test func `a host that stays silent is given up and the next one tried`() throws {
+        let silent = try SilentHost()
+        let live = try TestCluster.shared
+        let hosts = "host=\(silent.directory),\(live.directory) user=postgres dbname=postgres connect_timeout=1"
+        var loop = try SessionLoop(try PGConnectionString(hosts))
+        #expect(try loop.run { $0.contains(.ready) })
+        let told = loop.told
+        #expect(told == [.lost([]), .retry, .ready])
+        let code = loop.errors[0].code
+        #expect(code == .timeout)
+        #expect(try PGConnection(hosts).query("select 1").rowCount == 1)
+    }
+
+    @Test func `a connection to a silent host ends after the time that was given`() throws {
+        let silent = try SilentHost()
+        var seen: PGError?
+        do throws(PGError) {
+            _ = try PGConnection("host=\(silent.directory) connect_timeout=1 password=hush")
+        } catch { seen = error }
+        #expect(seen?.code == .timeout)
+        #expect(seen?.description.contains("hush") == false)
+    }
+}
+
+/// A Unix socket where PostgreSQL's would be, that takes connections and never answers.
+final class SilentHost {
+    let directory: String
+    private let listener: Int32
+
+    init() throws {
+        var name = [CChar]("/tmp/postrider-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&name) != nil else { throw POSIXFailure(number: errno) }
+        directory = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array("\(directory)/.s.PGSQL.5432".utf8)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, size) }
+        }
+        guard bound == 0, listen(listener, 16) == 0 else { throw POSIXFailure(number: errno) }
+    }
+
+    deinit {
+        close(listener)
+        unsafe unlink("\(directory)/.s.PGSQL.5432")
+        unsafe rmdir(directory)
+    }
+}
+
+struct POSIXFailure: Error {
+    var number: Int32
+}

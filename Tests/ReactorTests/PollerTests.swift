@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Reactor
+
+struct PollerTests {
+    @Test func `a wakeup from another thread ends the wait, and draining it ends the readiness`() throws {
+        let wakeup = try Wakeup()
+        var poller = try Poller()
+        try poller.add(wakeup.descriptor, token: 7, read: true, write: false)
+        let signaller = BackgroundThread { for _ in 0..<3 { wakeup.signal() } }
+        var ready: [PollerEvent] = []
+        try poller.wait(timeoutNanoseconds: 10_000_000_000, into: &ready)
+        #expect(ready == [PollerEvent(token: 7, readable: true, writable: false)])
+        signaller.join()
+        wakeup.drain()
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready.isEmpty)
+    }
+
+    @Test(arguments: [0, 1, 300_000, 2_500_000] as [UInt64])
+    func `a wait is never shorter than asked for`(nanoseconds: UInt64) throws {
+        var poller = try Poller()
+        var ready: [PollerEvent] = []
+        for _ in 0..<10 {
+            let start = MonotonicClock.now
+            try poller.wait(timeoutNanoseconds: nanoseconds, into: &ready)
+            #expect(MonotonicClock.now - start >= nanoseconds)
+        }
+    }
+
+    @Test func `milliseconds are rounded up, and for ever stays for ever`() {
+        #expect(Poller.milliseconds(nil) == -1)
+        #expect(Poller.milliseconds(0) == 0)
+        #expect(Poller.milliseconds(1) == 1)
+        #expect(Poller.milliseconds(1_000_000) == 1)
+        #expect(Poller.milliseconds(1_000_001) == 2)
+        #expect(Poller.milliseconds(.max) == CInt.max)
+    }
+
+    @Test func `both sides of a pipe are seen, and the hang-up of the other side`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        let reader = Descriptor(owning: ends[0])
+        var writer: Descriptor? = Descriptor(owning: ends[1])
+        var poller = try Poller()
+        var ready: [PollerEvent] = []
+        try poller.add(ends[0], token: 1, read: true, write: false)
+        try poller.add(ends[1], token: 2, read: false, write: true)
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready == [PollerEvent(token: 2, readable: false, writable: true)])
+        try poller.modify(ends[1], token: 2, read: false, write: false)
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready.isEmpty)
+        _ = writer.take()
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready == [PollerEvent(token: 1, readable: true, writable: true, hangup: true)])
+        poller.remove(reader.rawValue)
+        poller.remove(reader.rawValue)
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready.isEmpty)
+    }
+
+    @Test func `a descriptor that was closed and opened under the same number is registered again`() throws {
+        var poller = try Poller()
+        let first = try Wakeup()
+        let second = try Wakeup()
+        try poller.set(first.descriptor, token: 1, read: true, write: false)
+        try poller.set(first.descriptor, token: 2, read: true, write: false)
+        // What a library does behind our back: the number stays, the file behind it is another.
+        dup2(second.descriptor, first.descriptor)
+        second.signal()
+        var ready: [PollerEvent] = []
+        try poller.set(first.descriptor, token: 3, read: true, write: false)
+        try poller.wait(timeoutNanoseconds: 0, into: &ready)
+        #expect(ready == [PollerEvent(token: 3, readable: true, writable: false)])
+    }
+
+    @Test func `a descriptor that is not open is refused`() throws {
+        let poller = try Poller()
+        var seen: ReactorError?
+        do throws(ReactorError) { try poller.set(9999, token: 1, read: true, write: false) } catch { seen = error }
+        #expect(seen == ReactorError("epoll_ctl", number: EBADF))
+        #expect(seen?.description == "epoll_ctl: Bad file descriptor")
+    }
+
+    @Test func `blocked signals are read in the loop`() throws {
+        // The mask is the thread's: The fifth real-time signal is nobody else's, and it is sent to this thread alone.
+        let number = __libc_current_sigrtmin() + 5
+        let source = try SignalSource([number])
+        defer { SignalSource.unblock([number]) }
+        var poller = try Poller()
+        try poller.add(source.descriptor, token: 1, read: true, write: false)
+        #expect(source.read() == [])
+        pthread_kill(pthread_self(), number)
+        pthread_kill(pthread_self(), number)
+        var ready: [PollerEvent] = []
+        try poller.wait(timeoutNanoseconds: 1_000_000_000, into: &ready)
+        #expect(ready.count == 1)
+        #expect(source.read() == [number, number])
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+
+/// How the calls of a simulation end.
+struct Network {
+    struct Plan {
+        var connects: UInt64
+        var ends: UInt64
+        var isSent: Bool
+        var outcome: CallOutcome
+    }
+
+    var random: Randomness
+    /// How many of 100 calls fail in some way.
+    var failures: UInt64
+    var longest: UInt64
+
+    mutating func plan() -> Plan {
+        let connects = random.number(0...2) * millisecond
+        let ends = connects + 1 + random.number(0...longest)
+        guard random.chance(failures) else { return Plan(connects, ends, .response(HTTPResponse(status: 200))) }
+        switch random.number(0...4) {
+        case 0: return Plan(connects, ends, .failure(CallFailure(.connect, "refused", sent: .no)), isSent: false)
+        case 1: return Plan(connects, ends, .failure(CallFailure(.reset, "reset", sent: .maybe)))
+        case 2: return Plan(connects, ends, .response(HTTPResponse(status: 500)))
+        case 3: return Plan(connects, ends, .response(HTTPResponse(status: 404)))
+        default: return Plan(connects, ends, .failure(CallFailure(.timeout, "late", sent: .maybe)))
+        }
+    }
+}
+
+extension Network.Plan {
+    init(_ connects: UInt64, _ ends: UInt64, _ ending: CallOutcome.Ending, isSent: Bool = true) {
+        self.init(connects: connects, ends: ends, isSent: isSent, outcome: CallOutcome(ending))
+    }
+}
+
+/// Several simulated workers on one queue, with everything that the seed has in store for them.
+final class Fleet {
+    /// What a run is made of.
+    struct Scenario {
+        var workers = 1
+        var capacity = 4
+        var tracks = 1
+        var jobs = 40
+        /// Over how long they come in.
+        var span: UInt64 = second
+        var hasLateCommits = false
+        var hasFaults = false
+        var failures: UInt64 = 0
+        var longestCall: UInt64 = 30 * millisecond
+        var canListen = true
+        /// Whether now and then a message takes up to 20 ms.
+        var hasHiccups = true
+        /// Checks that a job starts this soon after its commit.
+        var startsWithin: UInt64?
+        /// Checks that later jobs of a track go ahead of a committed one for no longer than this.
+        var overtakenFor: UInt64?
+    }
+
+    let timeline = Timeline()
+    let queue: QueueInMemory
+    let scenario: Scenario
+    var random: Randomness
+    var network: Network
+    private var workers: [SimulatedWorker] = []
+    var hasFaults: Bool { scenario.hasFaults && timeline.now < faultsEnd }
+    private var faultsEnd: UInt64 = 0
+
+    init(seed: UInt64, _ scenario: Scenario) {
+        random = Randomness(seed: seed)
+        network = Network(
+            random: Randomness(seed: seed ^ 0xfeed), failures: scenario.failures, longest: scenario.longestCall)
+        self.scenario = scenario
+        queue = QueueInMemory(
+            timeline: timeline, priorities: (0..<scenario.tracks).map { Int16($0 % 3) })
+        queue.notify = { [unowned self] in for worker in workers where worker.isListening { worker.notified() } }
+        queue.abort = { [unowned self] number, job, fence in
+            for worker in workers where worker.number == number { worker.cancelled(job, fence: fence) }
+        }
+    }
+
+    /// Between 0.05 and 1 ms, now and then 20.
+    func latency() -> UInt64 {
+        scenario.hasHiccups && random.chance(2)
+            ? random.number(1...20) * millisecond : random.number(50_000...1_000_000)
+    }
+
+    /// Runs to the end, and says what is wrong.
+    func run() -> [String] {
+        let start = timeline.now
+        faultsEnd = start + scenario.span + 3 * second
+        for _ in 0..<scenario.workers { addWorker() }
+        for _ in 0..<scenario.jobs { planJob(from: start) }
+        if scenario.hasFaults { for _ in 0..<random.number(1...12) { planFault(from: start) } }
+        leaderLoop()
+        var end = start + scenario.span + 3 * second
+        timeline.run(until: end)
+        // Reaping takes 11 s, a pause up to 15 s, retries 0.3 s and more: ten minutes are for ever.
+        while !isDone, end < start + 600 * second {
+            end += second
+            timeline.run(until: end)
+        }
+        check()
+        return queue.faults
+    }
+
+    private var isDone: Bool {
+        queue.jobs.values.allSatisfy { $0.final != nil } && workers.allSatisfy(\.hasNothingLeft)
+    }
+
+    private func addWorker() {
+        let worker = SimulatedWorker(self, capacity: scenario.capacity, canListen: scenario.canListen)
+        workers.append(worker)
+        worker.start()
+    }
+
+    private func planJob(from start: UInt64) {
+        let track = Int32(random.next() % UInt64(scenario.tracks))
+        let moment = start + random.number(0...scenario.span)
+        let isLate = scenario.hasLateCommits && random.chance(15)
+        let isAtMostOnce = scenario.hasFaults && random.chance(30)
+        let attempts = Int32(random.number(1...4))
+        let delay = isLate ? random.number(1...2_500) * millisecond : 0
+        let isRolledBack = scenario.hasLateCommits && random.chance(3)
+        let isCancelled = scenario.hasFaults && random.chance(4)
+        timeline.at(moment) { [self] in
+            queue.insert(
+                track: track, isAtMostOnce: isAtMostOnce, maxAttempts: attempts,
+                commitAt: isRolledBack ? nil : timeline.now + delay)
+            guard isCancelled, let id = queue.jobs.keys.max() else { return }
+            timeline.at(timeline.now + delay + random.number(0...50) * millisecond) { [self] in queue.cancel(id) }
+        }
+    }
+
+    private func planFault(from start: UInt64) {
+        let moment = start + random.number(0...(scenario.span + 2 * second))
+        timeline.at(moment) { [self] in
+            let alive = workers.filter { !$0.isDead }
+            guard !alive.isEmpty else { return }
+            let worker = alive[Int(random.next() % UInt64(alive.count))]
+            switch random.number(0...9) {
+            case 0...3: worker.loseConnection(ofJobs: true)
+            case 4, 5: worker.loseConnection(ofJobs: false)
+            case 6: worker.pause(random.number(1...15_000) * millisecond)
+            case 7:
+                worker.die()
+                addWorker()
+            case 8:
+                worker.drain()
+                addWorker()
+            default:
+                for worker in alive { worker.loseConnection(ofJobs: true) }
+            }
+        }
+    }
+
+    private func leaderLoop(_ round: Int = 0) {
+        timeline.at(timeline.now + 100 * millisecond) { [self] in
+            queue.promote()
+            if round % 10 == 0 { queue.reap() }
+            leaderLoop(round + 1)
+        }
+    }
+
+    func started(_ job: ClaimedJob, by worker: SimulatedWorker) {
+        let id = job.lease.jobID
+        if queue.jobs[id]?.startedAt == nil { queue.jobs[id]?.startedAt = timeline.now }
+        if let limit = scenario.overtakenFor { checkOvertaken(by: job, limit) }
+        let inOrder = scenario.workers == 1 && !scenario.hasLateCommits && !scenario.hasFaults
+        if inOrder, let last = worker.lastStarted[job.lease.track], last > job.lease.seq {
+            queue.faults.append("seq \(job.lease.seq) started after \(last) of its track")
+        }
+    }
+
+    private func checkOvertaken(by job: ClaimedJob, _ limit: UInt64) {
+        for row in queue.ready[job.lease.track] ?? [] where row.seq < job.lease.seq {
+            guard row.worker == 0, let since = row.visibleSince, timeline.now > since + limit else { continue }
+            let wait = (timeline.now - since) / millisecond
+            queue.faults.append("job \(job.lease.jobID) went ahead of job \(row.job), ready for \(wait) ms")
+        }
+    }
+
+    func sent(_ job: ClaimedJob) {
+        queue.jobs[job.lease.jobID]?.sends += 1
+        if job.isAtMostOnce, let sends = queue.jobs[job.lease.jobID]?.sends, sends > 1 {
+            queue.faults.append("job \(job.lease.jobID), at most once, was sent \(sends) times")
+        }
+    }
+
+    private func check() {
+        for (id, job) in queue.jobs.sorted(by: { $0.key < $1.key }) where job.committedAt != nil {
+            if job.final == nil { queue.faults.append("job \(id) never ended") }
+            guard let limit = scenario.startsWithin, let committed = job.committedAt else { continue }
+            guard let started = job.startedAt, started > committed + limit else { continue }
+            queue.faults.append("job \(id) started \((started - committed) / millisecond) ms after its commit")
+        }
+        for worker in workers where !worker.hasNothingLeft { queue.faults.append("a slot or an attempt has leaked") }
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+
+/// The queue's semantics without a database: rows with a seq in tracks, leases with fences, results that stand.
+///
+/// A claim locks rows when it runs and takes them when it commits, as SQL does; a row inserted has its seq at once
+/// and is seen from its commit on.
+final class QueueInMemory {
+    struct Row {
+        var seq: Int64
+        var job: Int64
+        var track: Int32
+        var attempt: Int32 = 0
+        var worker: Int32 = 0
+        var fence: Int64 = 0
+        var isLocked = false
+        var visibleSince: UInt64?
+    }
+
+    struct Job {
+        var isAtMostOnce: Bool
+        var maxAttempts: Int32
+        var committedAt: UInt64?
+        var final: String?
+        var startedAt: UInt64?
+        /// Times that its request may have left.
+        var sends = 0
+    }
+
+    struct Registered {
+        var heartbeat: UInt64
+        var hasEnded = false
+    }
+
+    let timeline: Timeline
+    /// Sorted by seq in each track.
+    private(set) var ready: [Int32: [Row]] = [:]
+    private(set) var scheduled: [(at: UInt64, row: Row)] = []
+    var jobs: [Int64: Job] = [:]
+    private(set) var workers: [Int32: Registered] = [:]
+    var idle: Set<Int32> = []
+    let priorities: [Int16]
+    /// What is wrong, if something is.
+    var faults: [String] = []
+    private var lastSeq: Int64 = 0
+    private var lastFence: Int64 = 0
+    private var lastWorker: Int32 = 0
+    /// Tells listening workers.
+    var notify: () -> Void = {}
+    /// Tells a worker of a running job that was cancelled.
+    var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
+
+    init(timeline: Timeline, priorities: [Int16]) {
+        self.timeline = timeline
+        self.priorities = priorities
+    }
+
+    /// Inserts a job; it commits at that time, or never.
+    func insert(track: Int32, isAtMostOnce: Bool, maxAttempts: Int32, commitAt: UInt64?) {
+        lastSeq += 1
+        let id = lastSeq
+        jobs[id] = Job(isAtMostOnce: isAtMostOnce, maxAttempts: maxAttempts)
+        guard let commitAt else {
+            jobs[id] = nil
+            return
+        }
+        let tells = !idle.isEmpty
+        timeline.at(commitAt) { [self] in
+            jobs[id]?.committedAt = timeline.now
+            place(Row(seq: id, job: id, track: track))
+            if tells { notify() }
+        }
+    }
+
+    /// The first place in a track at or behind a seq.
+    private func index(_ track: Int32, from seq: Int64) -> Int {
+        guard let rows = ready[track] else { return 0 }
+        var low = 0
+        var high = rows.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].seq < seq { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The place of the row with a seq.
+    private func index(_ track: Int32, of seq: Int64) -> Int? {
+        let place = index(track, from: seq)
+        guard let rows = ready[track], place < rows.count, rows[place].seq == seq else { return nil }
+        return place
+    }
+
+    private func place(_ row: Row) {
+        var row = row
+        row.visibleSince = timeline.now
+        ready[row.track, default: []].insert(row, at: index(row.track, from: row.seq))
+    }
+
+    private func placeAnew(_ row: Row) {
+        lastSeq += 1
+        place(Row(seq: lastSeq, job: row.job, track: row.track, attempt: row.attempt))
+    }
+
+    private func end(_ job: Int64, _ state: String) {
+        if let earlier = jobs[job]?.final { faults.append("job \(job) ended as \(earlier) and again as \(state)") }
+        jobs[job]?.final = state
+    }
+
+    /// Runs a claim: locks rows and says where they are; nil if the worker is no more.
+    func lock(worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit])) -> [(track: Int32, seq: Int64)]? {
+        guard let registered = workers[worker], !registered.hasEnded else { return nil }
+        var picked: [(track: Int32, seq: Int64)] = []
+        for visit in claim.visits where picked.count < claim.limit {
+            guard var rows = ready[visit.track] else { continue }
+            var taken = 0
+            var index = index(visit.track, from: visit.mark + 1)
+            while index < rows.count, taken < Int(visit.cap), picked.count < claim.limit {
+                if rows[index].worker == 0 && !rows[index].isLocked {
+                    rows[index].isLocked = true
+                    picked.append((visit.track, rows[index].seq))
+                    taken += 1
+                }
+                index += 1
+            }
+            ready[visit.track] = rows
+        }
+        return picked
+    }
+
+    /// Ends a claim, for good or not.
+    func take(_ picked: [(track: Int32, seq: Int64)], worker: Int32, above: Int64, commits: Bool) -> [ClaimedJob] {
+        lastFence = max(lastFence, above) + 1
+        var claimed: [ClaimedJob] = []
+        for (track, seq) in picked {
+            guard let index = index(track, of: seq), var row = ready[track]?[index]
+            else { continue }
+            row.isLocked = false
+            if commits {
+                row.worker = worker
+                row.fence = lastFence
+                row.attempt += 1
+                let lease = Lease(track: track, seq: seq, fence: lastFence, jobID: row.job, attempt: row.attempt)
+                let isAtMostOnce = jobs[row.job]?.isAtMostOnce ?? false
+                claimed.append(
+                    ClaimedJob(
+                        lease: lease, call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce,
+                        okStatuses: .success))
+            }
+            ready[track]?[index] = row
+        }
+        return claimed
+    }
+
+    /// Writes attempts whose lease holds; how many.
+    func finish(_ attempts: [FinishedAttempt], worker: Int32) -> Int {
+        var stored = 0
+        for attempt in attempts {
+            let lease = attempt.lease
+            guard
+                let index = index(lease.track, of: lease.seq), var row = ready[lease.track]?[index],
+                row.fence == lease.fence, row.worker == worker, let job = jobs[row.job]
+            else { continue }
+            ready[lease.track]?.remove(at: index)
+            stored += 1
+            row.worker = 0
+            switch attempt.verdict.kind {
+            case .retryable where row.attempt < job.maxAttempts:
+                scheduled.append((timeline.now + UInt64(row.attempt) * 300 * millisecond, row))
+            case .handedBack:
+                row.attempt -= 1
+                scheduled.append((timeline.now, row))
+            case .succeeded, .failed, .unknown, .retryable:
+                end(row.job, attempt.verdict.kind.letter)
+            }
+        }
+        return stored
+    }
+
+    func survey() -> [TrackBook.Sighting] {
+        ready.keys.sorted().compactMap { track in
+            ready[track]?.first { $0.worker == 0 }.map {
+                TrackBook.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
+            }
+        }
+    }
+
+    func enlist(old: Int32, held: [Lease]) -> (worker: Int32, held: Set<Int64>) {
+        lastWorker += 1
+        workers[lastWorker] = Registered(heartbeat: timeline.now)
+        guard old > 0 else { return (lastWorker, []) }
+        workers[old]?.hasEnded = true
+        idle.remove(old)
+        var kept: Set<Int64> = []
+        let wanted = Set(held.map(\.seq))
+        for track in ready.keys.sorted() {
+            for row in ready[track] ?? [] where row.worker == old {
+                guard let index = index(track, of: row.seq) else { continue }
+                if wanted.contains(row.seq) {
+                    ready[track]?[index].worker = lastWorker
+                    kept.insert(row.seq)
+                } else {
+                    ready[track]?.remove(at: index)
+                    var unused = row
+                    unused.attempt -= 1
+                    placeAnew(unused)
+                    if !idle.isEmpty { notify() }
+                }
+            }
+        }
+        return (lastWorker, kept)
+    }
+
+    func beat(_ worker: Int32) -> Bool {
+        guard workers[worker]?.hasEnded == false else { return false }
+        workers[worker]?.heartbeat = timeline.now
+        return true
+    }
+
+    /// What the leader does once a second: workers silent for 10 s are lost.
+    func reap() {
+        for (id, registered) in workers where !registered.hasEnded && registered.heartbeat + 10 * second < timeline.now
+        {
+            workers[id]?.hasEnded = true
+            idle.remove(id)
+            for track in ready.keys.sorted() {
+                for row in ready[track] ?? [] where row.worker == id {
+                    ready[track]?.removeAll { $0.seq == row.seq }
+                    guard let job = jobs[row.job] else { continue }
+                    if job.isAtMostOnce {
+                        end(row.job, "u")
+                    } else if row.attempt >= job.maxAttempts {
+                        end(row.job, "f")
+                    } else {
+                        placeAnew(row)
+                    }
+                }
+            }
+            if !idle.isEmpty { notify() }
+        }
+    }
+
+    /// What the leader does every 100 ms: what is due becomes ready, with a fresh seq.
+    func promote() {
+        let due = scheduled.filter { $0.at <= timeline.now }
+        guard !due.isEmpty else { return }
+        scheduled.removeAll { $0.at <= timeline.now }
+        for (_, row) in due { placeAnew(row) }
+        if !idle.isEmpty { notify() }
+    }
+
+    /// A person cancels a job, running or not.
+    func cancel(_ id: Int64) {
+        guard jobs[id]?.committedAt != nil, jobs[id]?.final == nil else { return }
+        for track in ready.keys.sorted() {
+            guard let index = ready[track]?.firstIndex(where: { $0.job == id && !$0.isLocked }),
+                let row = ready[track]?.remove(at: index)
+            else { continue }
+            end(id, "c")
+            if row.worker > 0 { abort(row.worker, id, row.fence) }
+            return
+        }
+    }
+}

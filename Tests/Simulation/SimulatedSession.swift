@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+
+/// A connection of a simulated worker: requests arrive late and in order, answers too, and both can be lost.
+final class SimulatedSession {
+    /// A transaction that has run; it is committed, or rolled back with its connection.
+    struct Transaction {
+        /// Commits, and gives what the worker does with the answer.
+        var commit: () -> () -> Void
+        var rollBack: () -> Void = {}
+    }
+
+    private let world: Fleet
+    private unowned let owner: SimulatedWorker
+    private var machine = PGSessionMachine()
+    private var generation = 0
+    /// Until when the server goes on with what a lost connection has sent.
+    private var deaf: [Int: UInt64] = [:]
+    private var serverFree: UInt64 = 0
+    private var lastAnswer: UInt64 = 0
+    private let ready: () -> Void
+    private let lost: () -> Void
+
+    init(_ world: Fleet, _ owner: SimulatedWorker, ready: @escaping () -> Void, lost: @escaping () -> Void) {
+        self.world = world
+        self.owner = owner
+        self.ready = ready
+        self.lost = lost
+    }
+
+    var isReady: Bool {
+        if case .ready = machine.state { true } else { false }
+    }
+
+    var deadline: UInt64? { machine.deadline }
+
+    func start() { perform(machine.start(now: world.timeline.now)) }
+
+    func deadlineReached() {
+        perform(machine.deadlineReached(now: world.timeline.now, random: world.random.next()))
+    }
+
+    func cut() {
+        deaf[generation] = world.timeline.now + world.random.number(0...60) * millisecond
+        generation += 1
+        perform(machine.failed(now: world.timeline.now, random: world.random.next()))
+    }
+
+    func send(_ execute: @escaping () -> Transaction) {
+        let mine = generation
+        let arrival = max(world.timeline.now + world.latency(), serverFree)
+        let work = world.latency()
+        serverFree = arrival + work
+        lastAnswer = max(lastAnswer, serverFree + world.latency())
+        let answer = lastAnswer
+        world.timeline.at(arrival) { [self] in
+            guard isHeard(mine) else { return }
+            let transaction = execute()
+            world.timeline.at(arrival + work) { [self] in
+                guard isHeard(mine) else { return transaction.rollBack() }
+                let reply = transaction.commit()
+                world.timeline.at(answer) { [self] in
+                    owner.deliver { [self] in if mine == generation { reply() } }
+                }
+            }
+        }
+    }
+
+    private func isHeard(_ mine: Int) -> Bool {
+        mine == generation || world.timeline.now <= deaf[mine] ?? 0
+    }
+
+    private func perform(_ action: PGSessionMachine.Action) {
+        let mine = generation
+        switch action {
+        case .none, .close: break
+        case .connect:
+            world.timeline.at(world.timeline.now + world.latency()) { [self] in
+                owner.deliver { [self] in if mine == generation { perform(machine.connected()) } }
+            }
+        case .setUp:
+            world.timeline.at(world.timeline.now + world.latency()) { [self] in
+                owner.deliver { [self] in
+                    if mine == generation { perform(machine.setUpDone(now: world.timeline.now)) }
+                }
+            }
+        case .announceReady: ready()
+        case .drop, .timeOut: lost()
+        }
+    }
+}

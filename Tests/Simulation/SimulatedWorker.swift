@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+
+@testable import Engine
+
+/// Carries out what a `Dispatcher` decides, as the loop does, against a queue and a network in memory.
+final class SimulatedWorker {
+    private let world: Fleet
+    private var dispatcher: Dispatcher
+    private var jobs: SimulatedSession?
+    private var duties: SimulatedSession?
+    private var schedule = Schedule()
+    private var isSurveying = false
+    /// Slots with a running call, by the number of the call.
+    private var calls: [Int: UInt64] = [:]
+    private var lastCall: UInt64 = 0
+    private var pausedUntil: UInt64 = 0
+    private var wake: UInt64 = .max
+    private var turnsNow = (moment: UInt64(0), count: 0)
+    private(set) var isDead = false
+    private(set) var lastStarted: [Int32: Int64] = [:]
+
+    init(_ world: Fleet, capacity: Int, canListen: Bool) {
+        self.world = world
+        dispatcher = Dispatcher(capacity: capacity, canListen: canListen)
+    }
+
+    var hasNothingLeft: Bool { isDead || (dispatcher.isQuiet && dispatcher.isWritten && calls.isEmpty) }
+    var isListening: Bool { dispatcher.pickup.isListening && duties?.isReady == true && !isDead }
+    var number: Int32 { dispatcher.worker }
+
+    func start() {
+        let jobs = SimulatedSession(
+            world, self, ready: { [unowned self] in enlist() },
+            lost: { [unowned self] in
+                dispatcher.connectionLost(dispatcher.exchanges.keys.sorted(), now: world.timeline.now)
+            })
+        let duties = SimulatedSession(
+            world, self,
+            ready: { [unowned self] in
+                schedule = Schedule()
+                dispatcher.lookout = Lookout()
+                apply(dispatcher.jobsAnnounced(now: world.timeline.now))
+            },
+            lost: { [unowned self] in
+                isSurveying = false
+                dispatcher.pickup.connectionLost()
+            })
+        self.jobs = jobs
+        self.duties = duties
+        jobs.start()
+        duties.start()
+        turn()
+    }
+
+    /// Runs something in the worker, at once or when it is awake again; then what follows from it.
+    func deliver(_ body: @escaping () -> Void) {
+        guard !isDead else { return }
+        if world.timeline.now < pausedUntil {
+            return world.timeline.at(pausedUntil) { [self] in deliver(body) }
+        }
+        body()
+        turn()
+    }
+
+    func pause(_ duration: UInt64) { pausedUntil = world.timeline.now + duration }
+
+    func die() {
+        isDead = true
+        jobs?.cut()
+        duties?.cut()
+    }
+
+    func loseConnection(ofJobs: Bool) {
+        deliver { [self] in (ofJobs ? jobs : duties)?.cut() }
+    }
+
+    func notified() {
+        world.timeline.at(world.timeline.now + world.latency()) { [self] in
+            deliver { [self] in
+                if duties?.isReady == true { apply(dispatcher.jobsAnnounced(now: world.timeline.now)) }
+            }
+        }
+    }
+
+    func cancelled(_ job: Int64, fence: Int64) {
+        world.timeline.at(world.timeline.now + world.random.number(0...500) * millisecond) { [self] in
+            deliver { [self] in
+                if let slot = dispatcher.jobCancelled(job, fence: fence) { calls[slot] = nil }
+            }
+        }
+    }
+
+    /// The end of a drain: what runs is cut off.
+    func drain() {
+        deliver { [self] in
+            dispatcher.isDraining = true
+            for slot in calls.keys.sorted() {
+                calls[slot] = nil
+                dispatcher.callCutOff(slot: slot, sent: .maybe, now: world.timeline.now)
+            }
+        }
+    }
+
+    private func turn() {
+        let now = world.timeline.now
+        if turnsNow.moment != now { turnsNow = (now, 0) }
+        turnsNow.count += 1
+        if turnsNow.count > 2_000 { return world.queue.faults.append("a worker turns without end") }
+        if let due = jobs?.deadline, now >= due { jobs?.deadlineReached() }
+        if let due = duties?.deadline, now >= due { duties?.deadlineReached() }
+        if let duties, duties.isReady, dispatcher.worker > 0 {
+            if now >= schedule.beat { beat(duties) }
+            if !isSurveying, dispatcher.surveyBegins(now: now) { survey(duties) }
+        }
+        apply(dispatcher.poll(now: now))
+        while jobs?.isReady == true, let (number, exchange) = dispatcher.nextExchange(now: now) {
+            send(number, exchange)
+        }
+        sleep()
+    }
+
+    /// Makes sure of a turn at the next deadline.
+    private func sleep() {
+        var moment =
+            [jobs?.deadline, duties?.deadline, dispatcher.deadline(now: world.timeline.now)]
+            .compactMap { $0 }.min() ?? .max
+        let hasDuties = duties?.isReady == true
+        if hasDuties && dispatcher.worker > 0 { moment = min(moment, schedule.beat) }
+        if let due = dispatcher.nextLook(canSurvey: hasDuties && !isSurveying) { moment = min(moment, due) }
+        guard moment < .max, moment < wake || wake < world.timeline.now else { return }
+        wake = moment
+        world.timeline.at(moment) { [self] in
+            guard wake == moment else { return }
+            wake = .max
+            deliver {}
+        }
+    }
+
+    private func beat(_ session: SimulatedSession) {
+        schedule.beat = world.timeline.now + Schedule.beatInterval
+        let number = dispatcher.worker
+        session.send { [self] in
+            .init(commit: { [self] in
+                let isAlive = world.queue.beat(number)
+                return { [self] in if !isAlive && number == dispatcher.worker { enlist() } }
+            })
+        }
+    }
+
+    private func survey(_ session: SimulatedSession) {
+        isSurveying = true
+        let number = dispatcher.worker
+        session.send { [self] in
+            let seen = world.queue.survey()
+            return .init(commit: {
+                { [self] in
+                    isSurveying = false
+                    if number == dispatcher.worker { dispatcher.surveyReturned(seen, now: world.timeline.now) }
+                }
+            })
+        }
+    }
+
+    private func apply(_ change: PickupMode.Change) {
+        guard change != .none else { return }
+        let number = dispatcher.worker
+        guard let duties, duties.isReady, number > 0 else { return dispatcher.pickup.connectionLost() }
+        duties.send { [self] in
+            .init(commit: { [self] in
+                if change == .listen { world.queue.idle.insert(number) } else { world.queue.idle.remove(number) }
+                return { [self] in if number == dispatcher.worker { dispatcher.listeningBegan() } }
+            })
+        }
+    }
+
+    private func enlist() {
+        guard jobs?.isReady == true, let (old, held) = dispatcher.beginEnlisting() else { return }
+        jobs?.send { [self] in
+            .init(commit: { [self] in
+                let (number, kept) = world.queue.enlist(old: old, held: held)
+                return { [self] in
+                    for slot in dispatcher.enlisted(number, held: kept) { calls[slot] = nil }
+                    schedule = Schedule()
+                }
+            })
+        }
+    }
+
+    private func send(_ number: UInt64, _ exchange: Exchange) {
+        let worker = dispatcher.worker
+        let queue = world.queue
+        jobs?.send { [self] in
+            var picked: [(track: Int32, seq: Int64)] = []
+            var cause: Rejection?
+            if let claim = exchange.claim {
+                if let rows = queue.lock(worker: worker, claim: (claim.limit, claim.visits)) {
+                    picked = rows
+                } else {
+                    cause = .workerLost
+                }
+            }
+            if world.hasFaults && cause == nil && world.random.chance(1) {
+                cause = world.random.chance(50) && exchange.claim != nil ? .workerLost : .failure
+            }
+            let above = exchange.claim?.above ?? 0
+            return .init(
+                commit: { [self, picked, cause] in
+                    let stored = cause == nil ? queue.finish(exchange.batch?.attempts ?? [], worker: worker) : 0
+                    let rows = queue.take(picked, worker: worker, above: above, commits: cause == nil)
+                    return { [self] in
+                        if let cause { return failed(number, exchange, cause) }
+                        if exchange.batch != nil { _ = dispatcher.finishReturned(number, stored: stored) }
+                        if exchange.claim != nil { claimed(number, rows) }
+                    }
+                },
+                rollBack: { [picked] in _ = queue.take(picked, worker: worker, above: above, commits: false) })
+        }
+    }
+
+    /// As the session tells it: one event for each statement, and the last one is to blame.
+    private func failed(_ number: UInt64, _ exchange: Exchange, _ cause: Rejection) {
+        if exchange.batch != nil && exchange.claim != nil {
+            _ = dispatcher.exchangeFailed(number, .aborted, now: world.timeline.now)
+        }
+        if dispatcher.exchangeFailed(number, cause, now: world.timeline.now) == .enlist { enlist() }
+    }
+
+    private func claimed(_ number: UInt64, _ rows: [ClaimedJob]) {
+        guard var arrival = dispatcher.claimReturned(number) else { return }
+        if rows.count > arrival.claim.limit { world.queue.faults.append("a claim brought more than it asked for") }
+        for job in rows {
+            guard let slot = dispatcher.jobArrived(job, &arrival) else {
+                world.queue.faults.append("no slot for job \(job.lease.jobID)")
+                continue
+            }
+            call(job, slot)
+        }
+        apply(dispatcher.claimRead(arrival, now: world.timeline.now))
+    }
+
+    private func call(_ job: ClaimedJob, _ slot: Int) {
+        world.started(job, by: self)
+        lastStarted[job.lease.track] = job.lease.seq
+        lastCall += 1
+        let mine = lastCall
+        calls[slot] = mine
+        let plan = world.network.plan()
+        world.timeline.at(world.timeline.now + plan.connects) { [self] in
+            guard calls[slot] == mine, !isDead, world.timeline.now >= pausedUntil, plan.isSent else { return }
+            world.sent(job)
+        }
+        world.timeline.at(world.timeline.now + plan.ends) { [self] in
+            deliver { [self] in
+                guard calls[slot] == mine else { return }
+                calls[slot] = nil
+                dispatcher.callEnded(slot: slot, plan.outcome, now: world.timeline.now)
+            }
+        }
+    }
+}

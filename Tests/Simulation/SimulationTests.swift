@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Whole fleets on a clock of their own, each from a seed; `POSTRIDER_SIM_SEEDS` sets how many of each kind.
+struct SimulationTests {
+    static let seeds: UInt64 =
+        unsafe getenv("POSTRIDER_SIM_SEEDS").flatMap { unsafe UInt64(String(cString: $0)) } ?? 600
+
+    private func faults(_ seed: UInt64, _ make: (inout Randomness) -> Fleet.Scenario) -> [String] {
+        var random = Randomness(seed: seed &* 0x1234_5678_9abc_def1)
+        return Fleet(seed: seed, make(&random)).run()
+    }
+
+    private func simulate(_ count: UInt64 = seeds, make: (inout Randomness) -> Fleet.Scenario) {
+        for seed in 1...max(1, count) {
+            let found = faults(seed, make)
+            if let first = found.first {
+                Issue.record("seed \(seed): \(first) (and \(found.count - 1) more)")
+                return
+            }
+        }
+    }
+
+    /// Everything at once.
+    private func rough(_ random: inout Randomness) -> Fleet.Scenario {
+        Fleet.Scenario(
+            workers: Int(random.number(1...3)), capacity: Int(random.number(1...8)), tracks: Int(random.number(1...5)),
+            jobs: Int(random.number(5...60)), span: random.number(1...4) * second, hasLateCommits: true,
+            hasFaults: true, failures: random.number(0...40), longestCall: random.number(1...3_000) * millisecond,
+            canListen: random.chance(80))
+    }
+
+    @Test func `whatever dies or is lost, each job ends once, and nothing leaks`() {
+        simulate(make: rough)
+    }
+
+    /// 3710: a finish failed behind another that had led to a new number, and its job was called again.
+    @Test(arguments: [3710 as UInt64]) func `a seed that failed once fails no more`(seed: UInt64) {
+        #expect(faults(seed, rough) == [])
+    }
+
+    @Test func `one worker starts the jobs of a track in the order in which they came`() {
+        simulate { random in
+            Fleet.Scenario(
+                capacity: Int(random.number(1...16)), tracks: Int(random.number(1...4)),
+                jobs: Int(random.number(20...120)), longestCall: random.number(1...40) * millisecond,
+                canListen: random.chance(80))
+        }
+    }
+
+    @Test func `with slots free a job starts within the fallback, wherever and however late it was committed`() {
+        simulate { random in
+            Fleet.Scenario(
+                workers: Int(random.number(1...3)), capacity: 100, tracks: Int(random.number(1...100)),
+                jobs: Int(random.number(1...60)), span: random.number(1...8) * second, hasLateCommits: true,
+                longestCall: random.number(1...200) * millisecond, canListen: random.chance(80),
+                hasHiccups: false, startsWithin: 270 * millisecond)
+        }
+    }
+
+    @Test func `under a backlog too a late commit is found by the next survey`() {
+        simulate(Self.seeds / 8) { random in
+            Fleet.Scenario(
+                capacity: Int(random.number(1...8)), jobs: 400, span: 100 * millisecond, hasLateCommits: true,
+                longestCall: random.number(40...160) * millisecond, hasHiccups: false,
+                overtakenFor: 1_350 * millisecond)
+        }
+    }
+}

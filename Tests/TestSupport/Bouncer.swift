@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PGClient
+public import PrivateCluster
+
+/// PgBouncer in front of a private cluster: transaction mode, one server connection for all clients, on a Unix
+/// socket in the cluster's directory. Ends with the object or the process.
+public final class Bouncer: Sendable {
+    private let input: Pipe
+    private let pid: pid_t
+    private let directory: String
+
+    /// Starts it; returns when it lets clients in.
+    public init(before cluster: PrivateCluster) throws {
+        directory = cluster.directory
+        let file = "\(directory)/pgbouncer.ini"
+        let settings = """
+            [databases]
+            * = host=\(directory) port=5432 user=postgres
+            [pgbouncer]
+            listen_addr =
+            listen_port = 6432
+            unix_socket_dir = \(directory)
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 1
+            ignore_startup_parameters = extra_float_digits
+
+            """
+        let text = [UInt8](settings.utf8)
+        let config = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        _ = unsafe write(config, text, text.count)
+        close(config)
+        input = try Pipe()
+        // The shell ends it when our end of the pipe closes, however that comes about.
+        let script = #""$@" >/dev/null 2>&1 & child=$!; read -r _; kill -INT $child; wait $child"#
+        pid = try ChildProcess.spawn(
+            ["/bin/sh", "-c", script, "bouncer"] + PrivateCluster.asServerUser() + ["/usr/sbin/pgbouncer", file],
+            input: input.readEnd, output: -1)
+        input.closeReadEnd()
+        var tries = 0
+        while true {
+            do throws(PGError) {
+                _ = try PGConnection(connectionString)
+                return
+            } catch {
+                tries += 1
+                guard tries < 500 else { throw error }
+                usleep(10_000)
+            }
+        }
+    }
+
+    deinit {
+        input.closeWriteEnd()
+        _ = ChildProcess.wait(for: pid)
+    }
+
+    /// The text that connects through it.
+    public var connectionString: String { "host=\(directory) port=6432 user=postgres dbname=postgres" }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What a `HostileServer` does for each path.
+///
+/// | path | what comes |
+/// |---|---|
+/// | /ok | 200 and `ok`, connection kept |
+/// | /echo | 200 and the request, head and body, as it came |
+/// | /reset, /empty | the connection is reset or closed before a byte of an answer |
+/// | /second-reset, /second-empty | 200 first; the next request on that connection meets that end |
+/// | /cut-length, /cut-chunks | the body stops before its end |
+/// | /endless | chunks without end |
+/// | /bomb | 1 GiB of zeros in 1 MB of gzip |
+/// | /bad-gzip, /bad-chunk | a body that cannot be decoded |
+/// | /huge-headers, /huge-header | 1 MB of header lines; one line of 200 KB |
+/// | /many-headers | 300 × `X-Dup: n` |
+/// | /folded, /interim | a folded header line; two 1xx answers before the real one |
+/// | /endless-interim | 1xx answers without end |
+/// | /nul | a body of NUL, 0xFF and `\u0000` |
+/// | /garbage | no HTTP at all |
+/// | /silent | nothing, until the client goes |
+/// | /drip | headers, then one byte every 200 ms |
+/// | /status?code=&retry-after= | that status, with that header |
+/// | /redirect?status=&to= | a redirect; `to` is sent as it stands |
+/// | /loop | a redirect to itself |
+enum HostileAnswer {
+    /// Writes the answer; false if the connection shall be closed then.
+    static func write(
+        path: String, request: HostileConnection.Request, count: Int, to connection: HostileConnection
+    ) -> Bool {
+        switch path {
+        case "/ok": return plain("ok", connection)
+        case "/echo": return plain(request.method == "HEAD" ? [] : request.bytes, connection)
+        case "/nul": return plain([0, 0xFF, 0xFE] + [UInt8]("{\"a\":\"\\u0000\"}".utf8) + [0], connection)
+        case "/status": return status(request, connection)
+        case "/redirect": return redirect(request, connection)
+        case "/loop": return connection.write("HTTP/1.1 302 Found\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n")
+        case "/many-headers":
+            let lines = (1...300).map { "X-Dup: \($0)\r\n" }.joined()
+            return connection.write("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 0\r\n\r\n")
+        case "/folded":
+            return connection.write("HTTP/1.1 200 OK\r\nX-Fold: one\r\n  two\r\nContent-Length: 0\r\n\r\n")
+        case "/interim":
+            return connection.write(
+                "HTTP/1.1 102 Processing\r\nX-Hint: no\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: no\r\n\r\n"
+                    + "HTTP/1.1 200 OK\r\nX-Final: yes\r\nContent-Length: 2\r\n\r\nok")
+        case "/second-reset", "/second-empty":
+            if count == 1 { return plain("ok", connection) }
+            if path == "/second-reset" { connection.reset() }
+            return false
+        default:
+            end(path, connection)
+            return false
+        }
+    }
+
+    private static func end(_ path: String, _ connection: HostileConnection) {
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+        switch path {
+        case "/reset": connection.reset()
+        case "/empty": break
+        case "/cut-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
+        case "/cut-chunks": connection.write(chunked + "\r\n9\r\nonly this\r\n")
+        case "/bad-chunk": connection.write(chunked + "\r\nxyz\r\nno length\r\n")
+        case "/bad-gzip":
+            connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip")
+        case "/garbage": connection.write("220 mail.example.com ESMTP\r\nwhat do you want\r\n")
+        case "/silent": connection.waitForClose()
+        case "/huge-header":
+            connection.write("HTTP/1.1 200 OK\r\nX-Big: \(String(repeating: "a", count: 200_000))\r\n\r\n")
+        case "/huge-headers":
+            connection.write("HTTP/1.1 200 OK\r\n")
+            let line = "X-Big: \(String(repeating: "a", count: 1_000))\r\n"
+            for _ in 0..<1_000 { guard connection.write(line) else { return } }
+        case "/endless-interim": while connection.write("HTTP/1.1 102 Processing\r\nX-Pad: again and again\r\n\r\n") {}
+        case "/endless":
+            guard connection.write(chunked + "\r\n") else { return }
+            let chunk = "1000\r\n" + String(repeating: "a", count: 0x1000) + "\r\n"
+            while connection.write(chunk) {}
+        case "/bomb": bomb(connection)
+        case "/drip":
+            guard connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n") else { return }
+            while connection.write("a") { usleep(200_000) }
+        default: connection.write("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+    }
+
+    private static func bomb(_ connection: HostileConnection) {
+        guard connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n") else {
+            return
+        }
+        guard send(GzipBomb.head, connection) else { return }
+        let block = GzipBomb.block
+        for _ in 0..<(1 << 30) / GzipBomb.blockSize { guard send(block, connection) else { return } }
+    }
+
+    private static func send(_ bytes: [UInt8], _ connection: HostileConnection) -> Bool {
+        connection.write([UInt8]((String(bytes.count, radix: 16) + "\r\n").utf8) + bytes + [13, 10])
+    }
+
+    private static func plain(_ body: String, _ connection: HostileConnection) -> Bool {
+        plain([UInt8](body.utf8), connection)
+    }
+
+    private static func plain(_ body: [UInt8], _ connection: HostileConnection) -> Bool {
+        connection.write([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+    }
+
+    private static func status(_ request: HostileConnection.Request, _ connection: HostileConnection) -> Bool {
+        let wait = request.argument("retry-after").map { "Retry-After: \($0)\r\n" } ?? ""
+        return connection.write("HTTP/1.1 \(request.argument("code") ?? "200") X\r\n\(wait)Content-Length: 0\r\n\r\n")
+    }
+
+    private static func redirect(_ request: HostileConnection.Request, _ connection: HostileConnection) -> Bool {
+        let status = request.argument("status") ?? "302"
+        return connection.write(
+            "HTTP/1.1 \(status) X\r\nLocation: \(request.argument("to") ?? "/")\r\nX-Hop: 1\r\nContent-Length: 0\r\n\r\n"
+        )
+    }
+}

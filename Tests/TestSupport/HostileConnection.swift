@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// One connection of a `HostileServer`: blocking reads of requests, writes of anything.
+struct HostileConnection {
+    /// A request as it came.
+    struct Request {
+        var method: String
+        var target: String
+        /// Head and body.
+        var bytes: [UInt8]
+
+        /// The value of a query argument, as written.
+        func argument(_ name: String) -> String? {
+            guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
+            for pair in query.split(separator: "&") where pair.hasPrefix(name + "=") {
+                return String(pair.dropFirst(name.count + 1))
+            }
+            return nil
+        }
+    }
+
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The next request with its Content-Length body; nil at the end.
+    mutating func readRequest() -> Request? {
+        let end: [UInt8] = [13, 10, 13, 10]
+        while true {
+            if let head = firstIndex(of: end) {
+                let text = String(decoding: buffer[..<head], as: UTF8.self)
+                let lines = text.split(separator: "\r\n")
+                let words = (lines.first ?? "").split(separator: " ")
+                guard words.count >= 2 else { return nil }
+                var length = 0
+                for line in lines where line.lowercased().hasPrefix("content-length:") {
+                    length = Int(line.dropFirst(15).drop { $0 == " " }) ?? 0
+                }
+                let total = head + 4 + length
+                while buffer.count < total { guard fill() else { return nil } }
+                let bytes = Array(buffer[..<total])
+                buffer.removeFirst(total)
+                return Request(method: String(words[0]), target: String(words[1]), bytes: bytes)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// Writes all; false once the client is gone.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Writes text as UTF-8.
+    @discardableResult
+    func write(_ text: String) -> Bool { write([UInt8](text.utf8)) }
+
+    /// Waits until the client closes; no time limit of its own.
+    func waitForClose() {
+        var byte: UInt8 = 0
+        while unsafe recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+
+    /// Makes the close that follows a reset (RST) instead of an orderly end.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    private mutating func fill() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+        guard count > 0 else { return false }
+        buffer += chunk[..<count]
+        return true
+    }
+
+    private func firstIndex(of needle: [UInt8]) -> Int? {
+        guard buffer.count >= needle.count else { return nil }
+        return (0...(buffer.count - needle.count)).first { buffer[$0..<($0 + needle.count)].elementsEqual(needle) }
+    }
+}

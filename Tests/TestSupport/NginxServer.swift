@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// A real web server for tests: HTTP, TLS with an authority of its own, HTTP/2, gzip; ends with `deinit`.
+///
+/// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate
+/// is for `localhost`, that of the third port for another name.
+public final class NginxServer {
+    /// Plain HTTP.
+    public let port: Int
+    /// TLS with HTTP/2, for `localhost`.
+    public let tlsPort: Int
+    /// TLS without HTTP/2, with a certificate for `other.example`.
+    public let wrongNamePort: Int
+    /// The authority that signed both certificates, PEM.
+    public let caFile: String
+    private let folder: String
+    private let process: Int32
+
+    /// Makes certificates, starts nginx on three free ports from `firstPort` on and waits until it listens.
+    public init(firstPort: Int) throws {
+        var template = [CChar]("/tmp/postrider-nginx-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw StartFailed(output: "mkdtemp failed") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        caFile = folder + "/ca.pem"
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", NginxServer.certificates(folder: folder)])
+        guard status == 0 else { throw StartFailed(output: output) }
+        for attempt in 0..<20 {
+            // Another run of the tests may have these ports: only binding them tells.
+            let ports = (firstPort + 3 * attempt, firstPort + 3 * attempt + 1, firstPort + 3 * attempt + 2)
+            if let process = try NginxServer.start(folder: folder, ports: ports) {
+                self.process = process
+                (port, tlsPort, wrongNamePort) = ports
+                return
+            }
+        }
+        throw StartFailed(output: "nginx found no free ports from \(firstPort) on")
+    }
+
+    /// Starts nginx; nil if it ended at once, as it does when a port is taken.
+    private static func start(folder: String, ports: (Int, Int, Int)) throws -> Int32? {
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", settings(folder: folder, ports: ports)])
+        guard status == 0 else { throw StartFailed(output: output) }
+        let process = try ChildProcess.spawn(["nginx", "-c", folder + "/nginx.conf", "-p", folder], output: -1)
+        for _ in 0..<500 {
+            if ChildProcess.poll(process) != nil { return nil }
+            if unsafe access(folder + "/pid", F_OK) == 0 { return process }
+            usleep(10_000)
+        }
+        throw StartFailed(output: "nginx did not start within 5 s")
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+        _ = try? ChildProcess.run(["rm", "-rf", folder])
+    }
+
+    /// It could not be started; what was printed.
+    public struct StartFailed: Error {
+        /// From openssl or nginx.
+        public let output: String
+    }
+
+    private static func certificates(folder: String) -> String {
+        """
+        cd \(folder); chmod 755 .; umask 022
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=test-ca
+        for name in localhost other.example; do
+          openssl req -newkey rsa:2048 -nodes -keyout $name.key -out $name.csr -subj /CN=$name
+          printf 'subjectAltName=DNS:%s' $name > $name.ext
+          openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $name.ext -out $name.pem
+        done
+        mkdir www; printf hello > www/text; head -c 100000 /dev/zero | tr '\\0' a > www/big
+        """
+    }
+
+    private static func settings(folder: String, ports: (Int, Int, Int)) -> String {
+        """
+        cd \(folder)
+        cat > nginx.conf <<'END'
+        daemon off; master_process off; pid pid; error_log error.log;
+        events { worker_connections 512; }
+        http {
+          access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
+          gzip on; gzip_types *; gzip_min_length 1000; root www;
+          server { listen 127.0.0.1:\(ports.0); location = /up { return 308 https://localhost:\(ports.1)/text; } }
+          server { listen 127.0.0.1:\(ports.1) ssl http2; ssl_certificate localhost.pem; ssl_certificate_key localhost.key; }
+          server { listen 127.0.0.1:\(ports.2) ssl; ssl_certificate other.example.pem; ssl_certificate_key other.example.key; }
+        }
+        END
+        """
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+internal import Synchronization
+
+/// A worker that runs beside the test, with its log. Killed at the end of the object, or of the test process.
+public final class RunningWorker: Sendable {
+    /// Its process.
+    public let pid: Int32
+    private let log: Int32
+    private let guardian: Pipe
+    private let guardianPID: Int32
+    private let status = Mutex<Int32?>(nil)
+
+    /// Starts `worker run` on a database; private addresses are allowed, the log is JSON.
+    public init(_ database: String, concurrency: Int = 8, _ words: [String] = []) throws {
+        var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
+        log = unsafe mkstemp(&name)
+        _ = fcntl(log, F_SETFD, FD_CLOEXEC)
+        unsafe unlink(name)
+        pid = try ChildProcess.spawn(
+            [
+                WorkerProcess.path, "run", "--database", database, "--concurrency", "\(concurrency)",
+                "--allow-private", "--log-format", "json",
+            ] + words, output: log)
+        guardian = try Pipe()
+        guardianPID = try ChildProcess.spawn(
+            ["/bin/sh", "-c", "read -r word || kill -KILL $0", "\(pid)"], input: guardian.readEnd, output: -1)
+        guardian.closeReadEnd()
+    }
+
+    deinit {
+        _ = end(SIGKILL)
+        close(log)
+    }
+
+    /// All it has written so far.
+    public var output: String {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe pread(log, &chunk, chunk.count, off_t(bytes.count))
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// How many lines of the log are of this event.
+    public func count(of event: String) -> Int {
+        output.split(separator: "\n").count { $0.contains("\"event\":\"\(event)\"") }
+    }
+
+    /// Waits until the log has a line of this event.
+    public func wait(_ seconds: Double = 20, for event: String, times: Int = 1) throws {
+        try TestClock.wait(seconds, for: "\(event) in the log:\n\(output)") { count(of: event) >= times }
+    }
+
+    /// Sends a signal.
+    public func send(_ signal: Int32) {
+        status.withLock { if $0 == nil { kill(pid, signal) } }
+    }
+
+    /// Sends a signal and waits for the end; its exit status, 128 + signal for one that was killed.
+    @discardableResult
+    public func end(_ signal: Int32) -> Int32 {
+        send(signal)
+        return wait()
+    }
+
+    /// Waits for its end; its exit status.
+    public func wait() -> Int32 {
+        if let status = status.withLock({ $0 }) { return status }
+        let code = ChildProcess.wait(for: pid)
+        ended(code)
+        return code
+    }
+
+    /// Whether it still runs.
+    public var isRunning: Bool {
+        if status.withLock({ $0 }) != nil { return false }
+        guard let code = ChildProcess.poll(pid) else { return true }
+        ended(code)
+        return false
+    }
+
+    /// CPU time used so far, in seconds. From `/proc/PID/stat`.
+    public var cpuSeconds: Double {
+        let file = unsafe open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 2048)
+        let count = unsafe read(file, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        // Fields 14 and 15, counted after the name, which may hold spaces.
+        let fields = (text.split(separator: ")").last ?? "").split(separator: " ")
+        guard fields.count > 13 else { return 0 }
+        return Double((Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private func ended(_ code: Int32) {
+        status.withLock { $0 = code }
+        let word = [UInt8]("done\n".utf8)
+        _ = unsafe write(guardian.writeEnd, word, word.count)
+        guardian.closeWriteEnd()
+        _ = ChildProcess.wait(for: guardianPID)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+internal import Synchronization
+
+/// An HTTP/1.1 server on a loopback port that counts: each request with its times and whether the client waited for
+/// the end. For what no real server will do or tell; it answers by `TargetStep`s.
+public final class TargetServer: Sendable {
+    /// Where it listens.
+    public let port: UInt16
+    private let book = TargetBook()
+    private let stop: Pipe
+    private let thread: BackgroundThread
+
+    /// Listens on the first free port from 23000, below those that the system gives to clients.
+    public init(
+        answer: @escaping @Sendable (TargetRequest) -> [TargetStep] = TargetStep.byPath
+    ) throws {
+        let (listener, port) = try Self.listen()
+        self.port = port
+        let stop = try Pipe()
+        self.stop = stop
+        let loop = TargetLoop(listener: listener, stop: stop.readEnd, book: book, answer: answer)
+        thread = BackgroundThread { loop.run() }
+    }
+
+    deinit {
+        stop.closeWriteEnd()
+        thread.join()
+    }
+
+    /// `http://127.0.0.1:PORT`.
+    public var url: String { "http://127.0.0.1:\(port)" }
+
+    /// All requests so far, in the order of their arrival.
+    public var requests: [TargetRequest] { book.requests.withLock { $0 } }
+
+    /// The requests for one path.
+    public func requests(_ path: String) -> [TargetRequest] { requests.filter { $0.path == path } }
+
+    /// How many requests are under way.
+    public var underWay: Int { requests.count { $0.endedAt == nil } }
+
+    /// A port of ours that nobody listens on now.
+    public static func freePort() throws -> UInt16 {
+        let (listener, port) = try listen()
+        close(listener)
+        return port
+    }
+
+    /// Whether somebody takes connections on a loopback port.
+    static func isTaken(_ port: UInt16) -> Bool {
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(client) }
+        return unsafe withLoopback(port) { unsafe connect(client, $0, $1) } == 0
+    }
+
+    private static func withLoopback(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private static let ports: ClosedRange<UInt16> = 23_000...23_459
+    private static let nextPort = Atomic<UInt16>(0)
+
+    private static func listen() throws -> (Int32, UInt16) {
+        for _ in ports {
+            // Each port in its turn, so that one just given up is not taken at once by somebody else.
+            let port = ports.lowerBound + nextPort.add(1, ordering: .relaxed).oldValue % UInt16(ports.count)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            var yes: Int32 = 1
+            unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+            let bound = unsafe withLoopback(port) { unsafe bind(listener, $0, $1) }
+            if bound == 0, Glibc.listen(listener, 1024) == 0 { return (listener, port) }
+            close(listener)
+        }
+        throw TestClock.Timeout(description: "no port of \(ports) is free")
+    }
+}
+
+/// What the server's thread writes and the test reads.
+final class TargetBook: Sendable {
+    let requests = Mutex<[TargetRequest]>([])
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Time for tests, and the one way in which they wait.
+public enum TestClock {
+    /// Monotonic nanoseconds. C: `clock_gettime`.
+    public static var now: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Seconds since an earlier `now`.
+    public static func seconds(since start: UInt64) -> Double { Double(now - start) / 1e9 }
+
+    /// Blocks this thread.
+    public static func sleep(milliseconds: Int) {
+        usleep(UInt32(milliseconds) * 1000)
+    }
+
+    /// What did not come about in time.
+    public struct Timeout: Error, CustomStringConvertible {
+        /// What was waited for, and how long.
+        public let description: String
+    }
+
+    /// Looks every 10 ms until the condition holds.
+    ///
+    /// - Throws: `Timeout` when it never did.
+    public static func wait(
+        _ seconds: Double, for what: @autoclosure () -> String, until condition: () throws -> Bool
+    ) throws {
+        let start = now
+        while try !condition() {
+            guard self.seconds(since: start) < seconds else {
+                throw Timeout(description: "after \(seconds) s still not: \(what())")
+            }
+            sleep(milliseconds: 10)
+        }
+    }
+}

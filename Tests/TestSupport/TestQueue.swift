@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PGClient
+public import PrivateCluster
+
+/// A database with the schema, for one test, and short words for what tests do with it. Confined to one thread.
+public struct TestQueue: ~Copyable {
+    /// What connects to it.
+    public let database: String
+    /// The test's own connection.
+    public let connection: PGConnection
+
+    private static let template = Result { () throws -> String in
+        let database = try TestCluster.makeDatabaseText()
+        let outcome = try WorkerProcess.run(["migrate", "--database", database])
+        guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
+        return String(database.split(separator: "=").last ?? "")
+    }
+
+    /// A new one on the server of the test process.
+    public init() throws {
+        let text = try TestCluster.makeDatabaseText(template: Self.template.get())
+        connection = try PGConnection(text)
+        database = text
+    }
+
+    /// A new one on a server of the test's own.
+    public init(on cluster: PrivateCluster) throws {
+        let text = cluster.connectionString()
+        let outcome = try WorkerProcess.run(["migrate", "--database", text])
+        guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
+        connection = try PGConnection(text)
+        database = text
+    }
+
+    /// Inserts a job; its id.
+    @discardableResult
+    public func insert(_ columns: String, _ values: String) throws -> Int64 {
+        try connection.query("insert into postrider.jobs (\(columns)) values (\(values)) returning id").int64(0, 0)
+    }
+
+    /// Inserts one job for each number of a range; `values` may use `i`.
+    public func insert(_ count: Int, _ columns: String, _ values: String) throws {
+        try connection.execute(
+            "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
+    }
+
+    /// The one number that a query gives.
+    public func number(_ sql: String) throws -> Int64 { try connection.query(sql).int64(0, 0) }
+
+    /// The one text that a query gives.
+    public func text(_ sql: String) throws -> String? {
+        let result = try connection.query(sql)
+        return result.rowCount == 0 ? nil : result.optionalText(0, 0)
+    }
+
+    /// The rows of a query all of whose columns are text.
+    public func rows(_ sql: String) throws -> [[String?]] {
+        let result = try connection.query(sql)
+        return (0..<result.rowCount).map { row in
+            (0..<result.columnCount).map { result.optionalText(row, $0) }
+        }
+    }
+
+    /// The state of a job.
+    public func state(_ id: Int64) throws -> String? {
+        try text("select state from postrider.job_status where id = \(id)")
+    }
+
+    /// Waits until the query gives true.
+    public func wait(_ seconds: Double = 20, until sql: String) throws {
+        try TestClock.wait(seconds, for: sql) { try connection.query(sql).bool(0, 0) }
+    }
+
+    /// Waits until a job is in a state.
+    public func wait(_ seconds: Double = 20, for id: Int64, toBe state: String) throws {
+        var last: String?
+        try TestClock.wait(seconds, for: "job \(id) \(state), it is \(last ?? "nowhere")") {
+            last = try self.state(id)
+            return last == state
+        }
+    }
+
+    /// Jobs that the target saw more often than `postrider.attempts` has rows for them: calls that nobody knows of.
+    ///
+    /// An attempt whose worker died before it sent anything has a row and no request, so more rows are no error.
+    public func unexplainedCalls(_ target: TargetServer) throws -> [String] {
+        var seen: [String: Int] = [:]
+        for request in target.requests { seen[target.url + request.path, default: 0] += 1 }
+        let known = try rows(
+            """
+            select j.url, count(a.job_id)::text
+            from postrider.jobs j left join postrider.attempts a on a.job_id = j.id group by j.url
+            """)
+        var attempts: [String: Int] = [:]
+        for row in known { attempts[row[0] ?? ""] = Int(row[1] ?? "") }
+        return seen.filter { $0.value > attempts[$0.key] ?? 0 }.map { "\($0.key): \($0.value) calls" }
+    }
+
+    /// How many jobs are in each state, like `succeeded 3, failed 1`.
+    public func states() throws -> String {
+        try text(
+            """
+            select coalesce(string_agg(state || ' ' || n, ', ' order by state), '')
+            from (select state, count(*) as n from postrider.job_status group by state) s
+            """) ?? ""
+    }
+
+    /// Waits until no job is unfinished.
+    public func waitUntilDone(_ seconds: Double = 30) throws {
+        let left = """
+            select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)
+            """
+        try TestClock.wait(seconds, for: "no job left; there are \((try? number(left)) ?? -1)") {
+            try number(left) == 0
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// The built program, run as users run it.
+public enum WorkerProcess {
+    /// How a run ended.
+    public struct Outcome: Equatable, Sendable {
+        /// The exit status; 128 + signal for one that was killed.
+        public var status: Int32
+        /// All it wrote, stdout and stderr together.
+        public var output: String
+
+        /// An outcome to compare with.
+        public init(status: Int32, output: String) {
+            self.status = status
+            self.output = output
+        }
+    }
+
+    /// Beside the test program, where the package manager puts it. C: `realpath`.
+    public static var path: String {
+        guard let resolved = unsafe realpath("/proc/self/exe", nil) else { return "worker" }
+        defer { unsafe free(resolved) }
+        let folder = unsafe String(cString: resolved).split(separator: "/").dropLast()
+        return folder.map { "/" + $0 }.joined() + "/worker"
+    }
+
+    /// Runs it to its end; variables are added to this process's own environment.
+    public static func run(_ words: [String], _ variables: [String: String] = [:]) throws -> Outcome {
+        let (status, output) = try ChildProcess.run(command(words, variables))
+        return Outcome(status: status, output: output)
+    }
+
+    /// Runs it to its end with this text as its standard input.
+    public static func run(_ words: [String], input: String) throws -> Outcome {
+        let pipeline = "printf %s \"$0\" | \"$@\""
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-c", pipeline, input, path] + words)
+        return Outcome(status: status, output: output)
+    }
+
+    /// Starts it and returns its process; the caller ends it. Its output goes to a file or is thrown away.
+    public static func start(
+        _ words: [String], _ variables: [String: String] = [:], output path: String? = nil
+    ) throws -> Int32 {
+        let output = path.map { unsafe open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? -1
+        defer { if output >= 0 { close(output) } }
+        return try ChildProcess.spawn(command(words, variables), output: output)
+    }
+
+    /// Sends a signal to what `start` returned and waits for its end; returns the exit status.
+    public static func end(_ process: Int32, signal: Int32) -> Int32 {
+        kill(process, signal)
+        return ChildProcess.wait(for: process)
+    }
+
+    private static func command(_ words: [String], _ variables: [String: String]) -> [String] {
+        ["/usr/bin/env"] + variables.map { "\($0.key)=\($0.value)" } + [path] + words
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+struct BenchCommandTests {
+    @Test func `bench drains its jobs against an nginx of its own and prints one table`() throws {
+        let database = try TestCluster.makeDatabaseText()
+        #expect(try WorkerProcess.run(["migrate", "--database", database]).status == 0)
+        let outcome = try WorkerProcess.run(["bench", "--jobs", "300", "--database", database])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("\njobs succeeded             300\n"))
+        #expect(outcome.output.contains("\njobs that ended otherwise  0\n"))
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// The commands on a real schema without a worker, so that jobs stay where they were put.
+struct CommandTests {
+    private let database: String
+
+    init() throws {
+        database = try TestCluster.makeDatabaseText()
+        _ = try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": database])
+    }
+
+    private func run(_ words: String...) throws -> WorkerProcess.Outcome {
+        try WorkerProcess.run(words + ["--database", database])
+    }
+
+    private func insert(_ columns: String, _ values: String) throws -> Int64 {
+        try PGConnection(database)
+            .query("insert into postrider.jobs (\(columns)) values (\(values)) returning id").int64(0, 0)
+    }
+
+    @Test func `submit inserts a job from standard input and show tells all of it`() throws {
+        let words = ["submit", "-", "--database", database]
+        let spec = #"{"url": "http://api.example/a", "tag": "from submit", "priority": 4}"#
+        let submitted = try WorkerProcess.run(words, input: spec)
+        #expect(submitted == WorkerProcess.Outcome(status: 0, output: "1\n"))
+        let shown = try run("show", "1")
+        #expect(shown.status == 0)
+        #expect(shown.output.contains("tag               from submit\n"))
+        #expect(shown.output.contains("priority          4\n"))
+        #expect(shown.output.contains("state             ready\n"))
+    }
+
+    @Test(arguments: [
+        ("{", "invalid input syntax"), (#"{"url": "ftp://h/"}"#, "url"), (#"{"urll": "http://h/"}"#, "urll"),
+        ("", "invalid"), ("{\"url\": \"http://h/\u{1}\"}", "invalid"),
+    ])
+    func `submit names what is wrong and ends with 64`(spec: String, word: String) throws {
+        let outcome = try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.hasPrefix("worker: "))
+        #expect(outcome.output.contains(word))
+        #expect(try run("jobs").output.split(separator: "\n").count == 1)
+    }
+
+    @Test func `submit says why a file cannot be read`() throws {
+        let outcome = try run("submit", "/nonexistent")
+        #expect(outcome.status == 64)
+        #expect(
+            outcome.output
+                == "worker: FILE \"/nonexistent\": No such file or directory; give a file, or - for standard input\n")
+    }
+
+    @Test func `jobs lists newest first and narrows by state and queue`() throws {
+        let first = try insert("url, tag", "'http://h/1', 'a'")
+        let second = try insert("url, queue", "'http://h/2', 'mail'")
+        let later = try insert("url, run_at", "'http://h/3', now() + interval '1 h'")
+        func ids(_ outcome: WorkerProcess.Outcome) -> [Int64] {
+            outcome.output.split(separator: "\n").dropFirst().compactMap {
+                $0.split(separator: " ").first.flatMap { Int64($0) }
+            }
+        }
+        #expect(try ids(run("jobs")) == [later, second, first])
+        #expect(try ids(run("jobs", "--state", "scheduled")) == [later])
+        #expect(try ids(run("jobs", "--queue=mail", "--state", "ready")) == [second])
+        #expect(try ids(run("jobs", "--limit", "1")) == [later])
+        let json = try run("jobs", "--json", "--queue", "mail")
+        #expect(json.output.hasPrefix("{\"id\":\(second),"))
+        #expect(json.output.hasSuffix("}\n"))
+    }
+
+    @Test func `cancel, explain and retry tell where the job stands`() throws {
+        let id = try String(insert("url, run_at", "'http://h/', now() + interval '1 h'"))
+        let explained = try run("explain", id)
+        #expect(explained.status == 0)
+        #expect(explained.output.split(separator: "\n").count == 1)
+        #expect(try run("retry", id).status == 64)
+        #expect(try run("cancel", id) == WorkerProcess.Outcome(status: 0, output: "\(id) cancelled\n"))
+        #expect(try run("retry", id).status == 0)
+        #expect(try run("jobs", "--state", "cancelled").output.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: ["show", "cancel", "retry"])
+    func `a job that does not exist ends with 64`(command: String) throws {
+        let outcome = try run(command, "4711")
+        #expect(outcome.status == 64)
+        #expect(outcome.output.hasPrefix("worker: "))
+        #expect(outcome.output.contains("4711"))
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PGClient
+import TestSupport
+import Testing
+
+struct DevCommandTests {
+    /// Waits for something that comes within a second or so; the bound only ends a test that hangs.
+    private static func eventually<Value>(_ look: () throws -> Value?) throws -> Value {
+        for _ in 0..<6000 {
+            if let value = try look() { return value }
+            usleep(5_000)
+        }
+        throw Hung()
+    }
+
+    private struct Hung: Error {}
+
+    private static func connectionString(in file: URL) -> String? {
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("  psql '") && $0.hasSuffix("'") }
+        return line.map { String($0.dropFirst(8).dropLast()) }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
+    func `dev takes a job, and its server ends with it however it ends`(signal: Int32) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = try WorkerProcess.start(["dev"], output: file.path)
+        let text = try Self.eventually { Self.connectionString(in: file) }
+        let directory = try #require(text.split(separator: " ").first).dropFirst("host=".count)
+        do {
+            let connection = try PGConnection(text)
+            let insert = "insert into postrider.jobs (url, max_attempts) values ('http://127.0.0.1:1/', 1) returning id"
+            let id = try connection.query(insert).int64(0, 0)
+            let finished = "select 1 from postrider.job_status where id = \(id) and error_code = 'connect'"
+            _ = try Self.eventually { try connection.query(finished).rowCount == 1 ? true : nil }
+        }
+        #expect(WorkerProcess.end(process, signal: signal) == (signal == SIGKILL ? 128 + SIGKILL : 0))
+        _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }
+        #expect(throws: PGError.self) { _ = try PGConnection(text) }
+    }
+}

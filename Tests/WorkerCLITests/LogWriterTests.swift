@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import WorkerCLI
+
+struct LogWriterTests {
+    private static let event = LogEvent(
+        .warning, "database_lost",
+        [("host", .text("db1")), ("error", .text("a \"b\"\n\\c\u{1b}")), ("tries", .number(3))])
+
+    @Test func `a text line keeps plain words bare and quotes the rest`() {
+        var writer = LogWriter(.text)
+        #expect(
+            writer.text(Self.event, seconds: 1_772_366_400, milliseconds: 7)
+                == "2026-03-01T12:00:00.007Z warning database_lost host=db1 error=\"a \\\"b\\\"\\u000a\\\\c\\u001b\" tries=3\n"
+        )
+    }
+
+    @Test func `a JSON line is one object whatever the values hold`() {
+        var writer = LogWriter(.json)
+        #expect(
+            writer.text(Self.event, seconds: 0, milliseconds: 999)
+                == "{\"time\":\"1970-01-01T00:00:00.999Z\",\"level\":\"warning\",\"event\":\"database_lost\","
+                + "\"host\":\"db1\",\"error\":\"a \\\"b\\\"\\u000a\\\\c\\u001b\",\"tries\":3}\n")
+    }
+
+    @Test func `the buffer is built anew for each line`() {
+        var writer = LogWriter(.text)
+        _ = writer.text(Self.event, seconds: 0, milliseconds: 0)
+        let second = writer.text(LogEvent(.info, "b"), seconds: 0, milliseconds: 0)
+        #expect(second == "1970-01-01T00:00:00.000Z info b\n")
+    }
+
+    @Test func `a table keeps its columns and lets nothing steer the terminal`() {
+        let table = TextTable.format(["ID", "URL"], [["1", "a\u{1b}[2J"], ["20", "é"]])
+        #expect(table == "ID  URL\n1   a\\u{1b}[2J\n20  é\n")
+    }
+
+    @Test func `a body that is not text is shown by its size`() {
+        #expect(ShowCommand.body([0xFF, 0x00]) == "(2 bytes, not text)")
+        #expect(ShowCommand.body(Array("hi".utf8)) == "hi")
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Migrations
+import PGClient
+import TestSupport
+import Testing
+
+struct WorkerProcessTests {
+    @Test(arguments: [
+        ["--concurrency", "0"], ["run", "--concurrency", "x"], ["--no-such-flag"], ["frobnicate"], ["show", "zero"],
+    ])
+    func `a line that cannot be meant ends with 64 and one line`(words: [String]) throws {
+        let outcome = try WorkerProcess.run(words)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.hasPrefix("worker: "))
+        #expect(outcome.output.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [["--help"], ["migrate", "--help"], ["run", "--concurrency", "x", "--help"]])
+    func `help ends with 0 wherever it stands`(words: [String]) throws {
+        let outcome = try WorkerProcess.run(words)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("usage: worker "))
+    }
+
+    @Test(arguments: [["run"], ["migrate"], ["jobs"]])
+    func `a database that cannot be reached ends with 69 and without the password`(words: [String]) throws {
+        let outcome = try WorkerProcess.run(
+            words, ["POSTRIDER_DATABASE": "postgresql://me:geheim@127.0.0.1:1/none"])
+        #expect(outcome.status == 69)
+        #expect(outcome.output.hasPrefix("worker: database not reachable: "))
+        #expect(!outcome.output.contains("geheim"))
+    }
+
+    @Test func `a database without the schema ends with 78 and says what to do`() throws {
+        let database = try TestCluster.makeDatabaseText()
+        for words in [["run"], ["jobs"], ["migrate", "--status"]] {
+            let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": database])
+            #expect(outcome.status == 78)
+            #expect(outcome.output.contains("run: worker migrate"))
+        }
+        #expect(try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": database]).status == 0)
+        let status = try WorkerProcess.run(["migrate", "--status"], ["POSTRIDER_DATABASE": database])
+        #expect(status.status == 0)
+        #expect(status.output.contains("applied  0001_schema.sql\n"))
+    }
+
+    @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
+        let text = try TestCluster.makeDatabaseText()
+        let connection = try PGConnection(text)
+        // A row of the last file that is not committed stops the migrator there, all other files applied.
+        let last = try #require(Migrations.all.map(\.name).filter { $0.hasPrefix("views/") }.max())
+        try connection.execute(
+            """
+            create schema postrider;
+            create table postrider.migrations (name text primary key, checksum text not null,
+              applied_at timestamptz not null default now(), worker_version text not null,
+              breaking boolean not null default true);
+            """)
+        let blocker = try PGConnection(text)
+        try blocker.execute("begin; insert into postrider.migrations values ('\(last)', '', now(), '0.0.0', false)")
+        let process = try WorkerProcess.start(["migrate"], ["POSTRIDER_DATABASE": text])
+        let waiting = """
+            select 1 from pg_stat_activity
+            where application_name = 'worker migrate' and datname = current_database() and wait_event_type = 'Lock'
+            """
+        while try connection.query(waiting).rowCount == 0 { usleep(5_000) }
+        #expect(WorkerProcess.end(process, signal: SIGKILL) == 128 + SIGKILL)
+        try blocker.execute("rollback")
+
+        let migrated = try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": text])
+        #expect(migrated.status == 0)
+        #expect(migrated.output.contains("applied  0001_schema.sql\n"))
+    }
+}

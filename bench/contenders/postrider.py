@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postrider itself, through its public surface only."""
+
+import os
+from pathlib import Path
+
+from contenders.contender import Contender
+
+
+class Postrider(Contender):
+    """The worker of POSTRIDER_WORKER, else of the release build."""
+
+    name = "postrider"
+    load_sql = "insert into postrider.jobs (url) select %(url)s::text from generate_series(1, %(count)s)"
+    load_later_sql = (
+        "insert into postrider.jobs (url, run_at)"
+        " select %(url)s::text, now() + interval '1 day' from generate_series(1, %(count)s)")
+    insert_sql = "insert into postrider.jobs (url) values (%s::text)"
+    finished_sql = "select count(*) from postrider.results"
+    kept_sql = (
+        "select count(*) from postrider.job_status"
+        " where state = 'succeeded' and status_code = 200 and length(body) > 200")
+    claim_pattern = "%postrider.claim(%"
+    jobs_table = "postrider.jobs"
+
+    def __init__(self, repository: Path, build: Path):
+        super().__init__(repository, build)
+        program = Path(os.environ.get("POSTRIDER_WORKER", repository / ".build/release/worker")).absolute()
+        if not program.exists():
+            raise SystemExit(f"bench: {program} is not there; run `make build` first, or set POSTRIDER_WORKER")
+        self._program = str(program)
+
+    def prepare(self, url: str) -> None:
+        self.install([self._program, "migrate", "--database", url])
+
+    def command(self, url: str, concurrency: int) -> list[str]:
+        return [self._program, "--concurrency", str(concurrency), "--database", url, "--allow-private"]

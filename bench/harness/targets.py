@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two servers that are called: nginx, which counts requests, and the stamp target, which times them."""
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.process import Process
+
+PORTS = range(22500, 23000)  # below the kernel's range of passing ports
+START_LIMIT_S = 10
+
+
+def free_port(taken: set[int]) -> int:
+    """A loopback port nobody listens on, and not in `taken`."""
+    for port in PORTS:
+        if port in taken:
+            continue
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise SystemExit(f"bench: no free port from {PORTS.start} to {PORTS.stop - 1}")
+
+
+class Target:
+    """A server on loopback, asked over one kept connection."""
+
+    def __init__(self, process: Process, port: int):
+        self.process, self.base_url = process, f"http://127.0.0.1:{port}"
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self._await_listening(port)
+
+    @property
+    def pid(self) -> int:
+        """Of its (master) process."""
+        return self.process.pid
+
+    def ask(self, path: str) -> str:
+        """The body of a GET."""
+        self._connection.request("GET", path)
+        return self._connection.getresponse().read().decode()
+
+    def close(self) -> None:
+        """Ends the server."""
+        self._connection.close()
+        self.process.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _await_listening(self, port: int) -> None:
+        deadline = time.monotonic() + START_LIMIT_S
+        while True:
+            self.process.check()
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+
+class Nginx(Target):
+    """Answers at once with 300 bytes of JSON, and counts."""
+
+    def __init__(self, template: Path, run: Path, port: int):
+        configuration = run / "nginx.conf"
+        text = template.read_text().replace("@RUN@", str(run)).replace("@PORT@", str(port))
+        configuration.write_text(text)
+        errors = str(run / "nginx.log")
+        command = ["nginx", "-e", errors, "-p", str(run), "-c", str(configuration)]
+        super().__init__(Process("nginx", command, run / "nginx.out", on_orphaned="TERM"), port)
+        self._asked = 0
+
+    def requests(self) -> int:
+        """How many requests of others have come in since the start. Asking is itself a request: not counted."""
+        self._asked += 1
+        numbers = self.ask("/status").splitlines()[2].split()
+        return int(numbers[2]) - self._asked
+
+    def watch(self, wanted: int, since: int, worker: Process, limit_s: float) -> Iterator[tuple[float, int]]:
+        """Yields (monotonic time, requests after `since`) about every 20 ms, the last pair at or past `wanted`."""
+        start = time.monotonic()
+        while True:
+            count, now = self.requests() - since, time.monotonic()
+            yield now, count
+            if count >= wanted:
+                return
+            if now - start > limit_s:
+                raise TimeoutError(f"{worker.name}: {count} of {wanted} requests after {limit_s:.0f} s")
+            worker.check()
+            rate = count / (now - start) if now > start else 0
+            left = (wanted - count) / rate if rate else 0.004
+            # Looks more often as the end comes near, so that the clock stops in time.
+            time.sleep(min(0.02, max(0.002, left / 2)))
+
+
+class StampTarget(Target):
+    """Tells when calls arrived, and keeps calls waiting."""
+
+    def __init__(self, program: Path, run: Path, port: int):
+        super().__init__(Process("stamp_target", [str(program), str(port)], run / "stamp_target.out"), port)
+
+    def clear(self) -> None:
+        """Forgets all arrivals."""
+        self.ask("/clear")
+
+    def arrivals(self) -> dict[int, int]:
+        """Number of the call → wall clock of its first arrival, ns."""
+        pairs = (line.split() for line in self.ask("/stamps").splitlines())
+        return {int(number): int(stamp) for number, stamp in pairs}
+
+    def waiting(self) -> int:
+        """Calls that are held open now."""
+        return int(self.ask("/waiting"))

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured. A scenario measures one contender in one round."""
+
+from scenarios.backlog import Backlog
+from scenarios.drain import Drain
+from scenarios.insert import Insert
+from scenarios.latency import Latency
+from scenarios.memory import Memory
+from scenarios.pinned import Pinned
+from scenarios.scenario import Scenario
+
+SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert)}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One SQL file of this folder, as the binary carries it.
+public struct MigrationFile: Equatable, Sendable {
+    /// How a file is applied.
+    public enum Kind: Equatable, Sendable {
+        /// Once, in the order of the numbers; never changes after a release.
+        case numbered
+        /// Again whenever it changes, after the numbered files.
+        case function
+        /// Again whenever it changes, after the functions.
+        case view
+    }
+
+    /// The path inside this folder: `0001_schema.sql`, `functions/claim.sql`. This is the identity in the database.
+    public let name: String
+    /// How it is applied.
+    public let kind: Kind
+    /// The text, UTF-8.
+    public let bytes: [UInt8]
+
+    /// A file; the kind follows from the folder in its name.
+    public init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+        kind = name.hasPrefix("functions/") ? .function : name.hasPrefix("views/") ? .view : .numbered
+    }
+}
+
+/// All files of this folder. A test compares the list with the folder, so that none is forgotten.
+public enum Migrations {
+    /// In the order of the names; `-- after:` headers are looked at by the migrator.
+    public static let all = numbered + functions + views
+
+    private static let numbered = [
+        MigrationFile(name: "0001_schema.sql", bytes: PackageResources._001_schema_sql)
+    ]
+
+    private static let functions = [
+        MigrationFile(name: "functions/admit_job.sql", bytes: PackageResources.admit_job_sql),
+        MigrationFile(name: "functions/beat.sql", bytes: PackageResources.beat_sql),
+        MigrationFile(name: "functions/cancel.sql", bytes: PackageResources.cancel_sql),
+        MigrationFile(name: "functions/cancel_all.sql", bytes: PackageResources.cancel_all_sql),
+        MigrationFile(name: "functions/claim.sql", bytes: PackageResources.claim_sql),
+        MigrationFile(name: "functions/enlist.sql", bytes: PackageResources.enlist_sql),
+        MigrationFile(name: "functions/expire.sql", bytes: PackageResources.expire_sql),
+        MigrationFile(name: "functions/explain.sql", bytes: PackageResources.explain_sql),
+        MigrationFile(name: "functions/extend_partitions.sql", bytes: PackageResources.extend_partitions_sql),
+        MigrationFile(name: "functions/feed.sql", bytes: PackageResources.feed_sql),
+        MigrationFile(name: "functions/feed_job.sql", bytes: PackageResources.feed_job_sql),
+        MigrationFile(name: "functions/feed_next.sql", bytes: PackageResources.feed_next_sql),
+        MigrationFile(name: "functions/finish.sql", bytes: PackageResources.finish_sql),
+        MigrationFile(name: "functions/fold.sql", bytes: PackageResources.fold_sql),
+        MigrationFile(name: "functions/form_pairs.sql", bytes: PackageResources.form_pairs_sql),
+        MigrationFile(name: "functions/headers_defect.sql", bytes: PackageResources.headers_defect_sql),
+        MigrationFile(name: "functions/headers_json.sql", bytes: PackageResources.headers_json_sql),
+        MigrationFile(name: "functions/host_is_plain.sql", bytes: PackageResources.host_is_plain_sql),
+        MigrationFile(name: "functions/job_defect.sql", bytes: PackageResources.job_defect_sql),
+        MigrationFile(name: "functions/job_is_regular.sql", bytes: PackageResources.job_is_regular_sql),
+        MigrationFile(name: "functions/job_lane.sql", bytes: PackageResources.job_lane_sql),
+        MigrationFile(name: "functions/jobs_feed.sql", bytes: PackageResources.jobs_feed_sql),
+        MigrationFile(name: "functions/jobs_keep.sql", bytes: PackageResources.jobs_keep_sql),
+        MigrationFile(name: "functions/lead.sql", bytes: PackageResources.lead_sql),
+        MigrationFile(name: "functions/leads.sql", bytes: PackageResources.leads_sql),
+        MigrationFile(name: "functions/leave.sql", bytes: PackageResources.leave_sql),
+        MigrationFile(name: "functions/make_tracks.sql", bytes: PackageResources.make_tracks_sql),
+        MigrationFile(name: "functions/pairs.sql", bytes: PackageResources.pairs_sql),
+        MigrationFile(name: "functions/pairs_defect.sql", bytes: PackageResources.pairs_defect_sql),
+        MigrationFile(name: "functions/promote.sql", bytes: PackageResources.promote_sql),
+        MigrationFile(name: "functions/ready_place.sql", bytes: PackageResources.ready_place_sql),
+        MigrationFile(name: "functions/reap.sql", bytes: PackageResources.reap_sql),
+        MigrationFile(name: "functions/requeue.sql", bytes: PackageResources.requeue_sql),
+        MigrationFile(name: "functions/reschedule.sql", bytes: PackageResources.reschedule_sql),
+        MigrationFile(name: "functions/result_json.sql", bytes: PackageResources.result_json_sql),
+        MigrationFile(name: "functions/retry.sql", bytes: PackageResources.retry_sql),
+        MigrationFile(name: "functions/retry_delay.sql", bytes: PackageResources.retry_delay_sql),
+        MigrationFile(name: "functions/set_idle.sql", bytes: PackageResources.set_idle_sql),
+        MigrationFile(name: "functions/shut_idle_gate.sql", bytes: PackageResources.shut_idle_gate_sql),
+        MigrationFile(name: "functions/state_name.sql", bytes: PackageResources.state_name_sql),
+        MigrationFile(name: "functions/submit.sql", bytes: PackageResources.submit_sql),
+        MigrationFile(name: "functions/survey.sql", bytes: PackageResources.survey_sql),
+        MigrationFile(name: "functions/take_aborts.sql", bytes: PackageResources.take_aborts_sql),
+        MigrationFile(name: "functions/tend.sql", bytes: PackageResources.tend_sql),
+        MigrationFile(name: "functions/try_jsonb.sql", bytes: PackageResources.try_jsonb_sql),
+        MigrationFile(name: "functions/url_defect.sql", bytes: PackageResources.url_defect_sql),
+        MigrationFile(name: "functions/url_lane.sql", bytes: PackageResources.url_lane_sql),
+        MigrationFile(name: "functions/url_shown.sql", bytes: PackageResources.url_shown_sql),
+        MigrationFile(name: "functions/wake.sql", bytes: PackageResources.wake_sql),
+    ]
+
+    private static let views = [
+        MigrationFile(name: "views/attempts.sql", bytes: PackageResources.attempts_sql),
+        MigrationFile(name: "views/job_status.sql", bytes: PackageResources.job_status_sql),
+        MigrationFile(name: "views/queue_status.sql", bytes: PackageResources.queue_status_sql),
+        MigrationFile(name: "views/recent_failures.sql", bytes: PackageResources.recent_failures_sql),
+        MigrationFile(name: "views/worker_status.sql", bytes: PackageResources.worker_status_sql),
+    ]
+}

@@ -1,0 +1,58 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Every rule that a row of jobs must obey, in the order of the columns. The message begins with the column's
+-- name and never quotes a value that may hold a secret (url, headers, bodies).
+create or replace function postrider.admit_job(p_job postrider.jobs) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+  v_unsupported text;
+begin
+  -- What comes with later work is refused, never ignored.
+  v_unsupported := case
+    when p_job.kind in ('batch', 'chain') then 'kind'
+    when p_job.dedupe_key is not null then 'dedupe_key'
+    when p_job.on_duplicate = 'skip' then 'on_duplicate'
+    when p_job.service is not null then 'service'
+    when p_job.use_cdn then 'use_cdn'
+    when p_job.body_parts is not null then 'body_parts'
+    when p_job.credential is not null then 'credential'
+    when p_job.login_required then 'login_required'
+    when p_job.response_format in ('json', 'xml') then 'response_format'
+    when p_job.validator is not null then 'validator'
+    when p_job.extract is not null then 'extract'
+    when p_job.result_type in ('list', 'object') then 'result_type'
+    when p_job.download_to is not null then 'download_to'
+    when p_job.sha256 is not null then 'sha256'
+    when p_job.cache_ttl is not null then 'cache_ttl'
+    when p_job.cache_version <> 0 then 'cache_version'
+    when p_job.cache_sensitive is not null then 'cache_sensitive'
+    when p_job.ignore_cache then 'ignore_cache'
+    when p_job.paginate is not null then 'paginate'
+    when p_job.run_if is not null then 'run_if'
+    when p_job.mode in ('settle', 'first') then 'mode'
+    when p_job.max_parallel is not null then 'max_parallel'
+    when p_job.on_success is not null then 'on_success'
+    when p_job.on_failure is not null then 'on_failure'
+    when p_job.callback_url is not null then 'callback_url'
+    when p_job.notify then 'notify'
+  end;
+  if v_unsupported is not null then
+    raise exception using errcode = 'PR002', schema = 'postrider', table = 'jobs', column = v_unsupported,
+      message = format('jobs.%s: this value is not supported yet', v_unsupported),
+      hint = format('Leave %s out; a later version of Postrider brings it.', v_unsupported);
+  end if;
+
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
+    from postrider.job_defect(p_job) d;
+  if found and v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_column,
+      message = format('jobs.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+end
+$$;
+comment on function postrider.admit_job(postrider.jobs) is
+  'private: raises PR001 for a job that breaks a rule, PR002 for one that asks for what is not supported yet';

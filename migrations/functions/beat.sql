@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.beat(p_worker int, p_in_flight int, p_draining boolean, p_idle boolean)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_alive boolean;
+begin
+  update postrider.workers
+     set heartbeat_at = clock_timestamp(), in_flight = p_in_flight, draining = p_draining
+   where id = p_worker and ended_at is null;
+  v_alive := found;
+  if v_alive and p_idle and (select g.last_value from postrider.idle_gate g) = 1 then
+    perform postrider.set_idle(p_worker, true);
+  end if;
+  return v_alive;
+end
+$$;
+comment on function postrider.beat(int, int, boolean, boolean) is
+  'private: heartbeat of a worker, every 3 s; false: it was declared lost and must enlist again';

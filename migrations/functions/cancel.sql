@@ -1,0 +1,55 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
+-- for; afterwards its result stands and the cancel changes nothing.
+create or replace function postrider.cancel(p_id bigint) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_row postrider.ready;
+  v_planned postrider.scheduled;
+  v_state "char";
+begin
+  for i in 1 .. 100 loop
+    select * into v_row from postrider.ready r
+     where r.ctid = (select p.spot from postrider.ready_place(p_id) p) for update;
+    exit when found;
+    delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
+    if found then
+      insert into postrider.results (job_id, attempt, track, rekey, state, error_code, error)
+      values (p_id, v_planned.attempt, v_planned.track, v_planned.rekey, 'c', 'cancelled', 'cancelled before it was called');
+      insert into postrider.tallies (track, state, jobs) values (v_planned.track, 'c', 1);
+      return true;
+    end if;
+    if exists (select from postrider.results r where r.job_id = p_id) then
+      return false;
+    end if;
+    continue when postrider.feed_job(p_id);
+    if not exists (select from postrider.jobs j where j.id = p_id) then
+      raise exception using errcode = 'PR003', message = format('job %s does not exist', p_id),
+        hint = 'Look it up in postrider.job_status.';
+    end if;
+    -- Between two places (just promoted, reaped or moved): look again.
+  end loop;
+  if v_row.job_id is null then
+    raise exception using errcode = 'PR004', message = format('job %s could not be reached, it keeps moving', p_id),
+      hint = 'Try again.';
+  end if;
+  delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
+  v_state := case when v_row.worker > 0 and v_row.at_most_once then 'u' else 'c' end;
+  insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+  values (p_id, case when v_row.worker > 0 then v_row.since end, v_row.fence, v_row.worker, v_row.attempt,
+          v_row.track, v_row.rekey, v_state, 'cancelled',
+          case when v_row.worker = 0 then 'cancelled before it was called'
+               when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
+               else 'cancelled while it was running' end);
+  insert into postrider.tallies (track, state, jobs) values (v_row.track, v_state, 1);
+  if v_row.worker > 0 then
+    insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
+    perform pg_notify('postrider', 'abort');
+  end if;
+  return true;
+end
+$$;
+comment on function postrider.cancel(bigint) is
+  'public: ends an unfinished job; a running call is aborted within a second. False if the job was finished already';

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Takes each job by itself in the order in which all others lock; a job that ends meanwhile is not counted.
+create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_id bigint;
+  v_count bigint := 0;
+begin
+  for v_id in
+    select w.job_id
+      from (select r.job_id, r.track, r.seq from postrider.ready r
+            union all
+            select s.job_id, s.track, null from postrider.scheduled s) w
+      join postrider.jobs j on j.id = w.job_id
+     where (cancel_all.queue is null or j.queue = cancel_all.queue)
+       and (cancel_all.lane is null or coalesce(j.lane, postrider.url_lane(j.url)) = cancel_all.lane)
+       and (cancel_all.tag is null or j.tag = cancel_all.tag)
+     order by w.track, w.seq nulls last, w.job_id
+  loop
+    v_count := v_count + postrider.cancel(v_id)::int;
+  end loop;
+  return v_count;
+end
+$$;
+comment on function postrider.cancel_all(text, text, text) is
+  'public: cancels all unfinished jobs of a queue, lane and tag (null: any); how many';

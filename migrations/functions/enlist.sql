@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A worker makes itself known; it does so anew each time it has lost the connection that claims. The new number
+-- takes over the leases that the worker still holds. Rows that a claim took for the old number and whose answer
+-- never arrived become ready again, unused: nobody has called them. A claim of the old number that is still on
+-- its way fails, since the number has ended; the advisory lock waits for one that is under way.
+create or replace function postrider.enlist(
+  p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[])
+returns table (worker int, installation uuid, idempotency_header text, held bigint[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_worker int;
+  v_held bigint[] := '{}';
+begin
+  if p_old > 0 then
+    perform pg_advisory_xact_lock(1886351474, p_old);
+    update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
+    delete from postrider.idle_workers i where i.worker = p_old;
+    perform postrider.shut_idle_gate();
+  end if;
+  insert into postrider.workers (name, version, queues, concurrency)
+  values (p_name, p_version, p_queues, p_concurrency)
+  returning id into v_worker;
+  if p_old > 0 then
+    with mine as (
+      update postrider.ready r
+         set worker = v_worker
+        from unnest(p_tracks, p_seqs) as h(track, seq)
+       where r.track = h.track and r.seq = h.seq and r.worker = p_old
+      returning r.seq)
+    select coalesce(array_agg(m.seq), '{}') into v_held from mine m;
+    perform postrider.requeue(p_old);
+    update postrider.aborts a set worker = v_worker where a.worker = p_old;
+    update postrider.leases l set owner = v_worker where l.owner = p_old;
+  end if;
+  return query select v_worker, s.installation, s.idempotency_header, v_held from postrider.settings s;
+end
+$$;
+comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[]) is
+  'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings and the seq of each lease that still holds';

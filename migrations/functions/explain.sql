@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.explain(id bigint) returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job postrider.jobs;
+  v_result postrider.results;
+  v_place record;
+  v_at timestamptz;
+  v_attempt int;
+  v_lane text;
+  v_ahead bigint;
+  v_workers int;
+  v_free int;
+  v_name text;
+begin
+  select * into v_job from postrider.jobs j where j.id = explain.id;
+  if not found then
+    return format('Job %s does not exist.', explain.id);
+  end if;
+  select * into v_result from postrider.results r where r.job_id = explain.id;
+  if found then
+    return format('Job %s %s at %s%s.', explain.id,
+      case v_result.state when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'was cancelled'
+        when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
+      to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+      coalesce(format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error),
+               format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)));
+  end if;
+  v_lane := coalesce(v_job.lane, postrider.url_lane(v_job.url));
+  select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
+    from postrider.workers w
+   where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));
+  select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = explain.id;
+  if found then
+    return format('Job %s is scheduled: %s at %s, in %s%s.', explain.id,
+      case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
+      to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end);
+  end if;
+  select p.*, w.name into v_place
+    from postrider.ready_place(explain.id) p left join postrider.workers w on w.id = p.worker;
+  if not found and exists (select from postrider.intake i where explain.id between i.first_id and i.last_id and explain.id = any (i.ids)) then
+    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s.', explain.id, v_lane,
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end);
+  elsif not found then
+    return format('Job %s is between two steps; ask again in a moment.', explain.id);
+  end if;
+  if v_place.worker > 0 then
+    return format('Job %s is running: attempt %s on worker %s since %s.', explain.id, v_place.attempt, v_place.name,
+      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'));
+  end if;
+  if v_workers = 0 then
+    return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s.',
+      explain.id, v_job.queue, v_job.queue);
+  end if;
+  select count(*) into v_ahead
+    from (select from postrider.ready r
+           where r.track = v_place.track and r.seq < v_place.seq and r.worker = 0 limit 10001) a;
+  return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s.',
+    explain.id, case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, v_lane, v_job.priority,
+    v_workers, v_free, v_job.queue);
+end
+$$;
+comment on function postrider.explain(bigint) is
+  'public: one sentence that says why a job is not running and when it will, or how it ended';

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.feed(p_lists bigint[]) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+declare
+  v_fed bigint;
+begin
+  insert into postrider.tracks (queue, lane, priority)
+  select distinct i.queue, i.lane, i.priority from postrider.intake i where i.id = any (p_lists) order by 1, 2, 3
+      on conflict do nothing;
+  with gone as (
+    delete from postrider.intake i where i.id = any (p_lists) returning i.*)
+  insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once)
+  select job_id, job_id, g.track, g.max_attempts, g.at_most_once
+    from (select t.id as track, i.max_attempts, i.at_most_once, i.ids
+            from gone i
+            join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
+           order by i.first_id) g
+   cross join lateral unnest(g.ids) as job_id;
+  get diagnostics v_fed = row_count;
+  return v_fed;
+end
+$$;
+comment on function postrider.feed(bigint[]) is
+  'private: moves the jobs of the intake lists given into ready, making their tracks; how many jobs';

@@ -1,0 +1,77 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The finish of a batch of attempts: one element of each array is one attempt. An attempt counts only while its
+-- lease holds (track, seq, fence and worker as claimed); one that lost it changes nothing.
+--
+-- p_verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used).
+-- A retryable failure becomes final when its attempts or its time are used up.
+--
+-- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
+-- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other.
+create or replace function postrider.finish(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
+  p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
+  p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
+  p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[])
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_done bigint[];
+begin
+  with x as materialized (
+    select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
+      p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received)
+      as x(track, seq, fence, verdict, status, code, error, headers, body,
+      retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received)),
+  gone as (
+    delete from postrider.ready r
+     using x
+     where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+    returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at, x.*,
+      case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
+           when x.verdict = 'h' and r.expires_at <= now() then 'e'
+           else x.verdict end as outcome),
+  final as (
+    insert into postrider.results (
+      job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
+      status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
+      bytes_sent, bytes_received)
+    select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
+      g.status, g.rekey, g.outcome, g.reused, g.http,
+      case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
+      g.sent, g.received
+      from gone g
+     where g.outcome in ('s', 'f', 'u', 'e')),
+  tried as (
+    insert into postrider.tries (
+      job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
+      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received)
+    select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
+      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received
+      from gone g
+     where g.outcome in ('r', 'h')),
+  again as (
+    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+    select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
+             (select j.backoff from postrider.jobs j where j.id = g.job_id), g.attempt, g.retry_after_ms) end,
+           g.job_id, g.track, g.attempt - (g.outcome = 'h')::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
+      from gone g
+     where g.outcome in ('r', 'h')),
+  tally as (
+    insert into postrider.tallies (track, state, jobs)
+    select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
+  select array_agg(g.seq) into v_done from gone g;
+  return coalesce(v_done, '{}');
+end
+$$;
+comment on function postrider.finish(
+  int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[]) is
+  'private: ends the attempts given and returns the seq of each whose lease still held';

@@ -1,0 +1,41 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The only writer of totals, so finishes never meet on a shared row.
+-- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
+create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_last bigint;
+begin
+  if not postrider.leads(p_worker, p_epoch) then
+    return null;
+  end if;
+  with gone as (
+    delete from postrider.tallies t
+     where t.ctid = any (array(select x.ctid from postrider.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
+    returning t.*),
+  summed as (
+    select date_trunc('minute', g.at) as minute, coalesce(k.queue, 'default') as queue, g.state, sum(g.jobs) as jobs
+      from gone g left join postrider.tracks k on k.id = g.track
+     group by 1, 2, 3),
+  written as (
+    insert into postrider.totals as t (minute, queue, state, jobs)
+    select s.minute, s.queue, s.state, s.jobs from summed s
+        on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs)
+  select max(g.id) into v_last from gone g;
+  with old as (
+    delete from postrider.totals t
+     where t.minute < now() - interval '1 hour' and t.minute > '-infinity'
+    returning t.*),
+  summed as (
+    select o.queue, o.state, sum(o.jobs) as jobs from old o group by 1, 2)
+  insert into postrider.totals as t (minute, queue, state, jobs)
+  select '-infinity', s.queue, s.state, s.jobs from summed s
+      on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
+  return v_last;
+end
+$$;
+comment on function postrider.fold(int, bigint, bigint, int) is
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them';

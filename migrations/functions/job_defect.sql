@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bad text;
+begin
+  select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
+    (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
+    (p_job.run_at is null, 'run_at'), (p_job.max_attempts is null, 'max_attempts'),
+    (p_job.delivery is null, 'delivery'), (p_job.on_duplicate is null, 'on_duplicate'),
+    (p_job.method is null, 'method'), (p_job.use_cdn is null, 'use_cdn'),
+    (p_job.login_required is null, 'login_required'), (p_job.response_format is null, 'response_format'),
+    (p_job.result_type is null, 'result_type'), (p_job.cache_version is null, 'cache_version'),
+    (p_job.ignore_cache is null, 'ignore_cache'), (p_job.mode is null, 'mode'), (p_job.notify is null, 'notify'),
+    (p_job.created_at is null, 'created_at'), (p_job.created_by is null, 'created_by')
+  ) as d(bad, c)
+  where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
+  select d.c, d.r, d.h into column_name, reason, hint from (values
+    (p_job.kind not in ('request', 'batch', 'chain'),
+     'kind', 'must be request, batch or chain', 'A single call is a request, the default.'),
+    (p_job.parent_id is not null and not exists (select from postrider.jobs j where j.id = p_job.parent_id),
+     'parent_id', format('job %s does not exist', p_job.parent_id),
+     'Insert the batch or chain first and give its id.'),
+    (p_job.parent_id is not null,
+     'parent_id', format('job %s is a request and has no members', p_job.parent_id),
+     'Only a batch or a chain can be a parent.'),
+    (p_job.position is not null,
+     'position', 'is for members of a batch or chain', 'Leave it out, or give parent_id.'),
+    (p_job.name = '' or length(p_job.name) > 200,
+     'name', 'must have 1 to 200 characters', 'Templates refer to a job by this name.'),
+    (p_job.queue = '' or length(p_job.queue) > 200,
+     'queue', 'must have 1 to 200 characters', 'Leave it out for the queue default.'),
+    (p_job.lane = '' or length(p_job.lane) > 300,
+     'lane', 'must have 1 to 300 characters', 'Leave it out and the host:port of the URL is taken.'),
+    (p_job.priority not between -100 and 100,
+     'priority', format('%s is out of range', p_job.priority), 'Give -100 to 100; low is -4, normal 0, high 4.'),
+    (not isfinite(p_job.run_at),
+     'run_at', 'must be a point in time', 'Leave it out to run at once.'),
+    (p_job.expires_at <= p_job.run_at,
+     'expires_at', 'is not after run_at', 'Give a later time, or leave it out.'),
+    (p_job.timeout <= interval '0' or p_job.timeout > interval '1 day',
+     'timeout', format('%s is not a usable limit', p_job.timeout), 'Give more than 0 and at most 1 day, like ''30 s''.'),
+    (p_job.max_attempts not between 1 and 1000,
+     'max_attempts', format('%s is out of range', p_job.max_attempts), 'Give 1 (no retry) to 1000.'),
+    (cardinality(p_job.backoff) not between 1 and 100 or array_ndims(p_job.backoff) > 1
+       or exists (select from unnest(p_job.backoff) b where b is null or b < interval '0' or b > interval '30 days'),
+     'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
+    (p_job.delivery not in ('at_least_once', 'at_most_once'),
+     'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
+    (p_job.on_duplicate not in ('error', 'skip'),
+     'on_duplicate', 'must be error or skip', 'Leave it out for error.'),
+    (p_job.method not in ('GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
+     'method', 'is not a method that can be sent',
+     'Give GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS, in capital letters.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
+  select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.url) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
+
+  v_bad := postrider.pairs_defect(p_job.query);
+  if v_bad is not null then
+    column_name := 'query';
+    reason := v_bad;
+    hint := 'Give an object like {"limit": 10, "tag": ["a", "b"]}.';
+    return;
+  end if;
+
+  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider.headers_defect(p_job.headers) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
+
+  select d.c, d.r, d.h into column_name, reason, hint from (values
+    (num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 1,
+     case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json' else 'body_form' end,
+     'there is more than one body', 'Give at most one of body, body_json, body_form, body_parts.'),
+    (jsonb_typeof(p_job.body_form) <> 'object',
+     'body_form', 'must be an object', 'Like {"name": "ada", "tags": ["a", "b"]}.'),
+    (p_job.response_format not in ('raw', 'json', 'xml'),
+     'response_format', 'must be raw, json or xml', 'Leave it out for raw.'),
+    (isempty(p_job.ok_statuses) or not p_job.ok_statuses <@ '{[100,600)}'::int4multirange,
+     'ok_statuses', 'must hold statuses between 100 and 599', 'Like ''{[200,300),[404,405)}''.'),
+    (p_job.result_type not in ('any', 'list', 'object'),
+     'result_type', 'must be any, list or object', 'Leave it out for any.'),
+    (p_job.max_response not between 0 and 67108864,
+     'max_response', format('%s is out of range', p_job.max_response), 'Give 0 to 67108864 bytes (64 MiB).'),
+    (p_job.mode not in ('all', 'settle', 'first'),
+     'mode', 'must be all, settle or first', 'It is for batches; leave it out.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+end
+$$;
+comment on function postrider.job_defect(postrider.jobs) is
+  'private: the first column of a job that breaks a rule, why, and what would be right; nulls for a good row';

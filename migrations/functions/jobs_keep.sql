@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.jobs_keep() returns trigger
+language plpgsql
+as $$
+begin
+  raise exception using errcode = 'PR007', schema = 'postrider', table = 'jobs',
+    message = format('jobs: %s is refused, a job never changes once inserted', tg_op),
+    hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id).';
+end
+$$;
+comment on function postrider.jobs_keep() is 'private: statement trigger of jobs; refuses UPDATE and DELETE';
+
+create or replace trigger jobs_keep
+  before update or delete on postrider.jobs
+  for each statement execute function postrider.jobs_keep();

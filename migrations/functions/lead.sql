@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.lead(p_worker int) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_epoch bigint;
+begin
+  update postrider.leases l
+     set owner = p_worker,
+         epoch = case when l.owner = p_worker then l.epoch else l.epoch + 1 end,
+         until = clock_timestamp() + interval '10 s'
+   where l.name = 'leader'
+     and (l.owner = p_worker or l.until < clock_timestamp())
+     and exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null)
+  returning l.epoch into v_epoch;
+  return v_epoch;
+end
+$$;
+comment on function postrider.lead(int) is
+  'private: takes or renews the leader''s lease, 10 s long; its epoch, or null while another worker leads';

@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.leave(p_worker int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform pg_advisory_xact_lock(1886351474, p_worker);
+  update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
+  delete from postrider.idle_workers i where i.worker = p_worker;
+  perform postrider.shut_idle_gate();
+  delete from postrider.aborts a where a.worker = p_worker;
+  update postrider.leases l set until = '-infinity' where l.owner = p_worker;
+  return postrider.requeue(p_worker);
+end
+$$;
+comment on function postrider.leave(int) is
+  'private: a worker that has handed back its jobs says goodbye; leases it never called are ready again, its leadership is free; how many leases';

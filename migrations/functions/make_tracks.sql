@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The new track and the move of its rows commit together: an INSERT that sees the track comes after all rows
+-- that waited for it, so the order within the track is kept.
+create or replace function postrider.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_mergejoin = off
+as $$
+declare
+  v_moved int;
+begin
+  if not exists (select from postrider.ready r where r.track = 0) or not postrider.leads(p_worker, p_epoch) then
+    return 0;
+  end if;
+  insert into postrider.tracks (queue, lane, priority)
+  select distinct j.queue, coalesce(j.lane, postrider.url_lane(j.url)) as lane, j.priority
+    from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
+    join postrider.jobs j on j.id = w.job_id
+   order by 1, 2, 3
+      on conflict do nothing;
+  with waiting as materialized (
+    select r.ctid as spot, r.seq, r.job_id
+      from postrider.ready r
+     where r.track = 0 and r.worker = 0
+     order by r.track, r.seq
+     limit p_limit
+       for update),
+  placed as (
+    select p.spot, p.track, nextval('postrider.jobs_id_seq') as seq
+      from (select w.spot, t.id as track
+              from waiting w
+              join postrider.jobs j on j.id = w.job_id
+              join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
+                                     and t.lane = coalesce(j.lane, postrider.url_lane(j.url))
+             order by w.seq) p)
+  update postrider.ready r set track = p.track, seq = p.seq from placed p where r.ctid = p.spot;
+  get diagnostics v_moved = row_count;
+  return v_moved;
+end
+$$;
+comment on function postrider.make_tracks(int, bigint, int) is
+  'private: leader: makes the tracks that up to p_limit rows of track 0 wait for and moves the rows there; how many';

@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.pairs_defect(p_pairs jsonb) returns text
+language sql immutable strict parallel safe
+as $$
+  select case
+    when jsonb_typeof(p_pairs) <> 'object' then 'must be an object'
+    when jsonb_path_exists(p_pairs, 'strict $.* ? (@.type() == "object" || @.type() == "array" && exists(@[*] ? (@.type() == "object" || @.type() == "array")))')
+      then 'may hold only scalars and arrays of scalars'
+  end
+$$;
+comment on function postrider.pairs_defect(jsonb) is 'private: why a query object is refused; null for a good one';

@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A worker without a heartbeat for 10 s is declared lost, and its jobs run again. The advisory lock waits for
+-- nobody: a worker whose claim is under way this very moment is looked at again in the next round. It is tried in
+-- a step of its own: among other conditions the planner, which sorts them by cost, would try it first, on workers
+-- that are well, and their claims would fail meanwhile.
+-- Right after a start of the server nobody is silent: all workers were cut off, and are given 10 s to return.
+-- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the others.
+create or replace function postrider.reap(p_worker int, p_epoch bigint)
+returns table (lost_worker int, lost_name text, jobs int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_lost int[];
+  v_error constant text := 'the worker that made the call died or hung; it is not known whether the server acted on it';
+begin
+  if not postrider.leads(p_worker, p_epoch) then
+    return;
+  end if;
+  with silent as materialized (
+    select w.id
+      from postrider.workers w
+     where w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s'
+       and pg_postmaster_start_time() < clock_timestamp() - interval '10 s'),
+  alone as materialized (
+    select s.id from silent s where pg_try_advisory_xact_lock(1886351474, s.id)),
+  fenced as (
+    update postrider.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0
+      from alone a
+     where w.id = a.id and w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s'
+    returning w.id)
+  select array_agg(f.id) into v_lost from fenced f;
+  if v_lost is null then
+    return;
+  end if;
+  delete from postrider.idle_workers i where i.worker = any (v_lost);
+  perform postrider.shut_idle_gate();
+  delete from postrider.aborts a where a.worker = any (v_lost);
+  return query
+  with gone as (
+    delete from postrider.ready r where r.worker = any (v_lost)
+    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome),
+  final as (
+    insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', v_error
+      from gone g where g.outcome <> 'r'),
+  tried as (
+    insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
+    select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', v_error from gone g where g.outcome = 'r'),
+  again as (
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+    select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at
+      from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
+  tally as (
+    insert into postrider.tallies (track, state, jobs)
+    select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
+  select w.id, w.name, (select count(*)::int from gone g where g.worker = w.id)
+    from postrider.workers w where w.id = any (v_lost);
+  perform postrider.wake();
+end
+$$;
+comment on function postrider.reap(int, bigint) is
+  'private: leader: declares silent workers lost and makes their jobs ready again, or final; one row for each worker';

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.reschedule(id bigint, run_at timestamptz default null, priority smallint default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job postrider.jobs;
+  v_row record;
+  v_track int;
+  v_lane text;
+begin
+  select * into v_job from postrider.jobs j where j.id = reschedule.id;
+  if not found then
+    raise exception using errcode = 'PR003', message = format('job %s does not exist', reschedule.id),
+      hint = 'Look it up in postrider.job_status.';
+  end if;
+  if reschedule.priority not between -100 and 100 then
+    raise exception using errcode = 'PR001', column = 'priority',
+      message = format('priority: %s is out of range', reschedule.priority),
+      hint = 'Give -100 to 100; low is -4, normal 0, high 4.';
+  end if;
+  perform postrider.feed_job(reschedule.id);
+  delete from postrider.ready r
+   where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
+  returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.since as at into v_row;
+  if not found then
+    delete from postrider.scheduled s where s.job_id = reschedule.id
+    returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.run_at as at into v_row;
+  end if;
+  if v_row is null then
+    raise exception using errcode = 'PR005',
+      message = format('job %s is running or has finished', reschedule.id),
+      hint = 'Only a waiting job can be rescheduled; cancel a running one, retry a finished one.';
+  end if;
+  v_track := v_row.track;
+  if reschedule.priority is not null then
+    v_lane := coalesce(v_job.lane, postrider.url_lane(v_job.url));
+    insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
+      on conflict do nothing;
+    select t.id into v_track from postrider.tracks t
+     where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
+  end if;
+  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+  values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
+          v_row.rekey, v_row.at_most_once, v_row.expires_at);
+end
+$$;
+comment on function postrider.reschedule(bigint, timestamptz, smallint) is
+  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track';

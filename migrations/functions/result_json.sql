@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.result_json(p_headers bytea, p_body bytea) returns jsonb
+language sql immutable parallel safe
+as $$
+  select case when position('json'::bytea in p_headers) > 0 and octet_length(p_body) > 0 then postrider.try_jsonb(p_body) end
+$$;
+comment on function postrider.result_json(bytea, bytea) is
+  'private: the JSON of an answer that says it is JSON, parsed when somebody looks; null for any other body';

@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Text checks only: what is plainly wrong is refused here with a reason. Whether the address may be called is
+-- decided by the worker, on the address that is really connected.
+create or replace function postrider.url_defect(p_url text, out reason text, out hint text)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_authority text;
+begin
+  hint := 'Give an absolute URL like https://api.example.com/ping.';
+  if p_url is null or p_url = '' then
+    reason := 'is missing';
+  elsif length(p_url) > 8000 then
+    reason := format('is %s characters long', length(p_url));
+    hint := 'At most 8000 characters; put long values into a body.';
+  elsif p_url ~ '[\x01-\x20\x7f]' then
+    reason := 'holds a space, line break or control character';
+    hint := 'Percent-encode it: a space is %20.';
+  elsif p_url ~ '[^\x01-\x7f]' then
+    reason := 'holds a character outside ASCII';
+    hint := 'Percent-encode it; write an international host name in its xn-- form.';
+  elsif p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    reason := 'has no scheme';
+  elsif p_url !~* '^https?:' then
+    reason := format('has the scheme %s', lower(split_part(p_url, ':', 1)));
+    hint := 'Only http and https can be called.';
+  elsif p_url !~ '^[A-Za-z]+://[^/]' then
+    reason := 'has no host';
+  else
+    v_authority := substring(p_url from '^[A-Za-z]+://([^/?#]*)');
+    v_authority := regexp_replace(v_authority, '^.*@', '');
+    if v_authority !~ '^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$' then
+      reason := 'has a host that cannot be called';
+      hint := 'The host is a name, an IPv4 address or an IPv6 address in brackets, with a port if need be.';
+    elsif coalesce(nullif(substring(v_authority from ':([0-9]+)$'), ''), '1')::int not between 1 and 65535 then
+      reason := 'has a port out of range';
+      hint := 'A port is 1 to 65535.';
+    else
+      hint := null;
+    end if;
+  end if;
+end
+$$;
+comment on function postrider.url_defect(text) is
+  'private: why a URL is refused and what would be right; nulls for a good one. Never quotes the URL';

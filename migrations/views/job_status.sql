@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace view postrider.job_status as
+select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
+       coalesce(j.lane, postrider.url_lane(j.url)) as lane,
+       j.service, coalesce(t.priority, p.priority, j.priority) as priority,
+       case when r.job_id is not null then postrider.state_name(r.state)
+            when s.job_id is not null then 'scheduled'
+            when p.worker > 0 then 'running'
+            else 'ready'
+       end as state,
+       coalesce(r.attempt, s.attempt, p.attempt, 0) as attempt,
+       coalesce(s.max_attempts, p.max_attempts, j.max_attempts) as max_attempts,
+       coalesce(s.run_at, j.run_at) as run_at,
+       j.created_at,
+       case when r.job_id is not null then r.started_at when p.worker > 0 then p.since end as started_at,
+       r.finished_at,
+       w.name as worker,
+       j.method, postrider.url_shown(j.url) as url,
+       r.status_code::int as status_code,
+       postrider.headers_json(r.headers) as response_headers,
+       r.body,
+       postrider.result_json(r.headers, r.body) as result,
+       r.error_code, r.error,
+       false as from_cache,
+       null::bigint as failed_job_id,
+       null::bigint as children, null::bigint as children_finished, null::bigint as children_failed,
+       null::bigint as bytes_done, null::bigint as bytes_total,
+       j.tag, j.metadata
+  from postrider.jobs j
+  left join postrider.results r on r.job_id = j.id
+  left join postrider.scheduled s on s.job_id = j.id
+  left join lateral (
+       select q.worker, q.attempt, q.max_attempts, q.since, t.priority
+         from postrider.ready_place(j.id) q left join postrider.tracks t on t.id = q.track
+        where r.job_id is null and s.job_id is null) p on true
+  left join postrider.tracks t on t.id = coalesce(r.track, s.track)
+  left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0));
+comment on view postrider.job_status is
+  'public: one row for each job: where it stands and what came back; read it by id or tag, or newest first with a LIMIT';

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Real calls to httpbin on a private PostgreSQL, shown through the views. Ends non-zero if one went another way.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+worker=$PWD/${1:?usage: scripts/demo.sh WORKER}
+
+scratch=$(mktemp -d .postrider/demo.XXXXXX)
+children=()
+finish() {
+    local code=$?
+    trap - EXIT
+    for child in "${children[@]}"; do kill -INT "$child" 2>/dev/null || true; done
+    for child in "${children[@]}"; do wait "$child" 2>/dev/null || true; done
+    if ((code != 0)); then sed 's/^/worker: /' "$scratch/worker.log" 2>/dev/null | tail -20 >&2; fi
+    rm -rf "$scratch"
+    exit "$code"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Starts a program that also ends when this script is killed without a word.
+start() {
+    setpriv --pdeathsig TERM "$@" &
+    children+=($!)
+}
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+query() { "$psql" -X -q -v ON_ERROR_STOP=1 -At "$database" -c "$1"; }
+show() { "$psql" -X -q -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P null=- "$database" -c "$1"; }
+
+# until_true SECONDS WHAT SQL: polls until the SQL gives t.
+until_true() {
+    local end=$((SECONDS + $1))
+    until [[ $(query "$3") == t ]]; do
+        if ((SECONDS >= end)); then
+            echo "demo: after $1 s still not: $2" >&2
+            exit 1
+        fi
+        sleep 0.1
+    done
+}
+
+# A loopback port that is free now, below the range from which the system takes ports by itself.
+free_port() {
+    .postrider/venv/bin/python - <<'PY'
+import random, socket
+while True:
+    port = random.randrange(20000, 30000)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        print(port)
+        break
+PY
+}
+
+say 'worker dev: a private PostgreSQL, migrated, with a worker beside it'
+start "$worker" dev --concurrency 8 --log-format json >"$scratch/dev.out" 2>"$scratch/worker.log"
+for _ in {1..300}; do
+    database=$(sed -n "s/^ *psql '\(.*\)'$/\1/p" "$scratch/dev.out")
+    [[ -n $database ]] && break
+    kill -0 "${children[0]}" 2>/dev/null || { echo 'demo: worker dev has ended' >&2; exit 1; }
+    sleep 0.1
+done
+[[ -n $database ]] || { echo 'demo: worker dev is not up after 30 s' >&2; exit 1; }
+cat "$scratch/dev.out"
+psql=$(printf '%s\n' /usr/lib/postgresql/*/bin/psql | sort -V | tail -1)
+[[ -x $psql ]] || psql=psql
+
+port=$(free_port)
+closed=$(free_port)
+api=http://127.0.0.1:$port
+
+say 'Four jobs; the API is still down: each try ends with a reason and is made again later'
+query "
+begin;
+insert into postrider.jobs (tag, url, query, max_attempts, backoff)
+values ('get', '$api/get', '{\"hello\": \"world\"}', 100, '{300 ms}');
+insert into postrider.jobs (tag, url, max_attempts, backoff)
+values ('refused', 'http://127.0.0.1:$closed/', 2, '{100 ms}');
+insert into postrider.jobs (tag, url, run_at) values ('later', '$api/get', now() + interval '1 h');
+insert into postrider.jobs (tag, url, run_at) values ('never', '$api/get', now() + interval '1 h');
+commit;"
+until_true 10 'a try of get was refused' \
+    "select count(*) > 0 from postrider.attempts a join postrider.jobs j on j.id = a.job_id where j.tag = 'get'"
+show "select j.tag, a.attempt, a.error_code, a.error
+      from postrider.attempts a join postrider.jobs j on j.id = a.job_id where j.tag = 'get' order by a.attempt"
+show "select s.tag, s.state, postrider.explain(s.id) from postrider.job_status s
+      where s.tag in ('get', 'later') order by s.id"
+
+say "Now httpbin starts at $api, and the waiting job succeeds"
+start .postrider/venv/bin/python -m gunicorn --bind "127.0.0.1:$port" --worker-class gevent --log-level error \
+    --worker-tmp-dir "$scratch" httpbin:app >"$scratch/httpbin.log" 2>&1
+until_true 20 'get has succeeded' "select state = 'succeeded' from postrider.job_status where tag = 'get'"
+
+say 'Six more jobs'
+query "
+begin;
+insert into postrider.jobs (tag, method, url, body_json) values ('post', 'POST', '$api/post', '{\"customer\": 7}');
+insert into postrider.jobs (tag, url) values ('login', 'http://ada:lovelace@127.0.0.1:$port/basic-auth/ada/lovelace');
+insert into postrider.jobs (tag, url, run_at) values ('soon', '$api/uuid', now() + interval '2 s');
+insert into postrider.jobs (tag, url) values ('missing', '$api/status/404');
+insert into postrider.jobs (tag, url, timeout, max_attempts) values ('slow', '$api/delay/5', interval '500 ms', 1);
+insert into postrider.jobs (tag, url) values ('abort', '$api/delay/10');
+commit;"
+until_true 10 'abort is running' "select state = 'running' from postrider.job_status where tag = 'abort'"
+
+say 'Cancel one job that runs and one that waits'
+show "select s.tag, s.state, postrider.cancel(s.id) from postrider.job_status s where s.tag in ('abort', 'never') order by s.id"
+
+until_true 25 'all but one job are finished' \
+    "select count(*) = 1 from postrider.job_status where state in ('ready', 'running', 'scheduled')"
+
+say 'job_status: what became of them'
+show "select id, tag, state, attempt, method, regexp_replace(url, '^http://[^/]*', '') as url, status_code, error_code
+      from postrider.job_status order by id"
+say 'The answer of httpbin, as it came'
+show "select convert_from(body, 'UTF8') as body from postrider.job_status where tag = 'post'"
+say 'attempts: a row for each try'
+show "select job_id, attempt, status_code, error_code, first_byte_ms, total_ms, reused, remote_ip
+      from postrider.attempts order by job_id, attempt"
+say 'queue_status'
+show 'select queue, ready, scheduled, running, succeeded, failed, cancelled from postrider.queue_status'
+say 'worker_status'
+show 'select worker, state, version, queues, concurrency, in_flight, leader from postrider.worker_status'
+say 'recent_failures'
+show 'select id, tag, state, attempt, status_code, error_code, error from postrider.recent_failures'
+
+say 'Held against what was to come'
+query "
+create function pg_temp.expect(what text, holds boolean) returns text language sql
+as \$\$ select case when holds then 'ok    ' else 'FAIL  ' end || what \$\$;
+create temp view job as select * from postrider.job_status;
+select pg_temp.expect('a GET succeeded and its answer is stored',
+    exists (select from job where tag = 'get' and state = 'succeeded' and status_code = 200
+            and convert_from(body, 'UTF8')::jsonb #>> '{args,hello}' = 'world'));
+select pg_temp.expect('it was tried again until the API was up',
+    (select count(*) filter (where error_code = 'connect') >= 1 and count(*) filter (where status_code = 200) = 1
+     from postrider.attempts where job_id = (select id from job where tag = 'get')));
+select pg_temp.expect('a POST sent its JSON',
+    exists (select from job where tag = 'post' and state = 'succeeded'
+            and convert_from(body, 'UTF8')::jsonb #>> '{json,customer}' = '7'));
+select pg_temp.expect('user and password of the URL worked and are not shown',
+    exists (select from job where tag = 'login' and state = 'succeeded' and url not like '%lovelace@%'));
+select pg_temp.expect('a scheduled job ran when it was due',
+    exists (select from job where tag = 'soon' and state = 'succeeded' and started_at >= run_at));
+select pg_temp.expect('another is still scheduled', exists (select from job where tag = 'later' and state = 'scheduled'));
+select pg_temp.expect('404 is a failure with its reason',
+    exists (select from job where tag = 'missing' and state = 'failed' and status_code = 404
+            and error_code = 'http_status'));
+select pg_temp.expect('a slow call ended at its limit',
+    exists (select from job where tag = 'slow' and state = 'failed' and error_code = 'timeout'));
+select pg_temp.expect('a refused connection was tried twice and failed',
+    exists (select from job where tag = 'refused' and state = 'failed' and attempt = 2 and error_code = 'connect'));
+select pg_temp.expect('two jobs are cancelled', (select count(*) = 2 from job where tag in ('abort', 'never')
+    and state = 'cancelled'));
+select pg_temp.expect('queue_status agrees', exists (select from postrider.queue_status where queue = 'default'
+    and succeeded = 4 and failed = 3 and cancelled = 2 and scheduled = 1));
+select pg_temp.expect('one worker is running', (select count(*) = 1 from postrider.worker_status where state = 'running'));
+select pg_temp.expect('recent_failures has the failed ones', (select count(*) = 3 from postrider.recent_failures));
+" | tee "$scratch/verdict"
+if grep -q FAIL "$scratch/verdict"; then exit 1; fi
+echo "demo: all $(grep -c '^ok' "$scratch/verdict") expectations met in $SECONDS s"

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every rule of the house that a program can check. Prints one line per rule, ends non-zero if one fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+
+# SwiftPM makes folders in the home directory; they belong into .build.
+mkdir -p .build/home
+swift() { HOME=$PWD/.build/home CFFIXED_USER_HOME=$PWD/.build/home command swift "$@"; }
+
+# check NAME COMMAND…: the rule holds when the command succeeds; what it printed is shown otherwise.
+check() {
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        echo "ok    $name"
+    else
+        echo "FAIL  $name"
+        sed 's/^/      /' <<<"$output"
+        failed=1
+    fi
+}
+
+# Tracked and new files alike, so that a rule is seen before the commit.
+files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [[ -f $f ]] && echo "$f"; done; }
+
+# none PATTERN GLOB…: succeeds when no line of these files matches.
+none() {
+    local pattern=$1
+    shift
+    local -a list
+    mapfile -t list < <(files "$@" | grep -vx scripts/lint.sh)
+    ! grep -nE "$pattern" "${list[@]}" /dev/null
+}
+
+at_most_lines() {
+    local limit=$1 status=0 file lines
+    shift
+    while read -r file; do
+        lines=$(wc -l <"$file")
+        if ((lines > limit)); then
+            echo "$file: $lines lines, at most $limit"
+            status=1
+        fi
+    done < <(files "$@")
+    return $status
+}
+
+licence_lines() {
+    local status=0 file
+    while read -r file; do
+        if ! head -2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0'; then
+            echo "$file: its first line (second after #!) must name the licence"
+            status=1
+        fi
+    done < <(files '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' .ci/run Makefile Dockerfile '*.yml' ':!Package.swift')
+    return $status
+}
+
+# A numbered migration that a release has shipped never changes again. A change before the release is
+# made on purpose, by writing the list anew.
+migration_checksums() {
+    local hint='(cd migrations && sha256sum [0-9]*.sql >CHECKSUMS), only if no release has shipped the file'
+    if ! diff -u migrations/CHECKSUMS <(cd migrations && sha256sum [0-9]*.sql); then
+        echo "$hint"
+        return 1
+    fi
+}
+
+shell_syntax() {
+    local status=0 file
+    while read -r file; do bash -n "$file" || status=1; done < <(files '*.sh' .ci/run)
+    return $status
+}
+
+check 'swift format' swift format lint --strict -r Sources Tests migrations
+check 'files of at most 400 lines' at_most_lines 400 '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py'
+check 'README of at most 200 lines' at_most_lines 200 README.md
+check 'licence line' licence_lines
+check 'numbered migrations unchanged' migration_checksums
+check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
+check 'no try!' none '\btry!' '*.swift'
+check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'
+check 'Sources without Foundation' none '^ *(public |package |internal |private )?import Foundation' 'Sources/*.swift'
+check 'shell syntax' shell_syntax
+check 'yamllint' .postrider/venv/bin/python -m yamllint --strict docker-compose.yml
+check 'imports are declared' swift build --build-tests --explicit-target-dependency-import-check error
+
+exit $failed

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the build, the tests and the demo need; does nothing where all is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*" >&2; }
+
+check_swift() {
+    local version
+    if ! version=$(swift --version 2>/dev/null | grep -oE 'Swift version [0-9]+\.[0-9]+' | head -1); then
+        say "swift is not in PATH; install Swift 6.2 or newer: https://www.swift.org/install/linux"
+        exit 1
+    fi
+    version=${version##* }
+    if ((${version%%.*} * 100 + ${version##*.} < 602)); then
+        say "Swift $version is too old; install 6.2 or newer: https://www.swift.org/install/linux"
+        exit 1
+    fi
+}
+
+# Prints the packages that are missing. The server may come from any source: what counts is an
+# initdb of version 15 or newer where Debian puts it.
+missing_packages() {
+    local package server=no directory
+    for directory in /usr/lib/postgresql/*/bin; do
+        local major=${directory%/bin}
+        if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes; fi
+    done
+    [[ $server == yes ]] || echo postgresql
+    for package in libpq-dev libcurl4-openssl-dev nginx-light libnginx-mod-http-echo pgbouncer \
+        python3-venv pkg-config openssl gcc make ca-certificates; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+    done
+}
+
+# Debian starts a service when its package is installed. policy-rc.d forbids that for the time of
+# the installation; a policy that was there before is put back.
+POLICY=/usr/sbin/policy-rc.d
+forbid_service_starts() {
+    if [[ -x $POLICY ]]; then
+        local code=0
+        "$POLICY" nginx start >/dev/null 2>&1 || code=$?
+        if ((code == 101)); then return; fi
+    fi
+    if [[ -e $POLICY ]]; then mv "$POLICY" "$POLICY.before-postrider"; fi
+    trap restore_policy EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+    chmod 755 "$POLICY"
+}
+
+restore_policy() {
+    rm -f "$POLICY"
+    if [[ -e $POLICY.before-postrider ]]; then mv "$POLICY.before-postrider" "$POLICY"; fi
+}
+
+install_packages() {
+    local -a missing
+    mapfile -t missing < <(missing_packages)
+    if ((${#missing[@]} == 0)); then return; fi
+    if ((EUID != 0)); then
+        say "these Debian packages are missing: ${missing[*]}"
+        say "install them as root: apt-get install --no-install-recommends ${missing[*]}"
+        exit 1
+    fi
+    say "installing ${missing[*]}"
+    forbid_service_starts
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# The stamp holds the directory too: a virtual environment does not survive a move.
+make_venv() {
+    local venv=.postrider/venv stamp
+    stamp="$PWD $(sha256sum <scripts/requirements.txt)"
+    if [[ -f $venv/stamp && $(<"$venv/stamp") == "$stamp" ]]; then return; fi
+    say "making $venv"
+    mkdir -p .postrider
+    /usr/bin/python3 -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check -r scripts/requirements.txt
+    echo "$stamp" >"$venv/stamp"
+}
+
+check_swift
+if ! command -v dpkg-query >/dev/null; then
+    say "this is not Debian or a relative of it; docker compose up works everywhere"
+    exit 1
+fi
+install_packages
+make_venv
