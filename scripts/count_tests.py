@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints "N passed, N failed" (and what was skipped) from an xUnit report of swift test."""
+"""Prints each failed test of an xUnit report of swift test with what it said, then "N passed, N failed".
+
+usage: count_tests.py REPORT
+"""
 
 import sys
 import xml.etree.ElementTree as tree
 
 passed = failed = skipped = 0
 for case in tree.parse(sys.argv[1]).iter("testcase"):
-    if case.find("failure") is not None or case.find("error") is not None:
+    flaws = case.findall("failure") + case.findall("error")
+    if flaws:
         failed += 1
+        for flaw in flaws:
+            said = flaw.get("message") or flaw.text or ""
+            print(f"FAIL  {case.get('classname')} {case.get('name')}: {said.strip()}")
     elif case.find("skipped") is not None:
         skipped += 1
     else:
