@@ -33,6 +33,7 @@ extension HTTPAgent {
             case .none: transfer.setBody([])
             case .bytes(let bytes, _): transfer.setBody(bytes)
             case .form(let fields): transfer.setBody(PercentEncoding.encode(fields, space: .plus))
+            case .parts: false
             }
         guard hasRoom, send(flight) else {
             transfer.clear()

@@ -90,6 +90,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var bytesSent: Int64
     /// Header and body bytes that came, as on the wire.
     public var bytesReceived: Int64
+    /// The jar after the call, in Netscape's file format, one cookie a line; nil unless the call kept cookies.
+    public var cookies: [String]?
 
     /// An outcome with no timings is one that never reached the network.
     public init(
@@ -99,7 +101,8 @@ public struct CallOutcome: Equatable, Sendable {
         httpVersion: String? = nil,
         reused: Bool = false,
         bytesSent: Int64 = 0,
-        bytesReceived: Int64 = 0
+        bytesReceived: Int64 = 0,
+        cookies: [String]? = nil
     ) {
         self.ending = ending
         self.timings = timings
@@ -108,5 +111,6 @@ public struct CallOutcome: Equatable, Sendable {
         self.reused = reused
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
+        self.cookies = cookies
     }
 }

@@ -55,11 +55,21 @@ public enum RequestBody: Equatable, Sendable {
     case bytes([UInt8], contentType: String?)
     /// Sent as `application/x-www-form-urlencoded`.
     case form([FormField])
+    /// Sent as `multipart/form-data`; file parts are streamed and never in memory as a whole.
+    case parts([BodyPart])
+
+    /// Whether a part is streamed from a file.
+    public var hasFiles: Bool {
+        if case .parts(let parts) = self { parts.contains(where: \.isFile) } else { false }
+    }
 }
 
 /// How long and how large one attempt may become.
 public struct CallLimits: Equatable, Sendable {
-    /// From connect to last byte, wall clock, all redirects included.
+    /// For `total`: no limit of the wall clock, as transfers of files have it; they end as `slow` when they stall.
+    public static let unlimited = Duration.seconds(Int64.max)
+
+    /// From connect to last byte, wall clock, all redirects included; `unlimited`: bounded by the speed alone.
     public var total: Duration
     /// Name lookup, TCP and TLS together.
     public var connect: Duration
@@ -109,6 +119,15 @@ public struct HTTPCall: Sendable {
     public var headers: [HTTPHeader]
     /// What follows them.
     public var body: RequestBody
+    /// Whether a body of bytes or a form is sent in gzip, with `Content-Encoding: gzip`; parts never are.
+    public var compressesBody: Bool
+    /// How the server is reached; nil: the plain way.
+    public var transport: Transport?
+    /// Whether cookies that answers set come back in the outcome and go along on redirects; true with `cookies`.
+    public var keepsCookies: Bool
+    /// The jar to send from: lines in Netscape's file format or `Set-Cookie: …` with a Domain, of which libcurl sends
+    /// those whose domain and path fit.
+    public var cookies: [String]
     /// How long and how large the attempt may become.
     public var limits: CallLimits
     /// Whether private, loopback and link-local addresses may be called.
@@ -125,6 +144,10 @@ public struct HTTPCall: Sendable {
         query: [FormField] = [],
         headers: [HTTPHeader] = [],
         body: RequestBody = .none,
+        compressesBody: Bool = false,
+        transport: Transport? = nil,
+        keepsCookies: Bool = false,
+        cookies: [String] = [],
         limits: CallLimits = .standard,
         allowsPrivateNetwork: Bool = false,
         isRepeatable: Bool? = nil
@@ -134,6 +157,10 @@ public struct HTTPCall: Sendable {
         self.query = query
         self.headers = headers
         self.body = body
+        self.compressesBody = compressesBody
+        self.transport = transport
+        self.keepsCookies = keepsCookies
+        self.cookies = cookies
         self.limits = limits
         self.allowsPrivateNetwork = allowsPrivateNetwork
         self.isRepeatable = isRepeatable ?? method.isIdempotent
