@@ -56,14 +56,20 @@ public struct CallFailure: Equatable, Sendable {
     public var sent: SentState
     /// The status, if the answer had got that far.
     public var status: Int?
+    /// Whether another try may end better, where that is not as the code says: a full disk is mended, a wrong path is not.
+    public var retries: Bool?
 
     /// A failure; `sent` decides whether an `at_most_once` job may try again.
-    public init(_ code: ErrorCode, _ message: String, sent: SentState, status: Int? = nil) {
+    public init(_ code: ErrorCode, _ message: String, sent: SentState, status: Int? = nil, retries: Bool? = nil) {
         self.code = code
         self.message = message
         self.sent = sent
         self.status = status
+        self.retries = retries
     }
+
+    /// Whether another try may end better.
+    public var isRetryable: Bool { retries ?? code.isRetryable }
 }
 
 /// How one attempt ended, as the agent hands it over.
@@ -92,6 +98,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var bytesReceived: Int64
     /// The jar after the call, in Netscape's file format, one cookie a line; nil unless the call kept cookies.
     public var cookies: [String]?
+    /// How far the file came; nil unless the call was a download that reached its file.
+    public var download: DownloadProgress?
 
     /// An outcome with no timings is one that never reached the network.
     public init(
@@ -102,7 +110,8 @@ public struct CallOutcome: Equatable, Sendable {
         reused: Bool = false,
         bytesSent: Int64 = 0,
         bytesReceived: Int64 = 0,
-        cookies: [String]? = nil
+        cookies: [String]? = nil,
+        download: DownloadProgress? = nil
     ) {
         self.ending = ending
         self.timings = timings
@@ -112,5 +121,6 @@ public struct CallOutcome: Equatable, Sendable {
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
         self.cookies = cookies
+        self.download = download
     }
 }

@@ -128,6 +128,8 @@ public struct HTTPCall: Sendable {
     /// The jar to send from: lines in Netscape's file format or `Set-Cookie: …` with a Domain, of which libcurl sends
     /// those whose domain and path fit.
     public var cookies: [String]
+    /// Where the body goes instead of into the outcome; nil: it is kept in memory.
+    public var download: Download?
     /// How long and how large the attempt may become.
     public var limits: CallLimits
     /// Whether private, loopback and link-local addresses may be called.
@@ -148,6 +150,7 @@ public struct HTTPCall: Sendable {
         transport: Transport? = nil,
         keepsCookies: Bool = false,
         cookies: [String] = [],
+        download: Download? = nil,
         limits: CallLimits = .standard,
         allowsPrivateNetwork: Bool = false,
         isRepeatable: Bool? = nil
@@ -161,6 +164,7 @@ public struct HTTPCall: Sendable {
         self.transport = transport
         self.keepsCookies = keepsCookies
         self.cookies = cookies
+        self.download = download
         self.limits = limits
         self.allowsPrivateNetwork = allowsPrivateNetwork
         self.isRepeatable = isRepeatable ?? method.isIdempotent

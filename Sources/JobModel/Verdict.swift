@@ -12,6 +12,8 @@ public struct Verdict: Equatable, Sendable {
         case unknown
         /// Given back at a shutdown; no attempt is used.
         case handedBack
+        /// Tried again, and no attempt is used: a download broke off and is longer than before.
+        case progressed
     }
 
     /// What becomes of the job.
@@ -38,12 +40,18 @@ public struct Verdict: Equatable, Sendable {
     ///
     /// - Parameter attempt: counts from 1; a broken content encoding is tried again once only.
     public init(_ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, attempt: Int) {
+        if outcome.download?.isComplete == true {
+            self = .success
+            return
+        }
         switch outcome.ending {
         case .response(let response):
             self = Verdict.judge(response, okStatuses: okStatuses, isAtMostOnce: isAtMostOnce)
         case .failure(let failure):
             self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, attempt: attempt)
         }
+        // Bounded: each such try must have made the file longer than any before it.
+        if kind == .retryable, let download = outcome.download, download.gained > 0 { kind = .progressed }
     }
 
     private static func judge(_ response: HTTPResponse, okStatuses: StatusRanges, isAtMostOnce: Bool) -> Verdict {
@@ -64,10 +72,10 @@ public struct Verdict: Equatable, Sendable {
     private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
         if isAtMostOnce && failure.sent == .maybe {
             // An answer that has begun tells that the server has acted: then the outcome is known, only its text is not.
-            let kind: Kind = failure.status == nil && failure.code.isRetryable ? .unknown : .failed
+            let kind: Kind = failure.status == nil && failure.isRetryable ? .unknown : .failed
             return Verdict(kind, failure.code, failure.message)
         }
-        let canRetry = failure.code.isRetryable && (failure.code != .decode || attempt <= 1)
+        let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1)
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
 
@@ -94,6 +102,7 @@ extension Verdict.Kind {
         case .retryable: "r"
         case .unknown: "u"
         case .handedBack: "h"
+        case .progressed: "p"
         }
     }
 }

@@ -85,8 +85,31 @@ struct VerdictTests {
         #expect(verdict(failure(.reset, sent: .maybe), attempt: 2).kind == .retryable)
     }
 
+    @Test func `a download that broke off uses no attempt if the file grew, and is done when it is whole`() {
+        func verdict(
+            _ ending: CallOutcome.Ending, gained: Int64, isComplete: Bool = false, atMostOnce: Bool = false
+        ) -> Verdict.Kind {
+            let progress = DownloadProgress(bytesDone: 9, bytesTotal: 10, gained: gained, isComplete: isComplete)
+            return Verdict(
+                CallOutcome(ending, download: progress), okStatuses: .success, isAtMostOnce: atMostOnce, attempt: 1
+            ).kind
+        }
+        #expect(verdict(failure(.truncated, sent: .maybe), gained: 1) == .progressed)
+        #expect(verdict(failure(.truncated, sent: .maybe), gained: 0) == .retryable)
+        #expect(verdict(failure(.tooLarge, sent: .maybe), gained: 1) == .failed)
+        #expect(verdict(failure(.truncated, sent: .maybe, status: 200), gained: 1, atMostOnce: true) == .failed)
+        #expect(verdict(.response(HTTPResponse(status: 416)), gained: 0, isComplete: true) == .succeeded)
+        #expect(verdict(.response(HTTPResponse(status: 416)), gained: 0) == .failed)
+    }
+
+    @Test func `a failure may say itself whether another try helps`() {
+        let full = CallFailure(.file, "the disk is full", sent: .maybe, retries: true)
+        #expect(verdict(.failure(full)).kind == .retryable)
+        #expect(verdict(failure(.file, sent: .no)).kind == .failed)
+    }
+
     @Test func `each kind has its letter`() {
-        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack]
-        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h"])
+        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack, .progressed]
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p"])
     }
 }

@@ -2,7 +2,9 @@
 -- The finish of a batch of attempts: one element of each array is one attempt. An attempt counts only while its
 -- lease holds (track, seq, fence and worker as claimed); one that lost it changes nothing.
 --
--- p_verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used).
+-- p_verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used) ·
+-- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
+-- follows a first attempt, whatever number this one has.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
@@ -36,6 +38,7 @@ begin
      where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at, x.*,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
+           when x.verdict = 'p' and r.expires_at <= now() then 'f'
            when x.verdict = 'h' and r.expires_at <= now() then 'e'
            else x.verdict end as outcome),
   final as (
@@ -56,14 +59,15 @@ begin
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received
       from gone g
-     where g.outcome in ('r', 'h')),
+     where g.outcome in ('r', 'h', 'p')),
   again as (
     insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
     select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
-             (select j.backoff from postrider.jobs j where j.id = g.job_id), g.attempt, g.retry_after_ms) end,
-           g.job_id, g.track, g.attempt - (g.outcome = 'h')::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
+             (select j.backoff from postrider.jobs j where j.id = g.job_id),
+             case when g.outcome = 'p' then 1 else g.attempt end, g.retry_after_ms) end,
+           g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
       from gone g
-     where g.outcome in ('r', 'h')),
+     where g.outcome in ('r', 'h', 'p')),
   tally as (
     insert into postrider.tallies (track, state, jobs)
     select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)

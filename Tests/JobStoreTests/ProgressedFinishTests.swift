@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import PGClient
+import TestSupport
+import Testing
+
+/// Verdict `p`: a download broke off and is longer than before.
+struct ProgressedFinishTests {
+    /// Ends attempt 3 of 3 with this verdict; the backoff list is 40 s, then 900 s.
+    private func finish(_ kind: Verdict.Kind, expired: Bool = false) throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.insert(
+            "url, max_attempts, backoff, expires_at",
+            "'http://h/', 3, '{40 s, 900 s}', \(expired ? "now() + interval '1 ms'" : "null")")
+        try queue.connection.execute("update postrider.ready set worker = 7, fence = 1, attempt = 3")
+        if expired { TestClock.sleep(milliseconds: 20) }
+        let seq = try queue.number("select seq from postrider.ready")
+        let track = try queue.number("select track::bigint from postrider.ready")
+        let lease = Lease(track: Int32(track), seq: seq, fence: 1, jobID: seq, attempt: 3)
+        let batch = FinishBatch([
+            FinishedAttempt(lease: lease, verdict: Verdict(kind, .truncated, "cut"), outcome: nil)
+        ])
+        var columns = FinishColumns()
+        var parameters = PGParameters()
+        batch.encode(worker: 7, columns: &columns, into: &parameters)
+        #expect(try queue.connection.query(StoreStatement.finish.sql, &parameters).int64s(0, 0) == [seq])
+        return queue
+    }
+
+    @Test func `progress uses no attempt, not even the last, and waits as after a first one`() throws {
+        let queue = try finish(.progressed)
+        #expect(try queue.number("select attempt::bigint from postrider.scheduled") == 2)
+        let wait = try queue.number("select round(extract(epoch from run_at - now()))::bigint from postrider.scheduled")
+        #expect((35...40).contains(wait))
+        #expect(try queue.text("select error_code from postrider.tries") == "truncated")
+        #expect(try queue.text("select state::text from postrider.tallies") == "p")
+    }
+
+    @Test func `the same end without progress is the job's end`() throws {
+        #expect(try finish(.retryable).text("select state::text from postrider.results") == "f")
+    }
+
+    @Test func `progress after expires_at ends the job with its last error`() throws {
+        let queue = try finish(.progressed, expired: true)
+        #expect(try queue.text("select state::text || error_code from postrider.results") == "ftruncated")
+        #expect(try queue.number("select count(*) from postrider.scheduled") == 0)
+    }
+}
