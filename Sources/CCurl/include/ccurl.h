@@ -8,6 +8,8 @@
 #ifndef CCURL_H
 #define CCURL_H
 
+#include "ccurl_files.h"
+
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
