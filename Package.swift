@@ -36,7 +36,10 @@ let package = Package(
             name: "Migrations",
             path: "migrations",
             exclude: ["README.md", "CHECKSUMS"],
-            resources: [.embedInCode("0001_schema.sql"), .embedInCode("functions"), .embedInCode("views")],
+            resources: [
+                .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"),
+                .embedInCode("functions"), .embedInCode("views"),
+            ],
             swiftSettings: strict
         ),
 

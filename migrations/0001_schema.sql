@@ -295,6 +295,9 @@ create table postrider.results (
   body bytea,
   bytes_sent bigint,
   bytes_received bigint,
+  cache text,                              -- hit, or why there was none; null: the job asked for no cache
+  encoding text,                           -- charset that the body was read by, if it was
+  result jsonb,                            -- what was taken out of the body; null: the view parses the body
   primary key (job_id)
 ) partition by range (job_id);
 create table postrider.results_overflow partition of postrider.results default;
@@ -320,6 +323,7 @@ create table postrider.tries (
   error text,
   bytes_sent bigint,
   bytes_received bigint,
+  cache text,
   primary key (job_id, fence)
 );
 comment on table postrider.tries is

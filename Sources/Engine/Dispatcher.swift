@@ -17,11 +17,15 @@ struct Dispatcher: ~Copyable {
     /// Calls in flight at most.
     let capacity: Int
     /// The running calls.
-    private(set) var slots: SlotTable
+    var slots: SlotTable
     /// Slots that claims under way may fill.
     private(set) var reserved = 0
     /// Transactions without an answer, by number.
     private(set) var exchanges: [UInt64: Exchange] = [:]
+    /// Rich jobs with a slot whose call is not asked for yet, and those it is asked for.
+    var unprepared: [Preparation.Entry] = []
+    var preparations: [UInt64: Preparation] = [:]
+    var preparationLimit = Preparation.limit
     /// Attempts to be written.
     private(set) var finished: [FinishedAttempt] = []
     /// No exchange before this moment, after one failed.
@@ -65,11 +69,8 @@ struct Dispatcher: ~Copyable {
         else { return nil }
         var next = Exchange()
         if !finished.isEmpty {
-            let count = ExchangePolicy.batch(of: finished.lazy.map(\.bodyBytes), limit: batchLimit)
-            let batch = FinishBatch(Array(finished.prefix(count)))
-            finished.removeFirst(count)
+            next.batch = nextBatch()
             finishedSince = now
-            next.batch = batch
         }
         let limit = min(claimable, ExchangePolicy.claimLimit)
         let visits = limit > 0 ? book.plan(limit: limit) : []
@@ -78,10 +79,35 @@ struct Dispatcher: ~Copyable {
             reserved += limit
         }
         guard next.batch != nil || next.claim != nil else { return nil }
-        let number = nextNumber
-        nextNumber += 1
+        let number = takeNumber()
         exchanges[number] = next
         return (number, next)
+    }
+
+    /// A number for a transaction, never given twice.
+    mutating func takeNumber() -> UInt64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
+    /// of their order.
+    private mutating func nextBatch() -> FinishBatch {
+        let isJudged = finished[0].isJudged
+        let mates = finished.lazy.filter { $0.isJudged == isJudged }
+        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: batchLimit)
+        let batch = FinishBatch(Array(mates.prefix(count)))
+        if count == finished.count {
+            finished.removeAll(keepingCapacity: true)
+        } else {
+            var left = count
+            finished.removeAll { attempt in
+                guard left > 0, attempt.isJudged == isJudged else { return false }
+                left -= 1
+                return true
+            }
+        }
+        return batch
     }
 
     /// When an attempt has waited long enough for company, or the rest after a failure is over; nil if neither. With
@@ -104,11 +130,13 @@ struct Dispatcher: ~Copyable {
         return worker > 0 ? Arrival(claim: claim) : nil
     }
 
-    /// A row of a claim. Returns the slot to call it in.
+    /// A row of a claim. Returns the slot to call it in; a rich job waits there to be prepared.
     mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
         arrival.note(job.lease)
         lastFence = max(lastFence, job.lease.fence)
-        return slots.take(job)
+        guard let slot = slots.take(job) else { return nil }
+        if job.call == nil { unprepared.append(Preparation.Entry(slot: slot, lease: job.lease)) }
+        return slot
     }
 
     /// The last row of a claim has been read.
@@ -131,8 +159,12 @@ struct Dispatcher: ~Copyable {
         return batch.attempts.count - stored
     }
 
-    /// Takes an exchange back: its attempts are to be written again, its slots are free again.
+    /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
+    /// jobs are to be prepared again.
     mutating func takeBack(_ number: UInt64, now: UInt64) {
+        if let preparation = preparations.removeValue(forKey: number) {
+            unprepared.insert(contentsOf: preparation.entries, at: 0)
+        }
         guard let exchange = exchanges.removeValue(forKey: number) else { return }
         if let batch = exchange.batch {
             if finished.isEmpty { finishedSince = now }
@@ -154,8 +186,13 @@ struct Dispatcher: ~Copyable {
             if let batch { return isolate(batch, now: now) }
         case .failure: break
         }
-        restUntil = now + Dispatcher.restAfterFailure
+        rest(now: now)
         return .report
+    }
+
+    /// Sends nothing for a while.
+    mutating func rest(now: UInt64) {
+        restUntil = now + Dispatcher.restAfterFailure
     }
 
     /// 250 ms: a database in trouble is not helped by haste.
@@ -177,7 +214,7 @@ struct Dispatcher: ~Copyable {
         guard let job = slots.release(slot) else { return }
         let verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome), now: now)
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isRich), now: now)
     }
 
     /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be
@@ -200,7 +237,7 @@ struct Dispatcher: ~Copyable {
         return slot
     }
 
-    private mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
+    mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
         if finished.isEmpty { finishedSince = now }
         finished.append(attempt)
     }

@@ -18,6 +18,8 @@ public struct EngineConfiguration: Sendable {
     public var drain: Duration
     /// Off behind PgBouncer in transaction mode: statements are not prepared, and new jobs are found by polling.
     public var usesSessions: Bool
+    /// Version of the application that inserts the jobs, part of the cache metadata; nil: none.
+    public var appVersion: String?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

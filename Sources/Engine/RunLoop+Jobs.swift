@@ -13,6 +13,7 @@ extension RunLoop {
     /// Sends exchanges while they are due.
     func exchange() {
         guard jobs.isReady else { return }
+        prepare()
         while let (number, next) = dispatcher.nextExchange(now: now) {
             guard send(number, next) else { return dispatcher.takeBack(number, now: now) }
         }
@@ -23,8 +24,9 @@ extension RunLoop {
         let worker = dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
-                batch.encode(worker: worker, columns: &columns, into: &parameters)
-                try jobs.append(StoreStatement.finish, &parameters, tag: Tag.finish(number))
+                batch.encode(
+                    worker: worker, appVersion: configuration.appVersion, columns: &columns, into: &parameters)
+                try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
             }
             if let claim = next.claim {
                 StoreCalls.claim(
@@ -45,9 +47,38 @@ extension RunLoop {
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
             guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }
-            agent.start(job.call, slot: slot)
+            if let call = job.call { agent.start(call, slot: slot) }
         }
         apply(dispatcher.claimRead(arrival, now: now))
+    }
+
+    /// Asks for the calls of rich jobs.
+    private func prepare() {
+        guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
+        StoreCalls.prepare(
+            worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases, into: &parameters)
+        do throws(PGError) {
+            try jobs.send(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
+        } catch {
+            dispatcher.takeBack(number, now: now)
+        }
+    }
+
+    /// Starts the calls that a preparation brought.
+    func preparationReturned(_ number: UInt64, _ result: borrowing PGResult) {
+        guard let preparations, var waiting = dispatcher.preparationReturned(number) else { return }
+        for row in 0..<result.rowCount {
+            guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
+            let complete = preparations.complete(job, result, row)
+            dispatcher.callPrepared(slot: slot, complete)
+            if let call = complete.call { agent.start(call, slot: slot) }
+        }
+        for (slot, _) in waiting.values { dispatcher.dealtWith(slot: slot) }
+    }
+
+    /// A preparation failed and was rolled back.
+    func preparationFailed(_ number: UInt64, _ error: PGError) {
+        carryOut(dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
     }
 
     /// Notes what the database has stored, and what it refused.
@@ -58,10 +89,14 @@ extension RunLoop {
 
     /// A finish or claim failed; its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
-        switch dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now) {
+        carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
+    }
+
+    private func carryOut(_ remedy: Remedy, _ verb: String, _ error: PGError) {
+        switch remedy {
         case .none: break
         case .enlist: enlist()
-        case .report: configuration.log(.statementFailed(verb: "exchange", reason: error.description))
+        case .report: configuration.log(.statementFailed(verb: verb, reason: error.description))
         case .reportJob(let job): configuration.log(.resultUnstorable(job: job, reason: error.description))
         }
     }

@@ -30,7 +30,11 @@ extension RunLoop {
         case Tag.enlist: enlisted(result)
         case Tag.leave: end = .clean
         default:
-            if tag & 1 == 1 { claimReturned(tag >> 2, result) } else { finishReturned(tag >> 2, result) }
+            switch tag & 3 {
+            case 0: finishReturned(tag >> 2, result)
+            case 1: claimReturned(tag >> 2, result)
+            default: preparationReturned(tag >> 2, result)
+            }
         }
     }
 
@@ -49,7 +53,7 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "leave", reason: error.description))
             end = .abandoned
         default:
-            exchangeFailed(tag >> 2, error)
+            if tag & 3 == 2 { preparationFailed(tag >> 2, error) } else { exchangeFailed(tag >> 2, error) }
         }
     }
 
@@ -70,9 +74,11 @@ extension RunLoop {
     /// The number is there. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
-        reader = ClaimReader(
+        let calls = CallReader(
             installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
+        reader = ClaimReader(calls: calls)
+        preparations = PrepareReader(calls: calls)
         let held = Set(result.int64s(0, 3))
         let lost = dispatcher.enlisted(worker, held: held)
         for slot in lost { agent.cancel(slot: slot) }

@@ -37,6 +37,7 @@ public final class RunLoop {
     var now: UInt64 = 0
 
     var reader: ClaimReader?
+    var preparations: PrepareReader?
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
     var marks = LeaderMarks()

@@ -39,6 +39,16 @@ struct SlotTable {
         return job
     }
 
+    /// The job in a slot, if it is the one with this lease.
+    func job(in slot: Int, _ lease: Lease) -> ClaimedJob? {
+        jobs[slot].flatMap { $0.lease == lease ? $0 : nil }
+    }
+
+    /// Puts what is known now in the place of a job that has a slot.
+    mutating func update(_ slot: Int, _ job: ClaimedJob) {
+        jobs[slot] = job
+    }
+
     /// The slot of a running call by its job and fence.
     func slot(jobID: Int64, fence: Int64) -> Int? {
         jobs.firstIndex { $0?.lease.jobID == jobID && $0?.lease.fence == fence }

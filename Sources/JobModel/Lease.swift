@@ -27,18 +27,26 @@ public struct Lease: Equatable, Sendable {
 public struct ClaimedJob: Sendable {
     /// The right to make the attempt.
     public var lease: Lease
-    /// What to send.
-    public var call: HTTPCall
+    /// What to send; nil: the database must prepare it first.
+    public var call: HTTPCall?
     /// `delivery = 'at_most_once'`: never sent again once bytes may have left.
     public var isAtMostOnce: Bool
     /// Which statuses are a success.
     public var okStatuses: StatusRanges
+    /// How often a person asked for a new Idempotency-Key.
+    public var rekey: Int16
+    /// Whether the database prepares the call and judges the answer: the job has a service, a validator, a cache …
+    public var isRich: Bool
+    /// `response_format = 'xml'`: the answer must be well-formed XML.
+    public var checksXML = false
 
-    /// A job with all that its attempt and its verdict need.
-    public init(lease: Lease, call: HTTPCall, isAtMostOnce: Bool, okStatuses: StatusRanges) {
+    /// A job with all that its attempt and its verdict need; without a call it is a rich one.
+    public init(lease: Lease, call: HTTPCall?, isAtMostOnce: Bool, okStatuses: StatusRanges, rekey: Int16 = 0) {
         self.lease = lease
         self.call = call
         self.isAtMostOnce = isAtMostOnce
         self.okStatuses = okStatuses
+        self.rekey = rekey
+        isRich = call == nil
     }
 }

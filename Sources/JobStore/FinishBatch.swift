@@ -11,6 +11,8 @@ public struct FinishedAttempt: Sendable {
     public var verdict: Verdict
     /// Nil: nothing is known beyond the verdict (a call that was handed back).
     public var outcome: CallOutcome?
+    /// Whether the database is to judge the answer before it is written.
+    public var isJudged: Bool
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {
@@ -18,10 +20,11 @@ public struct FinishedAttempt: Sendable {
     }
 
     /// An attempt with its verdict.
-    public init(lease: Lease, verdict: Verdict, outcome: CallOutcome?) {
+    public init(lease: Lease, verdict: Verdict, outcome: CallOutcome?, isJudged: Bool = false) {
         self.lease = lease
         self.verdict = verdict
         self.outcome = outcome
+        self.isJudged = isJudged
     }
 }
 
@@ -31,20 +34,46 @@ public struct FinishedAttempt: Sendable {
 public struct FinishBatch: Sendable {
     /// Ordered by (track, seq): the order in which claim, cancel and reap lock rows.
     public let attempts: [FinishedAttempt]
+    /// Whether they are written by `judge`; otherwise by `finish`.
+    public let isJudged: Bool
 
-    /// A batch of attempts in any order.
+    /// A batch of attempts in any order, all to be judged or none.
     public init(_ attempts: [FinishedAttempt]) {
+        isJudged = attempts.first?.isJudged ?? false
         self.attempts = attempts.sorted { left, right in
             (left.lease.track, left.lease.seq) < (right.lease.track, right.lease.seq)
         }
     }
 
-    /// Writes the 21 parameters of `postrider.finish`, most of them arrays with an element for each attempt.
+    /// The statement that writes the batch.
+    public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
+
+    /// Writes the 21 parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
+    /// `postrider.judge` three more.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
-    public func encode(worker: Int32, columns: inout FinishColumns, into parameters: inout PGParameters) {
+    public func encode(
+        worker: Int32, appVersion: String?, columns: inout FinishColumns, into parameters: inout PGParameters
+    ) {
         columns.removeAll()
         for attempt in attempts { columns.append(attempt) }
         columns.encode(worker: worker, into: &parameters)
+        if isJudged { encodeJudged(appVersion, into: &parameters) }
+    }
+
+    private func encodeJudged(_ appVersion: String?, into parameters: inout PGParameters) {
+        var jobs = PGArrayBuilder<Int64>()
+        var cookies = PGArrayBuilder<String>()
+        for attempt in attempts {
+            jobs.append(attempt.lease.jobID)
+            if let jar = attempt.outcome?.cookies {
+                cookies.append(jar.joined(separator: "\n"))
+            } else {
+                cookies.appendNull()
+            }
+        }
+        parameters.append(array: jobs)
+        parameters.append(text: appVersion)
+        parameters.append(array: cookies)
     }
 }

@@ -70,6 +70,23 @@ public enum StoreCalls {
         parameters.append(bool: alone)
     }
 
+    /// `prepare`: the calls of claimed jobs.
+    ///
+    /// - Parameter appVersion: part of the cache metadata.
+    public static func prepare(
+        worker: Int32, appVersion: String?, leases: [Lease], into parameters: inout PGParameters
+    ) {
+        var tracks = PGArrayBuilder<Int32>()
+        for lease in leases { tracks.append(lease.track) }
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(text: appVersion)
+        parameters.append(array: tracks)
+        parameters.append(int64s: leases.map(\.seq))
+        parameters.append(int64s: leases.map(\.fence))
+        parameters.append(int64s: leases.map(\.jobID))
+    }
+
     /// `survey` of the queues given; empty: every queue.
     public static func survey(queues names: [String], into parameters: inout PGParameters) {
         parameters.removeAll()

@@ -12,13 +12,29 @@ public enum StoreStatement {
         "claim",
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
-        form, timeout_ms, max_response, ok_statuses from postrider.claim($1,$2,$3,$4,$5,$6,$7)
+        form, timeout_ms, max_response, ok_statuses, is_rich from postrider.claim($1,$2,$3,$4,$5,$6,$7)
         """)
     /// Ends attempts.
     public static let finish = PGStatement(
         "finish",
         """
         select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)
+        """)
+    /// Gives the calls of rich jobs that were claimed.
+    public static let prepare = PGStatement(
+        "prepare",
+        """
+        select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
+        idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
+        pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml \
+        from postrider.prepare($1,$2,$3,$4,$5,$6)
+        """)
+    /// Ends attempts of rich jobs.
+    public static let judge = PGStatement(
+        "judge",
+        """
+        select postrider.judge($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
+        $22,$23,$24)
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement("survey", "select track, priority, first_seq from postrider.survey($1)")

@@ -34,6 +34,17 @@ extension PGResult {
         return values
     }
 
+    /// A `bytea[]`; NULL elements are empty.
+    public func byteArrays(_ row: Int, _ column: Int) -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        unsafe elements(row, column) { count in
+            values.reserveCapacity(count)
+        } each: { element in
+            values.append(unsafe [UInt8](element))
+        }
+        return values
+    }
+
     /// Walks an array of any shape in storage order; stops at the first byte that does not fit the form.
     private func elements(
         _ row: Int, _ column: Int, begin: (Int) -> Void, each: (UnsafeRawBufferPointer) -> Void

@@ -12,6 +12,8 @@ struct RunConfiguration: Equatable, Sendable {
     var drain: Duration
     /// Whether private, loopback and link-local addresses may be called.
     var allowsPrivate: Bool
+    /// Part of the cache metadata; nil: none.
+    var appVersion: String?
     /// Off behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     /// How log lines look.
@@ -31,6 +33,9 @@ struct RunConfiguration: Equatable, Sendable {
             fallback: "30s", meaning: "how long a stop waits for running calls"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
+            name: "app-version", kind: .text, placeholder: "V", example: "2.1",
+            meaning: "version of your application; cached answers of another version are not served"),
+        Flag(
             name: "prepare", kind: .choice(["on", "off"]), placeholder: "on|off", example: "off", fallback: "on",
             meaning: "prepared statements; off behind PgBouncer in transaction mode"),
         Flag(
@@ -45,6 +50,7 @@ struct RunConfiguration: Equatable, Sendable {
         queues = arguments.texts("queue")
         drain = arguments.duration("drain", default: .seconds(30))
         allowsPrivate = arguments.isOn("allow-private")
+        appVersion = arguments.text("app-version")
         usesPreparedStatements = arguments.text("prepare") != "off"
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)

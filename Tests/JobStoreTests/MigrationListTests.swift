@@ -25,16 +25,18 @@ struct MigrationListTests {
         #expect(Migrations.all.count == Set(Migrations.all.map(\.name)).count)
     }
 
-    @Test(arguments: Migrations.all)
-    func `a carried file has the text of its name`(file: MigrationFile) throws {
-        let url = Self.folder.appendingPathComponent(file.name)
-        #expect(try Array(Data(contentsOf: url)) == file.bytes)
+    @Test func `each carried file has the text of its name`() throws {
+        for file in Migrations.all {
+            let text = try Array(Data(contentsOf: Self.folder.appendingPathComponent(file.name)))
+            #expect(text.elementsEqual(file.bytes), "\(file.name) differs")
+        }
     }
 
-    @Test(arguments: Migrations.all)
-    func `no file ends the transaction it runs in`(file: MigrationFile) {
+    @Test func `no file ends the transaction it runs in`() {
         let words = ["begin;", "commit;", "rollback;", "start transaction;", "end transaction;"]
-        let lines = String(decoding: file.bytes, as: UTF8.self).lowercased().split(separator: "\n")
-        #expect(!lines.contains { words.contains(String($0)) })
+        for file in Migrations.all {
+            let lines = String(decoding: file.bytes, as: UTF8.self).lowercased().split(separator: "\n")
+            #expect(!lines.contains { words.contains(String($0)) }, "\(file.name)")
+        }
     }
 }

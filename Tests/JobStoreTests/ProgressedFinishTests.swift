@@ -24,7 +24,7 @@ struct ProgressedFinishTests {
         ])
         var columns = FinishColumns()
         var parameters = PGParameters()
-        batch.encode(worker: 7, columns: &columns, into: &parameters)
+        batch.encode(worker: 7, appVersion: nil, columns: &columns, into: &parameters)
         #expect(try queue.connection.query(StoreStatement.finish.sql, &parameters).int64s(0, 0) == [seq])
         return queue
     }

@@ -18,7 +18,7 @@ begin
             select s.job_id, s.track, null from postrider.scheduled s) w
       join postrider.jobs j on j.id = w.job_id
      where (cancel_all.queue is null or j.queue = cancel_all.queue)
-       and (cancel_all.lane is null or coalesce(j.lane, postrider.url_lane(j.url)) = cancel_all.lane)
+       and (cancel_all.lane is null or coalesce(j.lane, j.service, postrider.url_lane(j.url)) = cancel_all.lane)
        and (cancel_all.tag is null or j.tag = cancel_all.tag)
      order by w.track, w.seq nulls last, w.job_id
   loop

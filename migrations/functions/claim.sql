@@ -20,7 +20,7 @@ create or replace function postrider.claim(
 returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
-  timeout_ms int, max_response bigint, ok_statuses int[])
+  timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -77,11 +77,8 @@ begin
          case when j.body is not null then j.body
               when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
          case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
-         case when j.timeout is not null then (extract(epoch from j.timeout) * 1000)::int end,
-         j.max_response,
-         case when j.ok_statuses is not null then
-           (select array_agg(bound order by lower(s), bound)
-              from unnest(j.ok_statuses) s cross join lateral (values (lower(s)), (upper(s))) as b(bound)) end
+         postrider.milliseconds(j.timeout), j.max_response, postrider.status_bounds(j.ok_statuses),
+         postrider.job_is_rich(j)
     from taken t
     join postrider.jobs j on j.id = t.job_id;
 end

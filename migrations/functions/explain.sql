@@ -29,7 +29,7 @@ begin
       coalesce(format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error),
                format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)));
   end if;
-  v_lane := coalesce(v_job.lane, postrider.url_lane(v_job.url));
+  v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
   select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
     from postrider.workers w
    where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));

@@ -13,7 +13,8 @@ create or replace function postrider.finish(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
-  p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[])
+  p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
+  p_cache text[] default null, p_encoding text[] default null, p_result jsonb[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,9 +30,11 @@ declare
 begin
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
-      p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received)
+      p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
+      p_cache, p_encoding, p_result)
       as x(track, seq, fence, verdict, status, code, error, headers, body,
-      retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received)),
+      retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received,
+      cache, encoding, result)),
   gone as (
     delete from postrider.ready r
      using x
@@ -45,19 +48,19 @@ begin
     insert into postrider.results (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-      bytes_sent, bytes_received)
+      bytes_sent, bytes_received, cache, encoding, result)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
-      g.sent, g.received
+      g.sent, g.received, g.cache, g.encoding, g.result
       from gone g
      where g.outcome in ('s', 'f', 'u', 'e')),
   tried as (
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
-      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received)
+      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
-      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received
+      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache
       from gone g
      where g.outcome in ('r', 'h', 'p')),
   again as (
@@ -77,5 +80,5 @@ end
 $$;
 comment on function postrider.finish(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
-  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[]) is
-  'private: ends the attempts given and returns the seq of each whose lease still held';
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], text[], text[], jsonb[]) is
+  'private: ends the attempts given and returns the seq of each whose lease still held; the last three come from judge';

@@ -5,6 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_bad text;
+  v_service postrider.services;
+  v_url text;
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -64,7 +66,29 @@ begin
     return;
   end if;
 
-  select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.url) d
+  if p_job.service is not null then
+    select * into v_service from postrider.services s where s.name = p_job.service;
+    if not found then
+      column_name := 'service';
+      reason := format('there is no service %s', quote_literal(p_job.service));
+      hint := 'Insert it into postrider.services first.';
+      return;
+    end if;
+  end if;
+  if p_job.use_cdn and v_service.cdn_url is null then
+    column_name := 'use_cdn';
+    reason := 'the job has no service with a cdn_url';
+    hint := 'Set services.cdn_url, or leave use_cdn out.';
+    return;
+  end if;
+  v_url := postrider.job_url(p_job.url, p_job.use_cdn, v_service);
+  if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    column_name := 'url';
+    reason := 'is relative, and the service has no base_url';
+    hint := 'Set services.base_url, or give an absolute URL.';
+    return;
+  end if;
+  select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(v_url) d
    where d.reason is not null;
   if column_name is not null then
     return;
@@ -84,6 +108,12 @@ begin
     return;
   end if;
 
+  select 'body_parts', d.reason, d.hint into column_name, reason, hint from postrider.parts_defect(p_job.body_parts) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
+
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 1,
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json' else 'body_form' end,
@@ -96,7 +126,14 @@ begin
      'ok_statuses', 'must hold statuses between 100 and 599', 'Like ''{[200,300),[404,405)}''.'),
     (p_job.result_type not in ('any', 'list', 'object'),
      'result_type', 'must be any, list or object', 'Leave it out for any.'),
-    (p_job.max_response not between 0 and 67108864,
+    (postrider.path_defect(p_job.download_to) is not null,
+     'download_to', postrider.path_defect(p_job.download_to),
+     'Give a path below the worker''s --files directory, like reports/today.csv.'),
+    (p_job.sha256 !~* '^[0-9a-f]{64}$',
+     'sha256', 'is not a SHA-256 in hex', 'Give 64 hexadecimal digits.'),
+    (p_job.sha256 is not null and p_job.download_to is null,
+     'sha256', 'is for downloads', 'Give download_to, or leave it out.'),
+    (p_job.download_to is null and p_job.max_response not between 0 and 67108864,
      'max_response', format('%s is out of range', p_job.max_response), 'Give 0 to 67108864 bytes (64 MiB).'),
     (p_job.mode not in ('all', 'settle', 'first'),
      'mode', 'must be all, settle or first', 'It is for batches; leave it out.')

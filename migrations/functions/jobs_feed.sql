@@ -91,7 +91,7 @@ begin
     select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at
       from new_rows n
      cross join lateral (
-           select n.queue, n.priority, postrider.job_lane(n.lane, n.url) as lane offset 0) k
+           select n.queue, n.priority, postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
       left join postrider.tracks t on t.queue = k.queue and t.lane = k.lane and t.priority = k.priority
      where n.run_at > now();
   end if;
@@ -101,7 +101,7 @@ begin
 
   if v_expiring = 0 and (v_rows - v_later >= 10000 or v_is_queued) then
     insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
-    select n.queue, postrider.job_lane(n.lane, n.url), n.priority, n.max_attempts, n.delivery = 'at_most_once',
+    select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, n.max_attempts, n.delivery = 'at_most_once',
            min(n.id), max(n.id), array_agg(n.id)
       from new_rows n
      where n.run_at <= now()
@@ -111,7 +111,7 @@ begin
     select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at
       from new_rows n
      cross join lateral (
-           select n.queue, n.priority, postrider.job_lane(n.lane, n.url) as lane offset 0) k
+           select n.queue, n.priority, postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
       left join postrider.tracks t on t.queue = k.queue and t.lane = k.lane and t.priority = k.priority
      where n.run_at <= now();
   end if;

@@ -15,7 +15,7 @@ begin
     return 0;
   end if;
   insert into postrider.tracks (queue, lane, priority)
-  select distinct j.queue, coalesce(j.lane, postrider.url_lane(j.url)) as lane, j.priority
+  select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane, j.priority
     from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
     join postrider.jobs j on j.id = w.job_id
    order by 1, 2, 3
@@ -33,7 +33,7 @@ begin
               from waiting w
               join postrider.jobs j on j.id = w.job_id
               join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
-                                     and t.lane = coalesce(j.lane, postrider.url_lane(j.url))
+                                     and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
              order by w.seq) p)
   update postrider.ready r set track = p.track, seq = p.seq from placed p where r.ctid = p.spot;
   get diagnostics v_moved = row_count;

@@ -6,7 +6,7 @@ language sql stable
 as $$
   (select r.ctid, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts
      from postrider.jobs j
-     join postrider.tracks t on t.queue = j.queue and t.lane = coalesce(j.lane, postrider.url_lane(j.url))
+     join postrider.tracks t on t.queue = j.queue and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
                             and t.priority = j.priority
      join postrider.ready r on r.track = t.id and r.seq = j.id
     where j.id = p_id and r.job_id = p_id)

@@ -36,7 +36,7 @@ begin
   end if;
   v_track := v_row.track;
   if reschedule.priority is not null then
-    v_lane := coalesce(v_job.lane, postrider.url_lane(v_job.url));
+    v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
     insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
       on conflict do nothing;
     select t.id into v_track from postrider.tracks t

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
-       coalesce(j.lane, postrider.url_lane(j.url)) as lane,
+       coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
        j.service, coalesce(t.priority, p.priority, j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
             when s.job_id is not null then 'scheduled'
@@ -19,9 +19,9 @@ select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
        r.status_code::int as status_code,
        postrider.headers_json(r.headers) as response_headers,
        r.body,
-       postrider.result_json(r.headers, r.body) as result,
+       coalesce(r.result, postrider.result_json(r.headers, r.body)) as result,
        r.error_code, r.error,
-       false as from_cache,
+       coalesce(r.cache in ('hit', 'stale'), false) as from_cache,
        null::bigint as failed_job_id,
        null::bigint as children, null::bigint as children_finished, null::bigint as children_failed,
        null::bigint as bytes_done, null::bigint as bytes_total,

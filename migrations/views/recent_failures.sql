@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.recent_failures as
-select r.job_id as id, j.queue, coalesce(j.lane, postrider.url_lane(j.url)) as lane,
+select r.job_id as id, j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
        postrider.state_name(r.state) as state, r.finished_at, r.attempt, j.method, postrider.url_shown(j.url) as url,
        r.status_code::int as status_code, r.error_code, r.error, j.tag
   from (select * from postrider.results f

@@ -29,11 +29,12 @@ enum RunCommand {
         } catch {
             throw Database.unreachable(error)
         }
-        let engine = EngineConfiguration(
+        var engine = EngineConfiguration(
             database: database, name: "\(Host.name):\(getpid())", queues: configuration.queues,
             concurrency: configuration.concurrency, allowsPrivateNetwork: configuration.allowsPrivate,
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
             log: { log.write(LogEvent($0)) })
+        engine.appVersion = configuration.appVersion
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)

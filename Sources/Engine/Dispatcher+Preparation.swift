@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+/// Rich jobs whose calls the database is asked for in one transaction.
+struct Preparation {
+    /// A job by its slot; the lease tells whether the slot still holds it.
+    struct Entry {
+        var slot: Int
+        var lease: Lease
+    }
+
+    var entries: [Entry]
+    /// Jobs of one preparation at most, as many as a claim brings.
+    static let limit = ExchangePolicy.claimLimit
+}
+
+// Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
+// of its own, so a claim never waits for it.
+extension Dispatcher {
+    /// The next preparation, if one is due; to be sent at once, or taken back.
+    mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
+        guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
+        unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
+        let entries = Array(unprepared.prefix(preparationLimit))
+        guard !entries.isEmpty else { return nil }
+        unprepared.removeFirst(entries.count)
+        let number = takeNumber()
+        preparations[number] = Preparation(entries: entries)
+        return (number, entries.map(\.lease))
+    }
+
+    /// A preparation's answer is there. Its rows are completed by `callPrepared`; jobs without a row have been dealt
+    /// with by the database.
+    ///
+    /// - Returns: the jobs that still wait for it, by id; nil if their worker's number was given up: they are
+    ///   prepared again, if their leases hold.
+    mutating func preparationReturned(_ number: UInt64) -> [Int64: (slot: Int, job: ClaimedJob)]? {
+        guard worker > 0 else {
+            takeBack(number, now: 0)
+            return nil
+        }
+        guard let preparation = preparations.removeValue(forKey: number) else { return nil }
+        preparationLimit = min(Preparation.limit, preparationLimit * 2)
+        var waiting: [Int64: (slot: Int, job: ClaimedJob)] = [:]
+        for entry in preparation.entries {
+            guard let job = slots.job(in: entry.slot, entry.lease) else { continue }
+            waiting[entry.lease.jobID] = (entry.slot, job)
+        }
+        return waiting
+    }
+
+    /// A job's call is known; it is started now.
+    mutating func callPrepared(slot: Int, _ job: ClaimedJob) {
+        slots.update(slot, job)
+    }
+
+    /// The database has finished a job or put it elsewhere: its slot is free.
+    mutating func dealtWith(slot: Int) {
+        _ = slots.release(slot)
+    }
+
+    /// A preparation was refused. One job that cannot be prepared is found by halves, and fails alone.
+    mutating func preparationFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> Remedy {
+        let entries = preparations[number]?.entries ?? []
+        takeBack(number, now: now)
+        switch cause {
+        case .aborted: return .none
+        case .workerLost: return .enlist
+        case .unstorable:
+            preparationLimit = max(1, entries.count / 2)
+            guard entries.count == 1, let entry = entries.first else { return .report }
+            unprepared.removeAll { $0.lease == entry.lease }
+            guard slots.release(entry.slot) != nil else { return .none }
+            let verdict = Verdict(
+                .failed, .internal, "the call could not be prepared by the database; please report it")
+            write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil), now: now)
+            return .reportJob(entry.lease.jobID)
+        case .failure:
+            rest(now: now)
+            return .report
+        }
+    }
+}

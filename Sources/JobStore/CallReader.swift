@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import PGClient
+
+/// Reads what a job sends out of the ten columns that the rows of `claim` and `prepare` share.
+public struct CallReader: Sendable {
+    /// First part of every Idempotency-Key.
+    private let installation: String
+    /// The header that carries the key, unless a service names another.
+    private let idempotencyHeader: String
+    private let allowsPrivateNetwork: Bool
+
+    /// A reader for a fleet's settings, as `enlist` returned them.
+    public init(installation: String, idempotencyHeader: String, allowsPrivateNetwork: Bool) {
+        self.installation = installation
+        self.idempotencyHeader = idempotencyHeader
+        self.allowsPrivateNetwork = allowsPrivateNetwork
+    }
+
+    /// The call in the columns method, url, query, headers, body_kind, body, form, timeout_ms and max_response, which
+    /// begin at `first`.
+    ///
+    /// - Parameter header: carries the key instead of the fleet's header.
+    func call(
+        _ result: borrowing PGResult, _ row: Int, from first: Int, for job: ClaimedJob, keyHeader header: String? = nil
+    ) -> HTTPCall {
+        let method = HTTPMethod(rawValue: result.text(row, first)) ?? .get
+        var call = HTTPCall(
+            method: method, url: result.text(row, first + 1), allowsPrivateNetwork: allowsPrivateNetwork)
+        if !result.isNull(row, first + 2) {
+            call.query = CallReader.pairs(result.texts(row, first + 2)).map { FormField($0.0, $0.1) }
+        }
+        if !result.isNull(row, first + 3) {
+            call.headers = CallReader.pairs(result.texts(row, first + 3)).map { HTTPHeader($0.0, $0.1) }
+        }
+        switch result.text(row, first + 4) {
+        case "b": call.body = .bytes(result.bytes(row, first + 5), contentType: nil)
+        case "j": call.body = .bytes(result.bytes(row, first + 5), contentType: "application/json")
+        case "f": call.body = .form(CallReader.pairs(result.texts(row, first + 6)).map { FormField($0.0, $0.1) })
+        default: break
+        }
+        if !result.isNull(row, first + 7) { call.limits.total = .milliseconds(Int64(result.int32(row, first + 7))) }
+        if let bytes = result.optionalInt64(row, first + 8) { call.limits.maxResponseBytes = Int(bytes) }
+        let hasKey = addKey(to: &call, header: header ?? idempotencyHeader, for: job)
+        call.isRepeatable = !job.isAtMostOnce && (hasKey || method.isIdempotent)
+        return call
+    }
+
+    /// The ranges in a column that is null for the default.
+    static func okStatuses(_ result: borrowing PGResult, _ row: Int, _ column: Int) -> StatusRanges {
+        result.isNull(row, column) ? .success : StatusRanges(bounds: result.int32s(row, column))
+    }
+
+    /// The same key on every try of a job, so that a server can tell a repetition; the job's own header wins.
+    ///
+    /// - Returns: whether the call has a key now.
+    private func addKey(to call: inout HTTPCall, header: String, for job: ClaimedJob) -> Bool {
+        switch call.method {
+        case .get, .head, .options: return false
+        case .post, .put, .delete, .patch: break
+        }
+        let name = header.lowercased()
+        guard !call.headers.contains(where: { $0.name.lowercased() == name }) else { return true }
+        let suffix = job.rekey > 0 ? "-\(job.rekey)" : ""
+        call.headers.append(HTTPHeader(header, "\(installation)-\(job.lease.jobID)\(suffix)"))
+        return true
+    }
+
+    private static func pairs(_ flat: [String]) -> [(String, String)] {
+        stride(from: 0, to: flat.count - 1, by: 2).map { (flat[$0], flat[$0 + 1]) }
+    }
+}

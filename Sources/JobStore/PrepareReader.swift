@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import PGClient
+
+/// Completes rich jobs with the rows of `postrider.prepare`.
+public struct PrepareReader: Sendable {
+    private let calls: CallReader
+
+    /// A reader for a fleet's settings.
+    public init(calls: CallReader) {
+        self.calls = calls
+    }
+
+    /// The job that a row is about.
+    public func jobID(_ result: borrowing PGResult, _ row: Int) -> Int64 { result.int64(row, 0) }
+
+    /// The job with its call; columns as `StoreStatement.prepare` names them.
+    public func complete(_ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int) -> ClaimedJob {
+        var job = job
+        job.okStatuses = CallReader.okStatuses(result, row, 10)
+        job.checksXML = result.bool(row, 28)
+        var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
+        call.compressesBody = result.bool(row, 12)
+        if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }
+        if !result.isNull(row, 14) { call.limits.firstByte = .milliseconds(Int64(result.int32(row, 14))) }
+        if result.bool(row, 15) { call.allowsPrivateNetwork = true }
+        call.transport = transport(result, row)
+        call.keepsCookies = result.bool(row, 22)
+        if call.keepsCookies { call.cookies = result.texts(row, 23) }
+        if !result.isNull(row, 24) { call.body = .parts(parts(result, row)) }
+        if call.body.hasFiles, result.isNull(row, 8) { call.limits.total = CallLimits.unlimited }
+        job.call = call
+        return job
+    }
+
+    private func transport(_ result: borrowing PGResult, _ row: Int) -> Transport? {
+        guard (16...21).contains(where: { !result.isNull(row, $0) }) else { return nil }
+        return Transport(
+            proxy: result.optionalText(row, 16), interface: result.optionalText(row, 17),
+            caFile: result.optionalText(row, 18), certificateFile: result.optionalText(row, 19),
+            keyFile: result.optionalText(row, 20), pins: result.texts(row, 21))
+    }
+
+    /// Five texts and one array of bytes for each part; a text that is not given is empty.
+    private func parts(_ result: borrowing PGResult, _ row: Int) -> [BodyPart] {
+        let texts = result.texts(row, 24)
+        let bodies = result.byteArrays(row, 25)
+        return bodies.indices.compactMap { index in
+            guard texts.count >= index * 5 + 5 else { return nil }
+            let fields = texts[index * 5..<index * 5 + 5].map { $0.isEmpty ? nil : $0 }
+            let isFile = fields[1] == "file"
+            return BodyPart(
+                name: fields[0] ?? "",
+                content: isFile ? .file(path: String(decoding: bodies[index], as: UTF8.self)) : .bytes(bodies[index]),
+                filename: fields[2], type: fields[3], maxBytes: fields[4].flatMap(Int64.init))
+        }
+    }
+}

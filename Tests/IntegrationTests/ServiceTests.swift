@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Jobs with a service: what is added to their calls, and what a change of the service does.
+struct ServiceTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer()
+    }
+
+    private func service(_ queue: borrowing TestQueue, _ columns: String = "", _ values: String = "") throws {
+        _ = try queue.text(
+            """
+            insert into postrider.services (name, base_url\(columns.isEmpty ? "" : ", " + columns))
+            values ('api', '\(target.url)/ok/v1'\(values.isEmpty ? "" : ", " + values)) returning name
+            """)
+    }
+
+    @Test(arguments: [
+        ("get", "/ok/v1/get"), ("/ok", "/ok"), ("get/val/", "/ok/v1/get/val/"), ("../x?a=1", "/ok/x?a=1"),
+        ("?b=2", "/ok/v1/?b=2"),
+    ])
+    func `a relative URL is joined to the base`(url: String, path: String) throws {
+        let queue = try TestQueue()
+        try service(queue)
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("service, url", "'api', '\(url)'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.map(\.path) == [path])
+        #expect(try queue.text("select lane from postrider.job_status where id = \(id)") == "api")
+        _ = worker
+    }
+
+    @Test func `headers and arguments of the service are added, those of the job win`() throws {
+        let queue = try TestQueue()
+        try service(
+            queue, "headers, query",
+            "'{\"X-Common\": \"service\", \"X-Both\": \"service\"}', '{\"key\": \"k\", \"page\": 1, \"in_url\": \"s\"}'"
+        )
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "service, url, headers, query", "'api', 'get?in_url=u', '{\"x-both\": \"job\"}', '{\"page\": 7}'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let request = try #require(target.requests.first)
+        #expect(request.path == "/ok/v1/get?in_url=u&key=k&page=7")
+        #expect(request.header("x-common") == "service")
+        #expect(request.header("x-both") == "job")
+        _ = worker
+    }
+
+    @Test func `an absolute URL wins, and is left alone where the service says so`() throws {
+        let queue = try TestQueue()
+        try service(
+            queue, "headers, query, apply_to_absolute", "'{\"X-Common\": \"service\"}', '{\"key\": \"k\"}', false")
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("service, url", "'api', '\(target.url)/ok/elsewhere'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let request = try #require(target.requests.first)
+        #expect(request.path == "/ok/elsewhere")
+        #expect(request.header("x-common") == nil)
+        _ = worker
+    }
+
+    @Test func `a change of the service holds for the next call, without a restart`() throws {
+        let queue = try TestQueue()
+        try service(queue, "headers", "'{\"X-Common\": \"old\"}'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: try queue.insert("service, url", "'api', 'a'"), toBe: "succeeded")
+        _ = try queue.text(
+            "update postrider.services set headers = '{\"X-Common\": \"new\"}', base_url = base_url || '2' returning name"
+        )
+        try queue.wait(for: try queue.insert("service, url", "'api', 'b'"), toBe: "succeeded")
+        #expect(target.requests.map(\.path) == ["/ok/v1/a", "/ok/v12/b"])
+        #expect(target.requests.map { $0.header("x-common") } == ["old", "new"])
+        _ = worker
+    }
+
+    @Test func `a job whose service is gone ends as config, the others beside it run`() throws {
+        let queue = try TestQueue()
+        try service(queue)
+        _ = try queue.text(
+            "insert into postrider.services (name, base_url) values ('gone', 'http://h/') returning name")
+        let lost = try queue.insert("service, url", "'gone', 'x'")
+        let fine = try queue.insert("service, url", "'api', 'x'")
+        _ = try queue.text("delete from postrider.services where name = 'gone' returning name")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: lost, toBe: "failed")
+        try queue.wait(for: fine, toBe: "succeeded")
+        let row = try queue.rows("select error_code, error from postrider.job_status where id = \(lost)")
+        #expect(row[0][0] == "config")
+        #expect(row[0][1]?.contains("service gone does not exist") == true)
+        _ = worker
+    }
+
+    @Test func `many jobs of a service run beside plain ones, and a killed worker's are called again`() throws {
+        let queue = try TestQueue()
+        try service(queue)
+        let first = try RunningWorker(queue.database, concurrency: 16)
+        try queue.connection.execute(
+            """
+            with plain as (insert into postrider.jobs (url) select '\(target.url)/ok/plain/' || n from generate_series(1, 200) n)
+            insert into postrider.jobs (service, url) select 'api', 'rich/' || n from generate_series(1, 200) n
+            """)
+        try queue.wait(until: "select count(*) > 20 from postrider.results")
+        _ = first.end(SIGKILL)
+        let second = try RunningWorker(queue.database, concurrency: 16)
+        try queue.waitUntilDone(60)
+        #expect(try queue.states() == "succeeded 400")
+        #expect(Set(target.requests.map(\.path)).count == 400)
+        _ = second
+    }
+}

@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. Calls that run at
+-- the same time each bring their own view of the jar: what a call brings wins, and what it does not bring is gone unless
+-- another call set it after this one began (p_since).
+create or replace function postrider.keep_cookies(p_service text, p_credential text, p_since timestamptz, p_lines text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from postrider.cookies c
+   where c.service = p_service and c.credential = p_credential
+     and c.set_at < p_since and c.line <> all (string_to_array(p_lines, E'\n'));
+  insert into postrider.cookies (service, credential, domain, path, name, line)
+  select distinct on (domain, path, name) p_service, p_credential, domain, path, name, line
+    from string_to_table(p_lines, E'\n') as line
+   cross join lateral (values (split_part(line, E'\t', 1), split_part(line, E'\t', 3), split_part(line, E'\t', 6)))
+         as f(domain, path, name)
+   where name <> '' and exists (select from postrider.services s where s.name = p_service)
+   order by domain, path, name
+      on conflict (service, credential, domain, path, name) do update
+         set line = excluded.line, set_at = now()
+       where cookies.line <> excluded.line;
+end
+$$;
+comment on function postrider.keep_cookies(text, text, timestamptz, text) is
+  'private: puts the cookies that a call brought back into the jar of its service and credential';

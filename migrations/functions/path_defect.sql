@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.path_defect(p_path text) returns text
+language sql immutable strict parallel safe
+as $$
+  select case
+    when p_path = '' then 'is empty'
+    when octet_length(p_path) > 1000 then 'is longer than 1000 bytes'
+    when p_path ~ '[\x01-\x1f\x7f]' then 'holds a line break or control character'
+    when left(p_path, 1) = '/' then 'is absolute'
+    when p_path ~ '(^|/)\.\.?(/|$)' then 'holds . or .. as a step'
+    when p_path ~ '(//|/$)' then 'holds an empty step'
+  end
+$$;
+comment on function postrider.path_defect(text) is
+  'private: why a path below the worker''s --files directory is refused; null for a good one';

@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Between claim and call, for the jobs that claim called rich: what their service adds is looked up here, so a change
+-- of a service holds for every call that begins after it.
+--
+-- A job that is not among the rows has been dealt with: it is finished, or waits elsewhere; the worker frees its slot.
+-- The first columns are those of claim.
+create or replace function postrider.prepare(
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
+returns table (
+  job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
+  timeout_ms int, max_response bigint, ok_statuses int[],
+  idempotency_header text, gzip boolean, connect_ms int, first_byte_ms int, private_network boolean,
+  proxy text, interface text, ca text, certificate text, key text, pins text[],
+  keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
+  download_to text, sha256 bytea, checks_xml boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_done bigint[];
+begin
+  v_done := postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
+  return query
+  select j.id, j.method, postrider.job_url(j.url, j.use_cdn, s),
+         postrider.call_query(j.query, j.url, s), postrider.call_headers(j.headers, j.url, s),
+         case when j.body is not null then 'b' when j.body_json is not null then 'j'
+              when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
+         case when j.body is not null then j.body
+              when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
+         case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
+         postrider.milliseconds(coalesce(j.timeout, s.timeout)),
+         coalesce(j.max_response, s.max_response), postrider.status_bounds(j.ok_statuses),
+         s.idempotency_header, coalesce(s.gzip_request, false),
+         postrider.milliseconds(s.connect_timeout), postrider.milliseconds(s.first_byte_timeout),
+         coalesce(s.allow_private_network, false),
+         s.proxy, s.interface, s.tls ->> 'ca', s.tls ->> 'certificate', s.tls ->> 'key',
+         case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
+         coalesce(s.cookies, false),
+         case when s.cookies then array(
+           select c.line from postrider.cookies c where c.service = s.name and c.credential = '') end,
+         case when j.body_parts is not null then postrider.part_texts(j.body_parts) end,
+         case when j.body_parts is not null then postrider.part_bodies(j.body_parts) end,
+         j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml'
+    from unnest(p_job) as x(job)
+    join postrider.jobs j on j.id = x.job
+    left join postrider.services s on s.name = j.service
+   where x.job <> all (v_done);
+end
+$$;
+comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]) is
+  'private: what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.refuse(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_code text, p_error text[]) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  select postrider.finish(
+    p_worker, p_track, p_seq, p_fence, array_fill('f'::"char", array[cardinality(p_seq)]), null,
+    array_fill(p_code, array[cardinality(p_seq)]), p_error, null, null, null,
+    null, null, null, null, null, null, null, null, null, null)
+$$;
+comment on function postrider.refuse(int, int[], bigint[], bigint[], text, text[]) is
+  'private: ends claimed jobs as failed with one error_code and a sentence each, before anything is sent';

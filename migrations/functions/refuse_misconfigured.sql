@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.refuse_misconfigured(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_bad record;
+begin
+  select array_agg(x.track order by x.track, x.seq) as tracks, array_agg(x.seq order by x.track, x.seq) as seqs,
+         array_agg(x.fence order by x.track, x.seq) as fences, array_agg(x.job order by x.track, x.seq) as jobs,
+         array_agg(case
+           when s.name is null then format('service %s does not exist any more; insert it again and retry the job', j.service)
+           else format('the URL of the job is relative, and service %s has no base_url any more; set it and retry the job', j.service)
+         end order by x.track, x.seq) as errors
+    into v_bad
+    from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+    join postrider.jobs j on j.id = x.job
+    left join postrider.services s on s.name = j.service
+   where j.service is not null
+     and (s.name is null or postrider.job_url(j.url, j.use_cdn, s) !~ '^[A-Za-z][A-Za-z0-9+.-]*:');
+  if v_bad.jobs is null then
+    return '{}';
+  end if;
+  perform postrider.refuse(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config', v_bad.errors);
+  return v_bad.jobs;
+end
+$$;
+comment on function postrider.refuse_misconfigured(int, int[], bigint[], bigint[], bigint[]) is
+  'private: ends the claimed jobs whose service is gone or lost its base as config; which jobs';

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.service_defect(
+  p_service postrider.services, out column_name text, out reason text, out hint text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select d.c, d.r, d.h into column_name, reason, hint from (values
+    (p_service.name = '' or length(p_service.name) > 200,
+     'name', 'must have 1 to 200 characters', 'Jobs refer to the service by it.'),
+    (p_service.timeout <= interval '0' or p_service.timeout > interval '1 day',
+     'timeout', 'is not a usable limit', 'Give more than 0 and at most 1 day, like ''30 s''.'),
+    (p_service.connect_timeout <= interval '0' or p_service.connect_timeout > interval '1 hour',
+     'connect_timeout', 'is not a usable limit', 'Give more than 0 and at most 1 hour, like ''5 s''.'),
+    (p_service.first_byte_timeout <= interval '0' or p_service.first_byte_timeout > interval '1 day',
+     'first_byte_timeout', 'is not a usable limit', 'Give more than 0 and at most 1 day, like ''10 s''.'),
+    (p_service.max_response not between 0 and 67108864,
+     'max_response', 'is out of range', 'Give 0 to 67108864 bytes (64 MiB).'),
+    (p_service.max_wait <= interval '0', 'max_wait', 'must be positive', 'Like ''24 hours''.'),
+    (p_service.idempotency_header !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$',
+     'idempotency_header', 'is not a header name', 'Like Idempotency-Key.'),
+    (p_service.cache_mode not in ('client', 'http'),
+     'cache_mode', 'must be client or http', 'client: cache_ttl decides; http: the server''s Cache-Control decides.'),
+    (p_service.stale_if_error <= interval '0', 'stale_if_error', 'must be positive', 'Like ''10 min''; leave it out for none.'),
+    (p_service.proxy !~* '^(https?|socks5h?)://[^\s/]+/?$',
+     'proxy', 'is not the URL of a proxy', 'Like http://user:password@proxy.example.com:3128; also https, socks5, socks5h.'),
+    (p_service.interface !~ '^[A-Za-z0-9.:_-]{1,64}$',
+     'interface', 'is neither an interface nor an address', 'Like eth1 or 192.0.2.7.'),
+    (p_service.credential is not null,
+     'credential', 'is not supported yet', 'Leave it out; a later version of Postrider brings it.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
+  select u.c, d.reason, d.hint into column_name, reason, hint
+    from (values ('base_url', p_service.base_url), ('cdn_url', p_service.cdn_url)) as u(c, url)
+   cross join lateral postrider.url_defect(u.url) d
+   where u.url is not null and d.reason is not null limit 1;
+  if column_name is not null then
+    return;
+  end if;
+  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider.headers_defect(p_service.headers) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
+  reason := postrider.pairs_defect(p_service.query);
+  if reason is not null then
+    column_name := 'query';
+    hint := 'Give an object like {"key": "value", "tag": ["a", "b"]}.';
+    return;
+  end if;
+  select 'tls', d.reason, d.hint into column_name, reason, hint from postrider.tls_defect(p_service.tls) d
+   where d.reason is not null;
+end
+$$;
+comment on function postrider.service_defect(postrider.services) is
+  'private: the first column of a service that breaks a rule, why, and what would be right; nulls for a good row';

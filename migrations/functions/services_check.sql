@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A trigger and no CHECK: the error of a CHECK quotes the whole row, a proxy's password with it.
+create or replace function postrider.services_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+begin
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(new) d;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'services', column = v_column,
+      message = format('services.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.services_check() is 'private: row trigger of services; refuses what cannot work, by column';
+
+create or replace trigger services_check
+  before insert or update on postrider.services
+  for each row execute function postrider.services_check();

@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- RFC 3986, 5.2, but with the base taken as a directory: http://h/v1 + get is http://h/v1/get.
+create or replace function postrider.url_join(p_base text, p_url text) returns text
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scheme text;
+  v_origin text;
+  v_directory text;
+  v_path text;
+  v_rest text;
+  v_segments text[] := '{}';
+  v_segment text;
+begin
+  if p_base is null or p_url ~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    return p_url;
+  end if;
+  v_scheme := substring(p_base from '^[A-Za-z]+:');
+  if p_url like '//%' then
+    return v_scheme || p_url;
+  end if;
+  v_origin := substring(p_base from '^[A-Za-z]+://[^/?#]*');
+  v_directory := coalesce(substring(substr(p_base, length(v_origin) + 1) from '^[^?#]*'), '');
+  if right(v_directory, 1) <> '/' then
+    v_directory := v_directory || '/';
+  end if;
+  v_path := substring(p_url from '^[^?#]*');
+  v_rest := substring(substr(p_url, length(v_path) + 1) from '^[^#]*');
+  if left(v_path, 1) <> '/' then
+    v_path := v_directory || v_path;
+  end if;
+  if v_path ~ '/\.\.?(/|$)' then
+    foreach v_segment in array string_to_array(substr(v_path, 2), '/') loop
+      if v_segment = '..' then
+        v_segments := v_segments[:cardinality(v_segments) - 1];
+      elsif v_segment <> '.' then
+        v_segments := v_segments || v_segment;
+      end if;
+    end loop;
+    v_path := '/' || array_to_string(v_segments, '/')
+      || case when v_path ~ '/\.\.?$' and cardinality(v_segments) > 0 then '/' else '' end;
+  end if;
+  return v_origin || v_path || v_rest;
+end
+$$;
+comment on function postrider.url_join(text, text) is
+  'private: the URL of a call: p_url if it is absolute, else joined to the base, dots resolved, fragment dropped';
