@@ -29,7 +29,14 @@ public struct PrepareReader: Sendable {
         call.keepsCookies = result.bool(row, 22)
         if call.keepsCookies { call.cookies = result.texts(row, 23) }
         if !result.isNull(row, 24) { call.body = .parts(parts(result, row)) }
-        if call.body.hasFiles, result.isNull(row, 8) { call.limits.total = CallLimits.unlimited }
+        if !result.isNull(row, 26) {
+            call.download = Download(
+                path: result.text(row, 26), sha256: result.isNull(row, 27) ? nil : result.bytes(row, 27),
+                okStatuses: job.okStatuses, maxBytes: result.optionalInt64(row, 9))
+            call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
+        }
+        // Transfers of files take the time they need; they end as slow when they stall.
+        if call.body.hasFiles || call.download != nil, result.isNull(row, 8) { call.limits.total = CallLimits.unlimited }
         job.call = call
         return job
     }

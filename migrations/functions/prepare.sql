@@ -34,8 +34,11 @@ begin
          case when j.body is not null then j.body
               when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
          case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
-         postrider.milliseconds(coalesce(j.timeout, s.timeout)),
-         coalesce(j.max_response, s.max_response), postrider.status_bounds(j.ok_statuses),
+         postrider.milliseconds(case
+           when j.timeout is null and (j.download_to is not null
+                or j.body_parts @? '$[*].file') then null else coalesce(j.timeout, s.timeout) end),
+         case when j.download_to is not null then j.max_response else coalesce(j.max_response, s.max_response) end,
+         postrider.status_bounds(j.ok_statuses),
          s.idempotency_header, coalesce(s.gzip_request, false),
          postrider.milliseconds(s.connect_timeout), postrider.milliseconds(s.first_byte_timeout),
          coalesce(s.allow_private_network, false),
