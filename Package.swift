@@ -26,12 +26,15 @@ let package = Package(
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurl", dependencies: ["CCurlSystem"], cSettings: gnu),
         .target(name: "CLinux", cSettings: gnu),
+        .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),
 
         // 1: each on its own
         .target(name: "JobModel", swiftSettings: strict),
         .target(name: "PGClient", dependencies: ["CPostgres"], swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "XMLCheck", dependencies: ["CXML"], swiftSettings: strict),
         .target(
             name: "Migrations",
             path: "migrations",
@@ -68,6 +71,7 @@ let package = Package(
         .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore"], swiftSettings: strict),

@@ -1,13 +1,123 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- What an answer must be beyond its status, in this order: charset, JSON, envelope, extract, result_type, validator. The
+-- validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker.
+--
+-- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
+-- that it came with. It has no settings of its own, which would cost as much as the rest: its caller's hold. No error quotes the body; the envelope's own message is the exception, and it is shortened.
 create or replace function postrider.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out code text, out error text, out result jsonb, out encoding text)
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_needs_json boolean := p_job.response_format <> 'xml' and p_job.method <> 'HEAD' and p_job.download_to is null
+    and (p_job.response_format = 'json' or p_job.result_type <> 'any'
+         or num_nonnulls(p_job.validator, p_job.extract, p_service.envelope) > 0);
+  v_step text := 'text';
+  v_text text;
+  v_json jsonb;
+  v_found text;
+  v_state text;
+  v_context text;
 begin
   verdict := 's';
+  encoding := postrider.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
+  if p_job.response_format = 'xml' and encoding is null then
+    encoding := lower(coalesce(substring(encode(substring(p_body from 1 for 200), 'escape')
+      from '^\s*<\?xml[^>]*\sencoding\s*=\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']'), 'utf-8'));
+  end if;
+  if not v_needs_json then
+    return;
+  end if;
+  encoding := coalesce(encoding, 'utf-8');
+
+  begin
+    v_text := postrider.answer_text(p_body, encoding);
+    v_step := 'json';
+    v_json := v_text::jsonb;
+    if v_json is null then
+      raise exception using errcode = 'invalid_text_representation';
+    end if;
+
+    if p_service.envelope is not null then
+      v_step := 'envelope';
+      select o.code, o.error into code, error from postrider.envelope_outcome(p_service.envelope, v_json) o;
+      if code is not null then
+        verdict := 'f';
+        return;
+      end if;
+    end if;
+
+    v_step := 'extract';
+    if p_job.extract is not null then
+      result := postrider.path_value(v_json, p_job.extract);
+    elsif p_service.envelope ? 'result' then
+      result := postrider.path_value(v_json, (p_service.envelope ->> 'result')::jsonpath);
+    else
+      result := v_json;
+    end if;
+    -- A result that is not there is JSON's null: a null column stands for an answer that was not judged.
+    result := coalesce(result, 'null');
+
+    if p_job.result_type <> 'any' and jsonb_typeof(result) <> replace(p_job.result_type, 'list', 'array') then
+      verdict := 'f';
+      code := 'no_data';
+      error := format('the result should be %s and is %s; compare extract with the body',
+        case p_job.result_type when 'list' then 'a list' else 'an object' end,
+        case jsonb_typeof(result) when 'null' then 'not there' when 'array' then 'a list' when 'object' then 'an object'
+                                  else 'a ' || jsonb_typeof(result) end);
+      result := null;
+      return;
+    end if;
+
+    if p_job.validator is not null then
+      v_step := 'validator';
+      v_found := postrider.validator_mismatch(p_job.validator, v_json);
+      if v_found is not null then
+        verdict := 'f';
+        code := 'validator';
+        error := v_found || '; the answer has not the shape of the job''s validator';
+        result := null;
+        return;
+      end if;
+    end if;
+
+    if pg_column_size(result) > 67108864 then
+      verdict := 'f';
+      code := 'too_large';
+      error := 'the result is larger than 64 MiB as jsonb; extract a part of it, or use download_to';
+      result := null;
+    end if;
+    return;
+  exception when others then
+    get stacked diagnostics v_state = returned_sqlstate, v_context = pg_exception_context;
+  end;
+
+  verdict := 'f';
+  result := null;
+  if v_step in ('text', 'json') and p_service.html_is_502 and postrider.is_html(p_headers, p_body) then
+    verdict := case when p_job.delivery = 'at_most_once' then 'f' else 'r' end;
+    code := 'http_status';
+    error := format('the server answered %s with an HTML page where JSON was due, which its service counts as a 502; '
+      'look at the body for its reason', p_status);
+    return;
+  end if;
+  code := case v_step when 'text' then 'json_invalid' when 'json' then 'json_invalid'
+                      when 'envelope' then 'envelope' when 'validator' then 'validator' else 'no_data' end;
+  error := case
+    when coalesce(octet_length(p_body), 0) = 0 then 'the answer has no body where JSON was due'
+    when v_state = '54001' then 'the JSON is nested too deeply to be read'
+    when v_step = 'envelope' then 'the envelope''s paths cannot be applied to the answer; see services.envelope'
+    when v_step = 'extract' then 'the path of extract or of the envelope''s result cannot be applied to the answer'
+    when v_step = 'validator' then 'the validator cannot be applied to the answer'
+    when v_step = 'text' and postrider.charset_encoding(encoding) is null then
+      format('the answer names the charset %s, which nobody knows, and its bytes are not UTF-8 either', encoding)
+    when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)
+    when v_state = '22P05' then 'the body is JSON with a character that PostgreSQL cannot hold, like \u0000'
+    when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
+    when v_state in ('54000', '53200', 'XX000') then 'the JSON is too large to be read'
+    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from 'JSON data, line (\d+)'), '') end;
 end
 $$;
 comment on function postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is
-  'private: whether an answer is what its job and service ask for, and what is taken out of it';
+  'private: what an answer with a good status means for its job: s, f or r, with code and sentence, the result and the charset';

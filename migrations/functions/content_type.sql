@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The last line counts when there are several, as libcurl and browsers have it. Bytes beyond ASCII come out as \nnn,
+-- so no answer can make this fail.
+create or replace function postrider.content_type(p_headers bytea) returns text
+language plpgsql immutable parallel safe
+as $$
+declare
+  v_rest bytea := '\x0a'::bytea || p_headers;
+  v_at int;
+  v_type text;
+begin
+  loop
+    v_at := position('\x0a636f6e74656e742d747970653a'::bytea in v_rest);
+    exit when v_at is null or v_at = 0;
+    v_rest := substring(v_rest from v_at + 14);
+    v_type := btrim(split_part(encode(v_rest, 'escape'), E'\n', 1), E' \t\r');
+  end loop;
+  return v_type;
+end
+$$;
+comment on function postrider.content_type(bytea) is
+  'private: the value of an answer''s Content-Type as it came; null without one';
