@@ -53,7 +53,7 @@ let package = Package(
         // 3: the only place that joins them
         .target(
             name: "Engine",
-            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore"],
+            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck"],
             swiftSettings: strict
         ),
 

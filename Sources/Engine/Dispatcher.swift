@@ -212,8 +212,9 @@ struct Dispatcher: ~Copyable {
     /// A call has ended: its slot is free, its attempt goes into the next finish.
     mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
         guard let job = slots.release(slot) else { return }
-        let verdict = Verdict(
+        var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
+        if job.checksXML { verdict.requireXML(of: outcome) }
         write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isRich), now: now)
     }
 

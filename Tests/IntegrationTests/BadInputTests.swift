@@ -37,11 +37,19 @@ struct BadInputTests {
         ("kind", "url, kind", "\(good), 'cron'"),
         ("kind", "kind", "'batch'"), ("service", "url, service", "\(good), 'billing'"),
         ("dedupe_key", "url, dedupe_key", "\(good), 'a'"), ("body_parts", "url, body_parts", "\(good), '[]'"),
-        ("response_format", "url, response_format", "\(good), 'json'"),
+        ("response_format", "url, response_format", "\(good), 'yaml'"),
+        ("response_format", "url, response_format, method", "\(good), 'json', 'HEAD'"),
+        ("response_format", "url, response_format, download_to", "\(good), 'json', 'a'"),
+        ("result_type", "url, result_type", "\(good), 'map'"),
+        ("extract", "url, extract", "\(good), '$.a ? (@ > $x)'"),
+        ("extract", "url, extract, response_format", "\(good), '$.a', 'xml'"),
+        ("validator", "url, validator", "\(good), '{\"a\": \"strng\"}'"),
+        ("validator", "url, validator", "\(good), '{\"a\": []}'"),
+        ("validator", "url, validator, response_format", "\(good), '{}', 'xml'"),
         ("cache_ttl", "url, cache_ttl", "\(good), '1 h'"), ("paginate", "url, paginate", "\(good), '{}'"),
         ("on_success", "url, on_success", "\(good), 'x'"),
         ("callback_url", "url, callback_url", "\(good), 'http://h/'"),
-        ("credential", "url, credential", "\(good), 'x'"), ("validator", "url, validator", "\(good), '{}'"),
+        ("credential", "url, credential", "\(good), 'x'"),
     ])
     func `a bad row is refused with its column, a reason and a hint, and nothing is inserted`(
         column: String, columns: String, values: String

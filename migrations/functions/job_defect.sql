@@ -120,12 +120,8 @@ begin
      'there is more than one body', 'Give at most one of body, body_json, body_form, body_parts.'),
     (jsonb_typeof(p_job.body_form) <> 'object',
      'body_form', 'must be an object', 'Like {"name": "ada", "tags": ["a", "b"]}.'),
-    (p_job.response_format not in ('raw', 'json', 'xml'),
-     'response_format', 'must be raw, json or xml', 'Leave it out for raw.'),
     (isempty(p_job.ok_statuses) or not p_job.ok_statuses <@ '{[100,600)}'::int4multirange,
      'ok_statuses', 'must hold statuses between 100 and 599', 'Like ''{[200,300),[404,405)}''.'),
-    (p_job.result_type not in ('any', 'list', 'object'),
-     'result_type', 'must be any, list or object', 'Leave it out for any.'),
     (postrider.path_defect(p_job.download_to) is not null,
      'download_to', postrider.path_defect(p_job.download_to),
      'Give a path below the worker''s --files directory, like reports/today.csv.'),
@@ -139,6 +135,13 @@ begin
      'mode', 'must be all, settle or first', 'It is for batches; leave it out.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
+  if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or num_nonnulls(p_job.validator, p_job.extract) > 0 then
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.answer_defect(p_job) d;
+  end if;
 end
 $$;
 comment on function postrider.job_defect(postrider.jobs) is

@@ -13,7 +13,8 @@ as $$
      and isfinite(p_job.run_at)
      and p_job.delivery in ('at_least_once', 'at_most_once')
      and p_job.queue <> ''
-     and p_job.response_format = 'raw' and p_job.result_type = 'any' and p_job.on_duplicate = 'error'
+     and (p_job.response_format = 'raw' or p_job.response_format in ('json', 'xml') and p_job.method <> 'HEAD')
+     and p_job.result_type = 'any' and p_job.on_duplicate = 'error'
      and p_job.mode = 'all' and p_job.cache_version = 0
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache or p_job.notify)
      and isfinite(p_job.run_at) and num_nulls(p_job.created_at, p_job.created_by) = 0

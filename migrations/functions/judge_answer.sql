@@ -3,7 +3,8 @@
 -- validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker.
 --
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
--- that it came with. It has no settings of its own, which would cost as much as the rest: its caller's hold. No error quotes the body; the envelope's own message is the exception, and it is shortened.
+-- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
+-- which would cost as much as the rest: its caller's hold.
 create or replace function postrider.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out code text, out error text, out result jsonb, out encoding text)

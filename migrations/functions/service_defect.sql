@@ -52,6 +52,12 @@ begin
     hint := 'Give an object like {"key": "value", "tag": ["a", "b"]}.';
     return;
   end if;
+  select 'envelope', d.reason, d.hint into column_name, reason, hint
+    from postrider.envelope_defect(p_service.envelope) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
   select 'tls', d.reason, d.hint into column_name, reason, hint from postrider.tls_defect(p_service.tls) d
    where d.reason is not null;
 end
