@@ -137,7 +137,7 @@ struct AnswerTests {
         }
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.services (name, html_is_502) values ('api', true)")
-        let worker = try RunningWorker(queue.database, ["--allow-private"])
+        let worker = try RunningWorker(queue.database)
         let id = try queue.insert(
             "service, url, response_format, backoff", "'api', '\(target.url)/', 'json', '{100 ms}'")
         try queue.wait(for: id, toBe: "succeeded")
