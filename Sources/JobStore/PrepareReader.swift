@@ -36,7 +36,9 @@ public struct PrepareReader: Sendable {
             call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
         }
         // Transfers of files take the time they need; they end as slow when they stall.
-        if call.body.hasFiles || call.download != nil, result.isNull(row, 8) { call.limits.total = CallLimits.unlimited }
+        if call.body.hasFiles || call.download != nil, result.isNull(row, 8) {
+            call.limits.total = CallLimits.unlimited
+        }
         job.call = call
         return job
     }

@@ -18,8 +18,11 @@ begin
   if jsonb_typeof(v_code) = 'number' then
     v_text := trim_scale(v_text::numeric)::text;
   end if;
+  -- By itself, since an expression without a query is many times faster.
+  if coalesce(p_envelope -> 'success', '[200]') @> v_code then
+    return;
+  end if;
   code := case
-    when coalesce(p_envelope -> 'success', '[200]') @> v_code then null
     when exists (select from jsonb_array_elements_text(coalesce(p_envelope -> 'success', '[200]')) e where e = v_text) then null
     when exists (select from jsonb_array_elements_text(p_envelope -> 'token_expired') e where e = v_text) then 'token_expired'
     when exists (select from jsonb_array_elements_text(p_envelope -> 'logged_out') e where e = v_text) then 'logged_out'

@@ -2,9 +2,9 @@
 -- By the path's shape alone, so that a list of one stays a list: a wildcard, a filter, a range or list of subscripts,
 -- or keyvalue() outside of parentheses. A comparison or a sum as a whole is one value.
 create or replace function postrider.extract_is_plural(p_path jsonpath) returns boolean
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 as $$
-  select regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '', 'g') ~ '^(?:strict )?\$.*(?:\*|\?|\[[^\]]*(?:,| to )|keyvalue)'
+  select p_path::text ~ '[*?,]| to |keyvalue' and regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '', 'g') ~ '^(?:strict )?\$.*(?:\*|\?|\[[^\]]*(?:,| to )|keyvalue)'
 $$;
 comment on function postrider.extract_is_plural(jsonpath) is
   'private: whether a path by its shape may find several values, so that its result is always an array';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.json_path_key(p_key text) returns text
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 as $$
   select '.' || case when p_key ~ '^[A-Za-z_][A-Za-z0-9_]*$' then p_key else to_json(p_key)::text end
 $$;

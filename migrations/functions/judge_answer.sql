@@ -17,6 +17,7 @@ declare
   v_step text := 'text';
   v_text text;
   v_json jsonb;
+  v_outcome record;
   v_found text;
   v_state text;
   v_context text;
@@ -42,8 +43,10 @@ begin
 
     if p_service.envelope is not null then
       v_step := 'envelope';
-      select o.code, o.error into code, error from postrider.envelope_outcome(p_service.envelope, v_json) o;
-      if code is not null then
+      v_outcome := postrider.envelope_outcome(p_service.envelope, v_json);
+      if v_outcome.code is not null then
+        code := v_outcome.code;
+        error := v_outcome.error;
         verdict := 'f';
         return;
       end if;
