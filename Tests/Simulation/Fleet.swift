@@ -53,6 +53,8 @@ final class Fleet {
         var canListen = true
         /// Whether now and then a message takes up to 20 ms.
         var hasHiccups = true
+        /// How many of 100 jobs are rich: prepared before their call.
+        var rich: UInt64 = 0
         /// Checks that a job starts this soon after its commit.
         var startsWithin: UInt64?
         /// Checks that later jobs of a track go ahead of a committed one for no longer than this.
@@ -85,6 +87,15 @@ final class Fleet {
     func latency() -> UInt64 {
         scenario.hasHiccups && random.chance(2)
             ? random.number(1...20) * millisecond : random.number(50_000...1_000_000)
+    }
+
+    /// What a preparation does with a job.
+    func preparation() -> QueueInMemory.Preparation {
+        switch random.number(0...9) {
+        case 0: .served
+        case 1: .setAside
+        default: .called
+        }
     }
 
     /// Runs to the end, and says what is wrong.
@@ -124,10 +135,11 @@ final class Fleet {
         let attempts = Int32(random.number(1...4))
         let delay = isLate ? random.number(1...2_500) * millisecond : 0
         let isRolledBack = scenario.hasLateCommits && random.chance(3)
+        let isRich = scenario.rich > 0 && random.chance(scenario.rich)
         let isCancelled = scenario.hasFaults && random.chance(4)
         timeline.at(moment) { [self] in
             queue.insert(
-                track: track, isAtMostOnce: isAtMostOnce, maxAttempts: attempts,
+                track: track, isAtMostOnce: isAtMostOnce, isRich: isRich, maxAttempts: attempts,
                 commitAt: isRolledBack ? nil : timeline.now + delay)
             guard isCancelled, let id = queue.jobs.keys.max() else { return }
             timeline.at(timeline.now + delay + random.number(0...50) * millisecond) { [self] in queue.cancel(id) }

@@ -21,6 +21,8 @@ final class QueueInMemory {
 
     struct Job {
         var isAtMostOnce: Bool
+        /// Whether its call must be prepared.
+        var isRich = false
         var maxAttempts: Int32
         var committedAt: UInt64?
         var final: String?
@@ -58,10 +60,10 @@ final class QueueInMemory {
     }
 
     /// Inserts a job; it commits at that time, or never.
-    func insert(track: Int32, isAtMostOnce: Bool, maxAttempts: Int32, commitAt: UInt64?) {
+    func insert(track: Int32, isAtMostOnce: Bool, isRich: Bool, maxAttempts: Int32, commitAt: UInt64?) {
         lastSeq += 1
         let id = lastSeq
-        jobs[id] = Job(isAtMostOnce: isAtMostOnce, maxAttempts: maxAttempts)
+        jobs[id] = Job(isAtMostOnce: isAtMostOnce, isRich: isRich, maxAttempts: maxAttempts)
         guard let commitAt else {
             jobs[id] = nil
             return
@@ -143,15 +145,44 @@ final class QueueInMemory {
                 row.fence = lastFence
                 row.attempt += 1
                 let lease = Lease(track: track, seq: seq, fence: lastFence, jobID: row.job, attempt: row.attempt)
-                let isAtMostOnce = jobs[row.job]?.isAtMostOnce ?? false
+                let job = jobs[row.job]
                 claimed.append(
                     ClaimedJob(
-                        lease: lease, call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce,
-                        okStatuses: .success))
+                        lease: lease, call: job?.isRich == true ? nil : HTTPCall(url: "http://h/"),
+                        isAtMostOnce: job?.isAtMostOnce ?? false, okStatuses: .success))
             }
             ready[track]?[index] = row
         }
         return claimed
+    }
+
+    /// What becomes of a claimed job before its call.
+    enum Preparation {
+        case called, served, setAside
+    }
+
+    /// Deals with claimed jobs whose lease holds, as their preparations say. Returns the jobs to be called: a lease
+    /// that has ended is found out by the finish, not here.
+    func prepare(_ leases: [(Lease, Preparation)], worker: Int32) -> Set<Int64> {
+        var called: Set<Int64> = []
+        for (lease, preparation) in leases {
+            let place = index(lease.track, of: lease.seq)
+            let row = place.flatMap { ready[lease.track]?[$0] }
+            guard preparation != .called else {
+                called.insert(lease.jobID)
+                continue
+            }
+            guard let place, var row, row.fence == lease.fence, row.worker == worker else { continue }
+            ready[lease.track]?.remove(at: place)
+            if preparation == .served {
+                end(row.job, "s")
+            } else {
+                row.worker = 0
+                row.attempt -= 1
+                scheduled.append((timeline.now + 200 * millisecond, row))
+            }
+        }
+        return called
     }
 
     /// Writes attempts whose lease holds; how many.

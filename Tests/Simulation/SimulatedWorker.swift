@@ -35,7 +35,8 @@ final class SimulatedWorker {
         let jobs = SimulatedSession(
             world, self, ready: { [unowned self] in enlist() },
             lost: { [unowned self] in
-                dispatcher.connectionLost(dispatcher.exchanges.keys.sorted(), now: world.timeline.now)
+                let numbers = Array(dispatcher.exchanges.keys) + Array(dispatcher.preparations.keys)
+                dispatcher.connectionLost(numbers.sorted(), now: world.timeline.now)
             })
         let duties = SimulatedSession(
             world, self,
@@ -97,9 +98,9 @@ final class SimulatedWorker {
     func drain() {
         deliver { [self] in
             dispatcher.isDraining = true
-            for slot in calls.keys.sorted() {
-                calls[slot] = nil
-                dispatcher.callCutOff(slot: slot, sent: .maybe, now: world.timeline.now)
+            for slot in dispatcher.slots.running.map(\.slot).sorted() {
+                let sent: SentState = calls.removeValue(forKey: slot) == nil ? .no : .maybe
+                dispatcher.callCutOff(slot: slot, sent: sent, now: world.timeline.now)
             }
         }
     }
@@ -116,6 +117,9 @@ final class SimulatedWorker {
             if !isSurveying, dispatcher.surveyBegins(now: now) { survey(duties) }
         }
         apply(dispatcher.poll(now: now))
+        if jobs?.isReady == true, let (number, leases) = dispatcher.nextPreparation(now: now) {
+            prepare(number, leases)
+        }
         while jobs?.isReady == true, let (number, exchange) = dispatcher.nextExchange(now: now) {
             send(number, exchange)
         }
@@ -220,6 +224,38 @@ final class SimulatedWorker {
         }
     }
 
+    private func prepare(_ number: UInt64, _ leases: [Lease]) {
+        let worker = dispatcher.worker
+        let isRefused = world.hasFaults && world.random.chance(2)
+        let cause: Rejection = leases.count > 1 && world.random.chance(50) ? .unstorable : .failure
+        let plans = leases.map { ($0, world.preparation()) }
+        jobs?.send { [self] in
+            .init(commit: { [self] in
+                guard !isRefused else {
+                    return { [self] in
+                        _ = dispatcher.preparationFailed(number, cause, now: world.timeline.now)
+                    }
+                }
+                let called = world.queue.prepare(plans, worker: worker)
+                return { [self] in prepared(number, called) }
+            })
+        }
+    }
+
+    private func prepared(_ number: UInt64, _ called: Set<Int64>) {
+        guard let waiting = dispatcher.preparationReturned(number) else { return }
+        for (id, (slot, job)) in waiting.sorted(by: { $0.key < $1.key }) {
+            guard called.contains(id) else {
+                dispatcher.dealtWith(slot: slot)
+                continue
+            }
+            var job = job
+            job.call = HTTPCall(url: "http://h/")
+            dispatcher.callPrepared(slot: slot, job)
+            call(job, slot)
+        }
+    }
+
     /// As the session tells it: one event for each statement, and the last one is to blame.
     private func failed(_ number: UInt64, _ exchange: Exchange, _ cause: Rejection) {
         if exchange.batch != nil && exchange.claim != nil {
@@ -236,7 +272,7 @@ final class SimulatedWorker {
                 world.queue.faults.append("no slot for job \(job.lease.jobID)")
                 continue
             }
-            call(job, slot)
+            if job.call != nil { call(job, slot) }
         }
         apply(dispatcher.claimRead(arrival, now: world.timeline.now))
     }

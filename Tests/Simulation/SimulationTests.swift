@@ -39,6 +39,14 @@ struct SimulationTests {
         simulate(make: rough)
     }
 
+    @Test func `with jobs that are prepared before their calls it is the same`() {
+        simulate(Self.seeds / 2) { random in
+            var scenario = rough(&random)
+            scenario.rich = random.number(20...100)
+            return scenario
+        }
+    }
+
     /// 3710: a finish failed behind another that had led to a new number, and its job was called again.
     @Test(arguments: [3710 as UInt64]) func `a seed that failed once fails no more`(seed: UInt64) {
         #expect(faults(seed, rough) == [])
