@@ -24,7 +24,8 @@ let package = Package(
         // 0: C only
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurl", dependencies: ["CCurlSystem"], cSettings: gnu),
+        .target(name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem"], cSettings: gnu),
+        .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),
@@ -67,9 +68,10 @@ let package = Package(
 
         // tests mirror the sources
         .target(name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .executableTarget(name: "downloader", dependencies: ["HTTPAgent", "JobModel", "Reactor"], path: "Tests/Downloader", swiftSettings: strict),
         .testTarget(name: "JobModelTests", dependencies: ["JobModel"], swiftSettings: strict),
         .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),

@@ -25,6 +25,7 @@ bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     ccurl_transfer *t = context;
     size_t length = size * count;
+    if (t->sink != TO_MEMORY) return ccurl_on_part_body(t, bytes, length);
     if ((int64_t)t->answer.length + (int64_t)length > t->answer_limit) {
         t->body_too_large = true;
         return 0;
@@ -86,7 +87,8 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     while (length && is_blank(line[length - 1])) length--;
     if (t->head_state != HEAD_LINES) {
         // A final answer may be followed by another one only after 1xx or 417; else these are trailers.
-        if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0 && t->answer.length == 0) begin_block(t, line, length);
+        if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0 && t->answer.length == 0 && t->sink != TO_PART)
+            begin_block(t, line, length);
         return whole;
     }
     if (length == 0) {

@@ -44,6 +44,9 @@ typedef struct {
 
 enum { HEAD_START, HEAD_LINES, HEAD_DONE };
 
+/// Where the body goes: for a download, nowhere until the owner has seen the headers.
+enum { TO_MEMORY, UNDECIDED, TO_PART };
+
 struct ccurl_transfer {
     CURL *easy;
     ccurl_loop *loop;
@@ -69,6 +72,11 @@ struct ccurl_transfer {
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
+    // A download. Its bytes so far, those of earlier attempts included.
+    ccurl_part *part;
+    int sink;
+    bool paused, identity;
+    int64_t filed, file_limit;
     size_t head_total;
     int head_state;
     int head_status;
@@ -83,6 +91,8 @@ struct ccurl_transfer {
 curl_socket_t ccurl_socket_open(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int ccurl_socket_close(void *loop, curl_socket_t fd);
 size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
+/// The body of a download: paused, copied into the part's ring, or refused.
+size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 

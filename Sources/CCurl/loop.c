@@ -24,6 +24,8 @@ int64_t ccurl_wall_seconds(void) { return time(NULL); }
 int ccurl_global_start(void) {
     // OpenSSL writes with write(2); CURLOPT_NOSIGNAL leaves SIGPIPE to the program.
     signal(SIGPIPE, SIG_IGN);
+    // A limit of file sizes (ulimit -f) then fails a write, which ends a download, instead of the program.
+    signal(SIGXFSZ, SIG_IGN);
     // libidn2 reads host names in the encoding of the locale; in "C" every name beyond ASCII would be refused.
     setlocale(LC_CTYPE, "C.UTF-8");
     return curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -50,7 +50,8 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
         t->uploaded = uploaded;
         if (t->first_byte_ns) t->wait_began = ccurl_now();
     }
-    if (received > t->answer_limit || (total > t->answer_limit && t->method != HEAD)) {
+    int64_t limit = t->sink == TO_MEMORY ? t->answer_limit : t->file_limit;
+    if (received > limit || (total > limit && t->method != HEAD)) {
         t->body_too_large = true;
         return 1;
     }
@@ -185,6 +186,11 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     }
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
+    // Ranges count bytes as they are sent: what has been decoded cannot be continued.
+    if (t->identity != (t->part != NULL)) {
+        t->identity = t->part != NULL;
+        curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, t->identity ? NULL : t->loop->accept_encoding);
+    }
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->has_headers ? t->headers : NULL);
 
     t->public_only = s->public_only;
@@ -193,6 +199,10 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->low_speed_bytes = s->low_speed_bytes;
     t->low_speed_ns = s->low_speed_ms * 1000000;
     t->answer_limit = s->max_response_bytes;
+    t->sink = t->part ? UNDECIDED : TO_MEMORY;
+    t->file_limit = INT64_MAX;
+    t->filed = 0;
+    t->paused = false;
     t->head.length = t->answer.length = t->head_total = 0;
     t->head_state = HEAD_START;
     t->head_status = t->sendings = 0;
@@ -278,6 +288,8 @@ static void shrink(ccurl_buffer *b) {
 void ccurl_transfer_clear(ccurl_transfer *t) {
     shrink(&t->head);
     shrink(&t->answer);
+    t->part = NULL;
+    t->sink = TO_MEMORY;
     t->body_length = 0;
     if (t->body_capacity > KEEP) {
         free(t->body);
@@ -295,6 +307,9 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
+    // While the disk is what we wait for, the server is not slow.
+    if (t->paused) t->window_began = 0;
+    if (t->paused) return CCURL_ON_TIME;
     if (t->first_byte_ns && t->head_total == 0 && t->sendings > 0) {
         int64_t deadline = t->wait_began + t->first_byte_ns;
         if (deadline <= now) {

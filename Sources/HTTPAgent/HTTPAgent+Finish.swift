@@ -15,11 +15,13 @@ extension HTTPAgent {
             guard let flight = flights[slot] else { continue }
             finish(slot, flight, end: .library(UInt32(code)))
         }
+        if !downloads.isEmpty { serveDownloads() }
     }
 
     /// Ends what breaks the limits that libcurl does not keep, and finds the time of the next look.
     func sweep(_ now: Int64) {
         sweepAt = .max
+        if !downloads.isEmpty { flushDownloads() }
         for slot in flights.indices {
             guard let flight = flights[slot] else { continue }
             switch unsafe ccurl_transfer_check_pace(flight.transfer.handle, now, &sweepAt) {
@@ -42,28 +44,19 @@ extension HTTPAgent {
         transfer.clear()
         flights[slot] = nil
         inFlight -= 1
+        if !downloads.isEmpty { downloads[slot] = nil }
         if idle.count < HTTPAgent.idleHandles { idle.append(transfer) }
         if inFlight == 0 { sweepAt = .max }
     }
 
-    private func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
+    func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
         if end == .library(UInt32(CURLE_OK.rawValue)) {
-            let status = unsafe Int(result.status)
-            if RedirectRules.isRedirect(status), flight.call.limits.maxRedirects > 0,
-                let location = unsafe text(result.location, result.location_length)
-            {
-                return unsafe follow(slot, flight, result, status: status, location: location)
+            if unsafe isFollowed(result, flight), let location = unsafe text(result.location, result.location_length) {
+                return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
             }
-            let response = unsafe HTTPResponse(
-                status: status,
-                headerBlock: bytes(result.headers, result.headers_length),
-                body: bytes(result.body, result.body_length),
-                retryAfter: text(result.retry_after, result.retry_after_length).flatMap {
-                    RetryAfter.parse($0, now: ccurl_wall_seconds())
-                }
-            )
-            return unsafe deliver(slot, flight, result, .response(response))
+            if !downloads.isEmpty, let task = downloads[slot], answered(slot, flight, task) { return }
+            return unsafe deliver(slot, flight, result, .response(answer(result)))
         }
         let evidence = unsafe Evidence(
             end: end,
@@ -81,12 +74,30 @@ extension HTTPAgent {
             outOfDescriptors: result.out_of_descriptors,
             followedRedirect: flight.redirects > 0
         )
-        var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: flight.call.limits)
+        var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
         unsafe deliver(slot, flight, result, .failure(failure))
     }
 
-    private func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {
+    /// Whether an answer is a redirect that leads on.
+    func isFollowed(_ result: ccurl_result, _ flight: Flight) -> Bool {
+        unsafe RedirectRules.isRedirect(Int(result.status)) && flight.call.limits.maxRedirects > 0
+            && result.location != nil
+    }
+
+    /// The answer as the owner sees it.
+    func answer(_ result: ccurl_result) -> HTTPResponse {
+        unsafe HTTPResponse(
+            status: Int(result.status),
+            headerBlock: bytes(result.headers, result.headers_length),
+            body: bytes(result.body, result.body_length),
+            retryAfter: text(result.retry_after, result.retry_after_length).flatMap {
+                RetryAfter.parse($0, now: ccurl_wall_seconds())
+            }
+        )
+    }
+
+    func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {
         var timings = CallTimings()
         let before = flight.elapsedMicroseconds
         timings.dns = unsafe result.dns_us > 0 ? before + result.dns_us : 0
@@ -103,8 +114,18 @@ extension HTTPAgent {
             bytesSent: flight.bytesSent + result.bytes_sent,
             bytesReceived: flight.bytesReceived + result.bytes_received
         )
+        if !downloads.isEmpty, let task = downloads[slot] { return settle(slot, flight, task, outcome) }
         release(slot, flight.transfer)
         finished.append(FinishedCall(slot: slot, outcome: outcome))
+    }
+
+    /// For sentences: what bounds a file is not what bounds a body.
+    private func limits(of flight: Flight, _ slot: Int) -> CallLimits {
+        var limits = flight.call.limits
+        if case .writing? = downloads[slot]?.phase, let most = downloads[slot]?.download.maxBytes {
+            limits.maxResponseBytes = Int(clamping: most)
+        }
+        return limits
     }
 
     private func follow(_ slot: Int, _ flight: Flight, _ result: ccurl_result, status: Int, location: String) {

@@ -35,6 +35,16 @@ extension HTTPAgent {
             case .form(let fields): transfer.setBody(PercentEncoding.encode(fields, space: .plus))
             case .parts: false
             }
+        if hasRoom, let download = call.download {
+            if let failure = open(download, flight, slot: slot) {
+                transfer.clear()
+                idle.append(transfer)
+                return refuse(slot, failure.code, failure.message)
+            }
+            flights[slot] = flight
+            inFlight += 1
+            return
+        }
         guard hasRoom, send(flight) else {
             transfer.clear()
             idle.append(transfer)
@@ -64,6 +74,7 @@ extension HTTPAgent {
         let total = max(1, limits.totalMilliseconds - spent)
         let sendsBody = flight.sendsBody
         flight.transfer.setURL(flight.url)
+        if call.download != nil { downloads[flight.transfer.slot]?.phase = .asking }
         guard setHeaders(flight, sendsBody: sendsBody) else { return false }
         if limits.firstByteMilliseconds > 0 || (limits.lowSpeedMilliseconds > 0 && sweepAt == .max) {
             let wait = limits.firstByteMilliseconds > 0 ? min(limits.firstByteMilliseconds, 1_000) : 1_000
@@ -90,7 +101,7 @@ extension HTTPAgent {
     /// would add by itself and is not wanted.
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
-        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil {
+        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil, call.download == nil {
             return flight.transfer.setHeaders([], count: 0)
         }
         lines.removeAll(keepingCapacity: true)
@@ -101,11 +112,13 @@ extension HTTPAgent {
             let name = header.name.lowercased()
             if flight.leftOrigin, !RequestHeaders.crossesOrigins(name) { continue }
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
+            if name == "accept-encoding", call.download != nil { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
             RequestHeaders.append(header.name, header.value, to: &lines)
             count += 1
         }
+        if call.download != nil, let task = downloads[flight.transfer.slot] { count += task.appendHeaders(to: &lines) }
         if let authorization = flight.url.authorization, !hasAuthorization, !flight.leftOrigin {
             RequestHeaders.append("Authorization", authorization, to: &lines)
             count += 1

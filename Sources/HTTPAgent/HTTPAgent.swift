@@ -4,7 +4,7 @@ public import JobModel
 
 /// Makes HTTP calls with libcurl for an owner that waits: takes an `HTTPCall`, gives back a `CallOutcome`.
 ///
-/// The agent never waits, has no thread of its own and belongs to the thread of its owner. One turn of the
+/// The agent never waits and, but for the disk work of downloads, has no thread of its own; it belongs to the thread of its owner. One turn of the
 /// owner's loop looks like this:
 ///
 ///     wait (epoll) until nextDeadline ─► socketReady(…) for each ready descriptor
@@ -32,14 +32,23 @@ public import JobModel
     var lines: [UInt8] = []
     /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
+    /// Where files that jobs name are; nil: such jobs are refused.
+    let filesRoot: String?
+    /// The downloads among the flights, by slot.
+    var downloads: [Int: DownloadTask] = [:]
+    var disk: DownloadDisk?
+    private var isDiskKnown = false
     /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
     var sweepAt = Int64.max
 
     /// Checks the loaded libcurl and makes both pools; handles are made when first needed.
     ///
-    /// `caFile` replaces the system's authorities (PEM).
+    /// - Parameters:
+    ///   - caFile: replaces the system's authorities (PEM).
+    ///   - filesRoot: the directory that downloads stay below.
     /// - Throws: `AgentError` with the remedy in its message.
-    public init(slots: Int, caFile: String? = nil) throws(AgentError) {
+    public init(slots: Int, caFile: String? = nil, filesRoot: String? = nil) throws(AgentError) {
+        self.filesRoot = filesRoot
         try CurlLibrary.started.get()
         self.slots = max(1, slots)
         flights = Array(repeating: nil, count: max(1, slots))
@@ -68,6 +77,8 @@ public import JobModel
     deinit {
         flights.removeAll()
         idle.removeAll()
+        // After the transfers that fill them; the disk goes last and finishes what is under way.
+        downloads.removeAll()
         unsafe ccurl_loop_destroy(loop)
     }
 
@@ -89,6 +100,7 @@ public import JobModel
     /// C: `curl_multi_socket_action`.
     public func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool) {
         mayHaveFinished = true
+        if descriptor == disk?.descriptor { return disk?.drain() ?? () }
         unsafe ccurl_loop_socket_ready(loop, descriptor, readable, writable)
     }
 
@@ -105,6 +117,10 @@ public import JobModel
     /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a
     /// removal may be followed by a new wait on the same number, which then is another socket.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
+        if let disk, !isDiskKnown {
+            isDiskKnown = true
+            apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
+        }
         unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
             guard let base = buffer.baseAddress else { return }
             while true {
@@ -137,6 +153,10 @@ public import JobModel
             return .maybe
         }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
+        if case .opening? = downloads[slot]?.phase {
+            release(slot, flight.transfer)
+            return .no
+        }
         let began = unsafe flight.redirects > 0 || result(of: flight.transfer).request_began
         release(slot, flight.transfer)
         return began ? .maybe : .no

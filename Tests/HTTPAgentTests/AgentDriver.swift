@@ -11,8 +11,8 @@ final class AgentDriver {
     private var ready: [PollerEvent] = []
     private(set) var changes = 0
 
-    init(slots: Int = 8, caFile: String? = nil) throws {
-        agent = try HTTPAgent(slots: slots, caFile: caFile)
+    init(slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil) throws {
+        agent = try HTTPAgent(slots: slots, caFile: caFile, filesRoot: filesRoot)
         poller = try Poller()
     }
 

@@ -16,6 +16,8 @@ public final class NginxServer {
     public let wrongNamePort: Int
     /// The authority that signed both certificates, PEM.
     public let caFile: String
+    /// Where its files are.
+    public var www: String { folder + "/www" }
     private let folder: String
     private let process: Int32
 

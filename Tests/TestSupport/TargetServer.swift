@@ -53,7 +53,15 @@ public final class TargetServer: Sendable {
     static func isTaken(_ port: UInt16) -> Bool {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(client) }
-        return unsafe withLoopback(port) { unsafe connect(client, $0, $1) } == 0
+        return unsafe withLoopback(port) { unsafe Glibc.connect(client, $0, $1) } == 0
+    }
+
+    /// A connection to a loopback port; -1: nobody listens.
+    static func connect(_ port: UInt16) -> Int32 {
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        if unsafe withLoopback(port, { unsafe Glibc.connect(client, $0, $1) }) == 0 { return client }
+        close(client)
+        return -1
     }
 
     private static func withLoopback(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
@@ -71,7 +79,7 @@ public final class TargetServer: Sendable {
     private static let ports: ClosedRange<UInt16> = 23_000...23_459
     private static let nextPort = Atomic<UInt16>(0)
 
-    private static func listen() throws -> (Int32, UInt16) {
+    static func listen() throws -> (Int32, UInt16) {
         for _ in ports {
             // Each port in its turn, so that one just given up is not taken at once by somebody else.
             let port = ports.lowerBound + nextPort.add(1, ordering: .relaxed).oldValue % UInt16(ports.count)

@@ -70,6 +70,14 @@ public final class TestFolder: Sendable {
         return String(output.prefix(64))
     }
 
+    /// Runs a shell script in it; what it printed.
+    @discardableResult
+    public func shell(_ script: String) throws -> String {
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", "cd \(path)\n" + script])
+        guard status == 0 else { throw TestClock.Timeout(description: "\(script): \(output)") }
+        return output
+    }
+
     /// The names in a directory of it, hidden ones too.
     public func names(_ directory: String = ".") throws -> [String] {
         let (_, output) = try ChildProcess.run(["ls", "-A", path(directory)])

@@ -19,17 +19,26 @@ public enum WorkerProcess {
         }
     }
 
-    /// Beside the test program, where the package manager puts it. C: `realpath`.
-    public static var path: String {
-        guard let resolved = unsafe realpath("/proc/self/exe", nil) else { return "worker" }
+    /// Beside the test program, where the package manager puts it.
+    public static var path: String { path(of: "worker") }
+
+    /// Where a program that is built with the tests is. C: `realpath`.
+    public static func path(of program: String) -> String {
+        guard let resolved = unsafe realpath("/proc/self/exe", nil) else { return program }
         defer { unsafe free(resolved) }
         let folder = unsafe String(cString: resolved).split(separator: "/").dropLast()
-        return folder.map { "/" + $0 }.joined() + "/worker"
+        return folder.map { "/" + $0 }.joined() + "/" + program
     }
 
     /// Runs it to its end; variables are added to this process's own environment.
     public static func run(_ words: [String], _ variables: [String: String] = [:]) throws -> Outcome {
         let (status, output) = try ChildProcess.run(command(words, variables))
+        return Outcome(status: status, output: output)
+    }
+
+    /// Runs another program that is built with the tests, to its end.
+    public static func run(program: String, _ words: [String]) throws -> Outcome {
+        let (status, output) = try ChildProcess.run([path(of: program)] + words)
         return Outcome(status: status, output: output)
     }
 
@@ -47,6 +56,13 @@ public enum WorkerProcess {
         let output = path.map { unsafe open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? -1
         defer { if output >= 0 { close(output) } }
         return try ChildProcess.spawn(command(words, variables), output: output)
+    }
+
+    /// Starts another program that is built with the tests.
+    public static func start(program: String, _ words: [String], output path: String) throws -> Int32 {
+        let output = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        defer { if output >= 0 { close(output) } }
+        return try ChildProcess.spawn([self.path(of: program)] + words, output: output)
     }
 
     /// Sends a signal to what `start` returned and waits for its end; returns the exit status.

@@ -8,6 +8,7 @@
 #ifndef CCURL_H
 #define CCURL_H
 
+#include "ccurl_disk.h"
 #include "ccurl_files.h"
 
 #include <curl/curl.h>
@@ -135,6 +136,23 @@ void ccurl_transfer_clear(ccurl_transfer *_Nonnull t);
 typedef enum { CCURL_ON_TIME, CCURL_FIRST_BYTE_LATE, CCURL_TOO_SLOW } ccurl_pace;
 /// Checks the limits that libcurl does not keep for us; `next` becomes the earlier of itself and the time of the next check.
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *_Nonnull t, int64_t now, int64_t *_Nonnull next);
+
+// MARK: downloads (download.c)
+
+/// All sendings until `ccurl_transfer_clear` wait, once a body begins, for `ccurl_transfer_keep_body` or `_file_body`, and
+/// take the body as it is sent, in whatever encoding.
+void ccurl_transfer_set_part(ccurl_transfer *_Nonnull t, ccurl_part *_Nonnull part);
+/// It waits for its owner, or for room in the part's ring.
+bool ccurl_transfer_is_paused(const ccurl_transfer *_Nonnull t);
+/// The body is an ordinary one.
+void ccurl_transfer_keep_body(ccurl_transfer *_Nonnull t);
+/// The body goes to the part, as its bytes from `offset` on; a file of more than `limit` bytes is too large.
+void ccurl_transfer_file_body(ccurl_transfer *_Nonnull t, int64_t offset, int64_t limit);
+/// How long the file is with all that has arrived.
+int64_t ccurl_transfer_filed(const ccurl_transfer *_Nonnull t);
+/// Goes on after a pause; it may be paused again at once. 0, or the CURLcode with which the call is at its end:
+/// libcurl hands over what it kept here and does not come back to a failure.
+int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
 
 // MARK: addresses (address.c)
 

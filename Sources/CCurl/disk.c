@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The helper thread and its queue. A part is in the queue at most once; each turn does one bounded piece of its work
+// and puts it back behind the others, so that a long hash delays nobody for long.
+#include "part.h"
+
+#include "ccurl_files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static void enqueue(ccurl_part *p) {
+    ccurl_disk *d = p->disk;
+    if (p->queued) return;
+    p->queued = true;
+    p->next = NULL;
+    if (d->last) d->last->next = p;
+    else d->first = p;
+    d->last = p;
+    pthread_cond_signal(&d->work);
+}
+
+/// Works until the queue is empty; called and left with the lock held.
+static void serve(ccurl_disk *d) {
+    ccurl_part *p;
+    while ((p = d->first)) {
+        d->first = p->next;
+        if (!d->first) d->last = NULL;
+        p->queued = false;
+        pthread_mutex_unlock(&d->lock);
+        bool more = ccurl_part_step(p);
+        pthread_mutex_lock(&d->lock);
+        if (p->freed && p->state != CCURL_PART_OPENING && p->state != CCURL_PART_OPEN) {
+            // One that was queued meanwhile goes when its turn comes.
+            if (!p->queued) ccurl_part_destroy(p);
+        } else if (more) {
+            enqueue(p);
+        }
+    }
+}
+
+static void serve_between(void *context) {
+    ccurl_disk *d = context;
+    pthread_mutex_lock(&d->lock);
+    serve(d);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void *run(void *context) {
+    ccurl_disk *d = context;
+    pthread_mutex_lock(&d->lock);
+    while (true) {
+        serve(d);
+        if (d->stop) break;
+        if (d->expire_after > 0) {
+            int64_t after = d->expire_after;
+            d->expire_after = 0;
+            pthread_mutex_unlock(&d->lock);
+            int64_t removed = ccurl_expire_walk(d->root, after, serve_between, d);
+            pthread_mutex_lock(&d->lock);
+            d->expired += removed;
+            continue;
+        }
+        pthread_cond_wait(&d->work, &d->lock);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+ccurl_disk *ccurl_disk_create(const char *root, const char *holder) {
+    ccurl_disk *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->work, NULL);
+    d->holder = strdup(holder);
+    d->slice = malloc(HASH_SLICE);
+    d->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    d->root = ccurl_root_open(root);
+    d->root_errno = d->root < 0 ? -d->root : 0;
+    // Signals are the loop's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = d->holder && d->slice && d->event >= 0 && pthread_create(&d->thread, NULL, run, d) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) return d;
+    if (d->event >= 0) close(d->event);
+    if (d->root >= 0) close(d->root);
+    free(d->slice);
+    free(d->holder);
+    free(d);
+    return NULL;
+}
+
+void ccurl_disk_destroy(ccurl_disk *d) {
+    pthread_mutex_lock(&d->lock);
+    d->stop = true;
+    pthread_cond_signal(&d->work);
+    pthread_mutex_unlock(&d->lock);
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    // A disk that hangs must not keep the process: then thread and memory are left to its end.
+    limit.tv_sec += 10;
+    if (pthread_timedjoin_np(d->thread, NULL, &limit) != 0) return;
+    close(d->event);
+    if (d->root >= 0) close(d->root);
+    pthread_cond_destroy(&d->work);
+    pthread_mutex_destroy(&d->lock);
+    free(d->slice);
+    free(d->holder);
+    free(d);
+}
+
+int ccurl_disk_descriptor(const ccurl_disk *d) { return d->event; }
+
+void ccurl_disk_drain(ccurl_disk *d) {
+    eventfd_t count;
+    eventfd_read(d->event, &count);
+}
+
+void ccurl_disk_expire(ccurl_disk *d, int64_t seconds) {
+    pthread_mutex_lock(&d->lock);
+    d->expire_after = seconds > 0 ? seconds : 1;
+    pthread_cond_signal(&d->work);
+    pthread_mutex_unlock(&d->lock);
+}
+
+int64_t ccurl_disk_expired(ccurl_disk *d) {
+    pthread_mutex_lock(&d->lock);
+    int64_t count = d->expired;
+    pthread_mutex_unlock(&d->lock);
+    return count;
+}
+
+ccurl_part *ccurl_part_open(ccurl_disk *d, const char *path, const uint8_t *sha256) {
+    ccurl_part *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->path = strdup(path);
+    if (!p->path) {
+        free(p);
+        return NULL;
+    }
+    p->disk = d;
+    p->directory = p->file = -1;
+    if (sha256) memcpy(p->sha256, sha256, 32);
+    p->checks = sha256 != NULL;
+    pthread_mutex_lock(&d->lock);
+    enqueue(p);
+    pthread_mutex_unlock(&d->lock);
+    return p;
+}
+
+ccurl_part_status ccurl_part_look(ccurl_part *p) {
+    pthread_mutex_lock(&p->disk->lock);
+    ccurl_part_status s = {
+        .state = p->state,
+        .stage = p->stage,
+        .os_errno = p->os_errno,
+        .found = p->found,
+        .durable = p->durable,
+        .written = p->written,
+        .has_room = p->starved && p->head - p->tail <= RING / 2,
+        .text = p->state == CCURL_PART_OPEN && !p->begins ? p->text : NULL,
+        .holder = p->holder,
+    };
+    pthread_mutex_unlock(&p->disk->lock);
+    return s;
+}
+
+bool ccurl_part_begin(ccurl_part *p, int64_t offset, const char *text) {
+    char *copy = text ? strdup(text) : NULL;
+    uint8_t *ring = p->ring ? p->ring : malloc(RING);
+    if (!ring || (text && !copy)) {
+        if (ring != p->ring) free(ring);
+        free(copy);
+        return false;
+    }
+    pthread_mutex_lock(&p->disk->lock);
+    p->ring = ring;
+    free(p->begin_text);
+    p->begin_text = copy;
+    p->begin_offset = offset;
+    p->begins = true;
+    enqueue(p);
+    pthread_mutex_unlock(&p->disk->lock);
+    return true;
+}
+
+bool ccurl_part_append(ccurl_part *p, const void *bytes, size_t length) {
+    pthread_mutex_lock(&p->disk->lock);
+    size_t used = (size_t)(p->head - p->tail);
+    bool fits = p->state == CCURL_PART_OPEN && length <= RING - used;
+    p->starved = !fits;
+    pthread_mutex_unlock(&p->disk->lock);
+    if (fits) {
+        // The thread never touches what lies behind the head.
+        size_t at = (size_t)(p->head % RING), first = length < RING - at ? length : RING - at;
+        memcpy(p->ring + at, bytes, first);
+        memcpy(p->ring, (const uint8_t *)bytes + first, length - first);
+    }
+    pthread_mutex_lock(&p->disk->lock);
+    if (fits) p->head += length;
+    if (p->head - p->tail >= BATCH) enqueue(p);
+    pthread_mutex_unlock(&p->disk->lock);
+    return fits;
+}
+
+static void tell(ccurl_part *p, int end, bool freed) {
+    pthread_mutex_lock(&p->disk->lock);
+    if (end != END_NONE) p->end = end;
+    p->flush = true;
+    p->freed |= freed;
+    enqueue(p);
+    pthread_mutex_unlock(&p->disk->lock);
+}
+
+void ccurl_part_flush(ccurl_part *p) { tell(p, END_NONE, false); }
+void ccurl_part_finish(ccurl_part *p) { tell(p, END_FINISH, false); }
+void ccurl_part_suspend(ccurl_part *p) { tell(p, END_SUSPEND, false); }
+void ccurl_part_free(ccurl_part *p) { tell(p, END_SUSPEND, true); }

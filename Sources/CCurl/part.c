@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One download's file, on the helper thread: open and lock, write, hash, make durable, put in its place.
+#include "part.h"
+
+#include "ccurl_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void news(ccurl_part *p) { eventfd_write(p->disk->event, 1); }
+
+static void close_all(ccurl_part *p) {
+    if (p->file >= 0) close(p->file);
+    if (p->directory >= 0) close(p->directory);
+    p->file = p->directory = -1;
+}
+
+/// The last that happens to a part; closing gives the lock back.
+static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage, int os_errno) {
+    close_all(p);
+    pthread_mutex_lock(&p->disk->lock);
+    p->state = state;
+    p->stage = stage;
+    p->os_errno = os_errno;
+    p->durable = p->noted;
+    pthread_mutex_unlock(&p->disk->lock);
+    news(p);
+    return false;
+}
+
+/// What has been written stays for another attempt, as far as it can still be made durable.
+static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
+    if (p->begun && p->written > p->noted && fdatasync(p->file) == 0) ccurl_note_write(p, p->written, false);
+    return settle(p, CCURL_PART_FAILED, stage, os_errno);
+}
+
+static bool open_part(ccurl_part *p) {
+    const char *name = NULL;
+    if (p->disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, p->disk->root_errno);
+    int directory = ccurl_parent_beneath(p->disk->root, p->path, true, &name);
+    if (directory < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -directory);
+    p->directory = directory;
+    if (strlen(name) > NAME_MAX - LONGEST_SUFFIX)
+        return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, ENAMETOOLONG);
+    memcpy(p->name, name, strlen(name) + 1);
+    struct stat there, opened;
+    if (fstatat(directory, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
+        return settle(p, CCURL_PART_FAILED, CCURL_STAGE_KIND, EISDIR);
+    char part[NAME_MAX + 1];
+    ccurl_suffixed(part, name, ".part");
+    for (int attempt = 0;; attempt++) {
+        p->file = openat(directory, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+        if (p->file < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, errno);
+        // A second name for the file may lie outside the root.
+        if (fstat(p->file, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink > 1)
+            return settle(p, CCURL_PART_FAILED, CCURL_STAGE_KIND, EINVAL);
+        if (flock(p->file, LOCK_EX | LOCK_NB) != 0) {
+            int why = errno;
+            if (why == EWOULDBLOCK) ccurl_note_read(p);
+            return settle(p, CCURL_PART_FAILED, CCURL_STAGE_LOCK, why);
+        }
+        // Between open and lock its holder may have renamed or removed it: then this is no longer the part.
+        if (fstatat(directory, part, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == opened.st_ino &&
+            there.st_dev == opened.st_dev)
+            break;
+        close(p->file);
+        p->file = -1;
+        if (attempt == 10) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_LOCK, EAGAIN);
+    }
+    int why = ccurl_note_read(p);
+    if (p->noted > opened.st_size) p->noted = 0;
+    if (!why) why = ccurl_note_write(p, p->noted, false);
+    if (why) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_NOTE, why);
+    pthread_mutex_lock(&p->disk->lock);
+    p->state = CCURL_PART_OPEN;
+    p->found = p->durable = p->written = p->noted;
+    pthread_mutex_unlock(&p->disk->lock);
+    news(p);
+    return true;
+}
+
+/// Order matters: a note that says more than the file holds, or holds of another version, would mix two files.
+static int begin(ccurl_part *p, int64_t offset, char *text) {
+    int why = 0;
+    if (text) {
+        free(p->text);
+        p->text = text;
+        why = ccurl_note_write(p, offset, true);
+    }
+    if (!why && ftruncate(p->file, offset) != 0) why = errno;
+    pthread_mutex_lock(&p->disk->lock);
+    p->written = offset;
+    pthread_mutex_unlock(&p->disk->lock);
+    p->hashed = 0;
+    p->begun = true;
+    p->checkpoint_ns = now_ns();
+    if (!why && p->checks) {
+        if (!p->hash) p->hash = EVP_MD_CTX_new();
+        if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) why = ENOMEM;
+    }
+    return why;
+}
+
+static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
+    size_t at = (size_t)(tail % RING);
+    if (length > RING - at) length = RING - at;
+    // While nothing older waits to be hashed, the bytes at hand need not be read again.
+    bool hashes = p->checks && p->hashed == p->written;
+    while (length > 0) {
+        ssize_t count = pwrite(p->file, p->ring + at, length, p->written);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return count < 0 ? errno : ENOSPC;
+        if (hashes) {
+            EVP_DigestUpdate(p->hash, p->ring + at, (size_t)count);
+            p->hashed += count;
+        }
+        at += (size_t)count;
+        length -= (size_t)count;
+        pthread_mutex_lock(&p->disk->lock);
+        p->written += count;
+        p->tail += (uint64_t)count;
+        bool tells = p->starved && p->head - p->tail <= RING / 2;
+        pthread_mutex_unlock(&p->disk->lock);
+        if (tells) news(p);
+    }
+    return 0;
+}
+
+static int hash_slice(ccurl_part *p) {
+    int64_t length = p->written - p->hashed;
+    if (length > HASH_SLICE) length = HASH_SLICE;
+    ssize_t count = pread(p->file, p->disk->slice, (size_t)length, p->hashed);
+    if (count <= 0) return count < 0 ? errno : EIO;
+    EVP_DigestUpdate(p->hash, p->disk->slice, (size_t)count);
+    p->hashed += count;
+    return 0;
+}
+
+static int checkpoint(ccurl_part *p) {
+    if (fdatasync(p->file) != 0) return errno;
+    int why = ccurl_note_write(p, p->written, false);
+    p->checkpoint_ns = now_ns();
+    pthread_mutex_lock(&p->disk->lock);
+    p->durable = p->noted;
+    pthread_mutex_unlock(&p->disk->lock);
+    return why;
+}
+
+static void remove_part(ccurl_part *p) {
+    char part[NAME_MAX + 1];
+    ccurl_suffixed(part, p->name, ".part");
+    unlinkat(p->directory, part, 0);
+    ccurl_note_remove(p);
+}
+
+static bool finish(ccurl_part *p) {
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    if (p->checks && (EVP_DigestFinal_ex(p->hash, hash, NULL) != 1 || memcmp(hash, p->sha256, 32) != 0)) {
+        remove_part(p);
+        p->noted = 0;
+        return settle(p, CCURL_PART_FAILED, CCURL_STAGE_CHECKSUM, 0);
+    }
+    if (fsync(p->file) != 0) return fail(p, CCURL_STAGE_WRITE, errno);
+    char part[NAME_MAX + 1];
+    ccurl_suffixed(part, p->name, ".part");
+    if (renameat(p->directory, part, p->directory, p->name) != 0) return fail(p, CCURL_STAGE_RENAME, errno);
+    ccurl_note_remove(p);
+    p->noted = p->written;
+    int why = ccurl_sync_directory(p->directory);
+    if (why) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_RENAME, why);
+    return settle(p, CCURL_PART_DONE, CCURL_STAGE_NONE, 0);
+}
+
+static bool suspend(ccurl_part *p) {
+    int64_t size = p->begun ? p->written : p->found;
+    if (size == 0) {
+        remove_part(p);
+    } else if (p->begun && p->written != p->noted) {
+        int why = checkpoint(p);
+        if (why) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_WRITE, why);
+    }
+    return settle(p, CCURL_PART_SUSPENDED, CCURL_STAGE_NONE, 0);
+}
+
+bool ccurl_part_step(ccurl_part *p) {
+    if (p->state == CCURL_PART_OPENING) return open_part(p);
+    if (p->state != CCURL_PART_OPEN) return false;
+    pthread_mutex_lock(&p->disk->lock);
+    bool begins = p->begins, flush = p->flush;
+    int64_t offset = p->begin_offset;
+    char *text = p->begin_text;
+    p->begin_text = NULL;
+    p->begins = p->flush = false;
+    int end = p->end;
+    uint64_t tail = p->tail, head = p->head;
+    size_t waiting = (size_t)(head - tail);
+    pthread_mutex_unlock(&p->disk->lock);
+
+    int why = begins ? begin(p, offset, text) : 0;
+    if (why) return fail(p, CCURL_STAGE_WRITE, why);
+    bool drains = waiting > 0 && (flush || end != END_NONE || waiting >= BATCH);
+    if (drains && (why = write_out(p, tail, waiting))) return fail(p, CCURL_STAGE_WRITE, why);
+    bool behind = p->begun && p->checks && p->hashed < p->written;
+    if (behind && (end != END_SUSPEND) && (why = hash_slice(p))) return fail(p, CCURL_STAGE_WRITE, why);
+    if (p->begun && end != END_FINISH) {
+        bool old = p->written > p->noted && now_ns() - p->checkpoint_ns >= CHECKPOINT_NS;
+        if ((old || p->written - p->noted >= CHECKPOINT_BYTES) && (why = checkpoint(p)))
+            return fail(p, CCURL_STAGE_WRITE, why);
+    }
+    pthread_mutex_lock(&p->disk->lock);
+    waiting = (size_t)(p->head - p->tail);
+    end = p->end;
+    // The ring's end cuts a write in two; a flush means both.
+    bool rest = flush && p->tail < head;
+    p->flush |= rest;
+    pthread_mutex_unlock(&p->disk->lock);
+    if (end == END_NONE)
+        return waiting >= BATCH || rest || (p->begun && p->checks && p->hashed < p->written);
+    if (waiting > 0) return true;
+    if (end == END_SUSPEND) return suspend(p);
+    if (p->checks && p->hashed < p->written) return true;
+    return finish(p);
+}
+
+void ccurl_part_destroy(ccurl_part *p) {
+    close_all(p);
+    EVP_MD_CTX_free(p->hash);
+    free(p->ring);
+    free(p->begin_text);
+    free(p->text);
+    free(p->path);
+    free(p);
+}
+
+bool ccurl_sha256(const void *bytes, size_t length, uint8_t *out) {
+    return EVP_Digest(bytes, length, out, NULL, EVP_sha256(), NULL) == 1;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CCURL_PART_H
+#define CCURL_PART_H
+
+#include "ccurl_disk.h"
+
+#include <limits.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+
+enum {
+    /// Between the loop and the thread, for each download under way.
+    RING = 256 * 1024,
+    /// From this many bytes on the thread is woken; at most this many are hashed before other parts have their turn.
+    BATCH = 64 * 1024,
+    HASH_SLICE = 1024 * 1024,
+    NOTE_LIMIT = 16 * 1024,
+    /// `.part.meta.new`
+    LONGEST_SUFFIX = 14,
+};
+/// What a killed process may have to fetch again.
+#define CHECKPOINT_BYTES ((int64_t)16 * 1024 * 1024)
+#define CHECKPOINT_NS ((int64_t)5000000000)
+
+struct ccurl_disk {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    int event, root;
+    int root_errno;
+    ccurl_part *first, *last;
+    int64_t expire_after, expired;
+    bool stop;
+    char *holder;
+    /// The thread's, for hashing what lies on disk.
+    uint8_t *slice;
+};
+
+enum { END_NONE, END_SUSPEND, END_FINISH };
+
+struct ccurl_part {
+    ccurl_disk *disk;
+    char *path;
+    uint8_t sha256[32];
+    bool checks;
+    // Under the disk's lock.
+    ccurl_part *next;
+    bool queued, freed, starved, flush, begins;
+    int end;
+    int64_t begin_offset;
+    char *begin_text;
+    uint8_t *ring;
+    uint64_t head, tail;
+    ccurl_part_state state;
+    ccurl_part_stage stage;
+    int os_errno;
+    int64_t found, durable, written;
+    // The thread's; `text` and `holder` are read by the loop only between opening and begin.
+    int directory, file;
+    char name[NAME_MAX + 1];
+    char *text;
+    char holder[128];
+    bool begun;
+    int64_t noted, checkpoint_ns, hashed;
+    EVP_MD_CTX *hash;
+};
+
+// note.c, all on the thread; 0 or an errno.
+int ccurl_note_read(ccurl_part *p);
+int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory);
+void ccurl_note_remove(ccurl_part *p);
+int ccurl_sync_directory(int directory);
+void ccurl_suffixed(char *out, const char *name, const char *suffix);
+// part.c
+/// One bounded piece of work; true: there is more.
+bool ccurl_part_step(ccurl_part *p);
+void ccurl_part_destroy(ccurl_part *p);
+// expire.c
+/// Walks the tree; calls `pause` between entries, so that downloads go on.
+int64_t ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);
+
+#endif

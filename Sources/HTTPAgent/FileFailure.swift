@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import Glibc
+import JobModel
+
+/// Puts into words what a part could not do.
+enum FileFailure {
+    /// A failure with code `file` or `checksum`; `sent` and `status` are those of the call.
+    static func failure(_ status: ccurl_part_status, path: String, sent: SentState, answer: Int?) -> CallFailure {
+        let number = unsafe status.os_errno
+        let (code, message, retries): (ErrorCode, String, Bool)
+        switch unsafe status.stage {
+        case CCURL_STAGE_CHECKSUM:
+            (code, message, retries) = (
+                .checksum, "the file has another SHA-256 than the job's sha256 and was thrown away", false
+            )
+        case CCURL_STAGE_LOCK:
+            let holder = unsafe String(cString: status.holder)
+            let who = holder.isEmpty ? "another download" : "a download of \(holder)"
+            (code, message, retries) = (
+                .file, "\(path).part is being written by \(who); two jobs should not share a download_to", true
+            )
+        case CCURL_STAGE_PATH:
+            (code, message, retries) = opening(number, path)
+        case CCURL_STAGE_KIND:
+            let what = number == EISDIR ? "\(path) is a directory" : "\(path).part is no plain file of one name"
+            (code, message, retries) = (.file, "\(what); remove it or choose another download_to", false)
+        case CCURL_STAGE_RENAME:
+            (code, message, retries) = (
+                .file, "\(path).part could not be given its final name (\(words(number)))", isPassing(number)
+            )
+        default:
+            let remedy = number == EFBIG ? "; raise the worker's limit of file sizes (ulimit -f)" : ""
+            (code, message, retries) = (
+                .file, "\(path).part could not be written (\(words(number)))\(remedy)", isPassing(number)
+            )
+        }
+        return CallFailure(code, message, sent: sent, status: answer, retries: retries)
+    }
+
+    private static func opening(_ number: Int32, _ path: String) -> (ErrorCode, String, Bool) {
+        switch number {
+        case ELOOP:
+            (.file, "a name in download_to \(path) is a symbolic link, which is not followed", false)
+        case ENAMETOOLONG:
+            (.file, "the last name in download_to is too long; 241 bytes are the most", false)
+        default:
+            (
+                .file, "\(path).part could not be opened below the worker's --files directory (\(words(number)))",
+                isPassing(number)
+            )
+        }
+    }
+
+    /// Whether time or an administrator mends it without a change of the job.
+    private static func isPassing(_ number: Int32) -> Bool {
+        switch number {
+        case ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, ESTALE, EAGAIN, EROFS: true
+        default: false
+        }
+    }
+
+    private static func words(_ number: Int32) -> String {
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "errno \(number)"
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+public import JobModel
+
+// A download is a call whose body goes to disk. The order of things: open and lock the part (disk), ask for what is
+// missing (libcurl), decide on the headers (pure), fill (both), put in its place (disk). The slot is free at the end.
+extension HTTPAgent {
+    /// How far a running download is; nil for a slot without one.
+    public func downloadProgress(slot: Int) -> DownloadProgress? {
+        guard let task = downloads[slot] else { return nil }
+        let status = unsafe task.part.status
+        let done = unsafe max(status.written, status.durable)
+        return DownloadProgress(bytesDone: done, bytesTotal: task.note.total, gained: max(0, done - task.found))
+    }
+
+    /// Removes the parts of downloads that nobody has touched for so long, in the background; links are not followed.
+    ///
+    /// Without a files root it does nothing. Call it now and then: once an hour is often.
+    public func expireParts(olderThan age: Duration = .seconds(7 * 86_400)) {
+        openDisk()?.expire(olderThan: max(1, age.components.seconds))
+    }
+
+    /// How many parts `expireParts` has removed so far.
+    public var expiredParts: Int64 { disk?.expired ?? 0 }
+
+    private func openDisk() -> DownloadDisk? {
+        if disk == nil, let filesRoot { disk = DownloadDisk(root: filesRoot) }
+        return disk
+    }
+
+    /// Begins to open the file of a call that `start` has made a flight of; the request goes out when it is open.
+    func open(_ download: Download, _ flight: Flight, slot: Int) -> CallFailure? {
+        guard filesRoot != nil else {
+            return CallFailure(
+                .config, "download_to needs a directory: start the worker with --files DIR (POSTRIDER_FILES)", sent: .no
+            )
+        }
+        if let (code, message) = DownloadTask.refusal(of: flight.call) { return CallFailure(code, message, sent: .no) }
+        guard !download.path.utf8.contains(0), unsafe ccurl_path_is_beneath(download.path),
+            !download.path.hasSuffix(".part"), !download.path.hasSuffix(".part.meta"),
+            !download.path.hasSuffix(".part.meta.new")
+        else {
+            return CallFailure(
+                .file, "download_to must be a relative path without . and .., and must not end in .part", sent: .no)
+        }
+        guard let part = openDisk()?.open(download) else {
+            return CallFailure(.internal, "the worker's memory or threads are out", sent: .no)
+        }
+        unsafe ccurl_transfer_set_part(flight.transfer.handle, part.handle)
+        downloads[slot] = DownloadTask(download, part: part, url: PartNote.name(of: flight.call))
+        return nil
+    }
+
+    /// Does what the disk or the headers of an answer make possible.
+    func serveDownloads() {
+        for slot in downloads.keys.sorted() {
+            guard let task = downloads[slot], let flight = flights[slot] else { continue }
+            switch task.phase {
+            case .opening: opened(slot, flight, task)
+            case .asking where unsafe ccurl_transfer_is_paused(flight.transfer.handle): decide(slot, flight, task)
+            case .writing: write(slot, flight, task)
+            case .settling(let outcome): settled(slot, flight, task, outcome)
+            case .asking, .keeping: break
+            }
+        }
+    }
+
+    /// Has the disk write what has arrived, so that slow downloads are on it, too.
+    func flushDownloads() {
+        for task in downloads.values { if case .writing = task.phase { task.part.flush() } }
+    }
+
+    private func opened(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
+        let status = unsafe task.part.status
+        switch unsafe status.state {
+        case CCURL_PART_OPENING: return
+        case CCURL_PART_OPEN:
+            let text = unsafe status.text.map { unsafe String(cString: $0) }
+            unsafe task.plan(found: status.found, text: text, method: flight.call.method)
+            if !send(flight) { end(slot, flight, task, .internal, "the call could not be handed to libcurl") }
+        default:
+            let failure = unsafe FileFailure.failure(status, path: task.download.path, sent: .no, answer: nil)
+            conclude(slot, flight, CallOutcome(.failure(failure)))
+        }
+    }
+
+    /// The headers are there, the body waits: where does it go?
+    private func decide(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
+        let transfer = flight.transfer
+        switch decision(flight, task) {
+        case .keep:
+            task.phase = .keeping
+            unsafe ccurl_transfer_keep_body(transfer.handle)
+        case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
+        case .continueFile: fill(slot, flight, task, from: task.from, note: nil)
+        case .complete, .askAgain:
+            // The body of a 416 is of no use.
+            answered(slot, flight, task)
+            return
+        case .fail(let code, let message): return end(slot, flight, task, code, message)
+        }
+        resume(slot, flight)
+    }
+
+    private func resume(_ slot: Int, _ flight: Flight) {
+        let code = unsafe ccurl_transfer_resume(flight.transfer.handle)
+        if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
+    }
+
+    private func decision(_ flight: Flight, _ task: DownloadTask) -> DownloadDecision {
+        let result = unsafe result(of: flight.transfer)
+        if unsafe isFollowed(result, flight) { return .keep }
+        let block = unsafe Array(UnsafeBufferPointer(start: result.headers, count: result.headers_length))
+        return unsafe DownloadDecision.decide(
+            status: result.status, headers: AnswerHeaders(block: block), download: task.download, from: task.from,
+            note: task.note, now: ccurl_wall_seconds())
+    }
+
+    private func fill(_ slot: Int, _ flight: Flight, _ task: DownloadTask, from: Int64, note: PartNote?) {
+        if let note { task.note = note }
+        guard task.part.begin(at: from, note: note) else {
+            return end(slot, flight, task, .internal, "the worker's memory is out")
+        }
+        task.phase = .writing
+        unsafe ccurl_transfer_file_body(flight.transfer.handle, from, task.download.maxBytes ?? .max)
+    }
+
+    private func write(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
+        let status = unsafe task.part.status
+        if unsafe status.state == CCURL_PART_FAILED {
+            end(slot, flight, task, .file, "")
+        } else if unsafe status.has_room && ccurl_transfer_is_paused(flight.transfer.handle) {
+            resume(slot, flight)
+        }
+    }
+
+    /// An answer ended, or need not be read to its end. False: it is an ordinary one, and its end is, too.
+    @discardableResult
+    func answered(_ slot: Int, _ flight: Flight, _ task: DownloadTask) -> Bool {
+        if case .keeping = task.phase { return false }
+        if case .asking = task.phase {
+            switch decision(flight, task) {
+            case .keep: return false
+            case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
+            case .continueFile: fill(slot, flight, task, from: task.from, note: nil)
+            case .complete: fill(slot, flight, task, from: task.from, note: nil)
+            case .askAgain:
+                askAgain(slot, flight, task)
+                return true
+            case .fail(let code, let message):
+                end(slot, flight, task, code, message)
+                return true
+            }
+            if case .settling = task.phase { return true }
+        }
+        let filed = max(task.from, unsafe ccurl_transfer_filed(flight.transfer.handle))
+        if let total = task.note.total, filed != total {
+            end(slot, flight, task, .truncated, "the server sent \(filed) of the file's \(total) bytes")
+        } else {
+            task.note.total = filed
+            task.isWhole = true
+            let result = unsafe result(of: flight.transfer)
+            unsafe deliver(slot, flight, result, .response(answer(result)))
+        }
+        return true
+    }
+
+    private func askAgain(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
+        guard !task.hasAskedAgain else {
+            return end(slot, flight, task, .truncated, "the server's answers to a range do not fit each other")
+        }
+        task.hasAskedAgain = true
+        task.from = 0
+        flight.transfer.stop()
+        if !send(flight) { end(slot, flight, task, .internal, "the call could not be handed to libcurl") }
+    }
+
+    private func end(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ code: ErrorCode, _ message: String) {
+        let result = unsafe result(of: flight.transfer)
+        let status = unsafe result.status >= 200 ? Int(result.status) : nil
+        unsafe deliver(slot, flight, result, .failure(CallFailure(code, message, sent: .maybe, status: status)))
+    }
+
+    /// The call has ended; its file is still to be put in its place, or away.
+    func settle(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ outcome: CallOutcome) {
+        flight.transfer.stop()
+        task.phase = .settling(outcome)
+        if task.isWhole { task.part.finish() } else { task.part.suspend() }
+    }
+
+    private func settled(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ ended: CallOutcome) {
+        let status = unsafe task.part.status
+        var outcome = ended
+        let isDone = unsafe status.state == CCURL_PART_DONE
+        switch unsafe status.state {
+        case CCURL_PART_OPENING, CCURL_PART_OPEN: return
+        case CCURL_PART_FAILED:
+            let answer: Int? =
+                switch ended.ending {
+                case .response(let response): response.status
+                case .failure(let failure): failure.status
+                }
+            outcome.ending = unsafe .failure(
+                FileFailure.failure(status, path: task.download.path, sent: .maybe, answer: answer))
+        default: break
+        }
+        let done = unsafe status.durable
+        outcome.download = DownloadProgress(
+            bytesDone: done, bytesTotal: task.note.total, gained: max(0, done - task.found), isComplete: isDone)
+        conclude(slot, flight, outcome)
+    }
+
+    private func conclude(_ slot: Int, _ flight: Flight, _ outcome: CallOutcome) {
+        release(slot, flight.transfer)
+        finished.append(FinishedCall(slot: slot, outcome: outcome))
+    }
+}

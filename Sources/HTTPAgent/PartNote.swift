@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+/// What is remembered about a download that is not whole: of which file its bytes are, and how to ask for the rest.
+struct PartNote: Equatable {
+    /// SHA-256 of the URL in hex; the URL itself may hold a password or a signature.
+    var url: String
+    /// A strong entity tag, with its quotes.
+    var etag: String?
+    /// A Last-Modified that counts as strong.
+    var modified: String?
+    /// The size of the whole file.
+    var total: Int64?
+
+    /// A note with nothing but its URL.
+    init(url: String) { self.url = url }
+
+    /// Reads the lines that `text` gives; nil if the first is missing. Unknown lines are passed over.
+    init?(text: String) {
+        var fields: [Substring: String] = [:]
+        for line in text.split(separator: "\n") {
+            guard let space = line.firstIndex(of: " ") else { continue }
+            fields[line[..<space]] = String(line[line.index(after: space)...])
+        }
+        guard let url = fields["url"] else { return nil }
+        self.url = url
+        etag = fields["etag"]
+        modified = fields["modified"]
+        total = fields["total"].flatMap { Int64($0) }
+    }
+
+    /// One line for each thing that is known.
+    var text: String {
+        var lines = "url \(url)\n"
+        if let etag { lines += "etag \(etag)\n" }
+        if let modified { lines += "modified \(modified)\n" }
+        if let total { lines += "total \(total)\n" }
+        return lines
+    }
+
+    /// What stands in If-Range: nil if there is no validator by which a server tells one version from another.
+    var validator: String? { etag ?? modified }
+
+    /// Names a call's URL, query included.
+    static func name(of call: HTTPCall) -> String {
+        var text = [UInt8](call.url.utf8)
+        for field in call.query { text += [0] + [UInt8](field.name.utf8) + [0] + [UInt8](field.value.utf8) }
+        var hash = [UInt8](repeating: 0, count: 32)
+        let done = unsafe text.withUnsafeBytes { bytes in
+            unsafe bytes.baseAddress.map { unsafe ccurl_sha256($0, bytes.count, &hash) } ?? false
+        }
+        let digits = [Character]("0123456789abcdef")
+        return done ? String(hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) : ""
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// Downloads from a real server through lines that break and processes that die.
+@Suite(.serialized)
+struct DownloadResumeTests {
+    private let folder: TestFolder
+    private let nginx: NginxServer
+
+    /// In the largest file; 2 GiB in a soak.
+    private static let megabytes = Soak.count(2_048, reduced: 64)
+
+    init() throws {
+        folder = try TestFolder()
+        nginx = try NginxServer(firstPort: 24_100)
+    }
+
+    private func makeFile(megabytes: Int, seed: Int = 1) throws -> String {
+        try folder.shell(
+            "openssl enc -aes-128-ctr -pass pass:\(seed) -nosalt -in /dev/zero 2>/dev/null "
+                + "| head -c \(megabytes << 20) > \(nginx.www)/large; touch -d '2020-01-01 00:00:0\(seed)' \(nginx.www)/large"
+        )
+        return String(try folder.shell("sha256sum < \(nginx.www)/large").prefix(64))
+    }
+
+    @Test func `a line that breaks ten times gives the whole file, each byte fetched once, in little memory`() throws {
+        let size = Self.megabytes << 20
+        let sum = try makeFile(megabytes: Self.megabytes)
+        let proxy = try CuttingProxy(to: nginx.port, cutEvery: size / 10)
+        let outcome = try WorkerProcess.run(
+            program: "downloader", ["http://127.0.0.1:\(proxy.port)/large", folder.path, "file", "30"])
+        let lines = outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(lines.dropLast(2).allSatisfy { $0[0] == "progressed" && $0[3] == "truncated" }, "\(outcome.output)")
+        #expect(try folder.sha256("file") == sum)
+        #expect(try folder.names() == ["file"])
+        #expect(proxy.connections >= 10)
+        #expect(Double(proxy.bytes) <= 1.02 * Double(size), "\(proxy.bytes) bytes")
+        #expect(try #require(lines.last?.last.flatMap { Int($0) }) <= 40_960, "\(outcome.output)")
+    }
+
+    @Test func `a killed process leaves what is durable to another, which fetches little twice`() throws {
+        let sum = try makeFile(megabytes: 64)
+        let proxy = try CuttingProxy(to: nginx.port)
+        proxy.slow(milliseconds: 1)
+        let words = ["http://127.0.0.1:\(proxy.port)/large", folder.path, "file", "1"]
+        for round in 1...2 {
+            let process = try WorkerProcess.start(program: "downloader", words, output: folder.path("log"))
+            try TestClock.wait(20, for: "progress") { proxy.bytes > round * 24 << 20 }
+            #expect(WorkerProcess.end(process, signal: SIGKILL) == 128 + SIGKILL)
+            #expect(folder.size("file") == -1 && folder.size("file.part") >= (round == 1 ? 16 : 32) << 20)
+        }
+        let sum32 = (0..<32).map { UInt8(sum.dropFirst(2 * $0).prefix(2), radix: 16) ?? 0 }
+        let driver = try AgentDriver(filesRoot: folder.path)
+        let call = HTTPCall(
+            url: words[0], download: Download(path: "file", sha256: sum32), limits: CallLimits(total: .seconds(60)),
+            allowsPrivateNetwork: true)
+        let outcome = try driver.run(call)
+        #expect(outcome.download?.isComplete == true, "\(outcome)")
+        #expect(try outcome.response().status == 206)
+        #expect(try folder.sha256("file") == sum)
+        #expect(proxy.bytes <= (64 + 2 * 24) << 20)
+    }
+
+    @Test func `a file changed in the middle comes anew and is never mixed`() throws {
+        _ = try makeFile(megabytes: 16)
+        let proxy = try CuttingProxy(to: nginx.port, cutEvery: 6 << 20)
+        let driver = try AgentDriver(filesRoot: folder.path)
+        let call = HTTPCall(
+            url: "http://127.0.0.1:\(proxy.port)/large", download: Download(path: "file"),
+            limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+        #expect(try driver.run(call).download?.gained ?? 0 > 4 << 20)
+        let sum = try makeFile(megabytes: 16, seed: 2)
+        proxy.cut(after: .max)
+        let outcome = try driver.run(call)
+        #expect(try outcome.response().status == 200 && outcome.download?.isComplete == true)
+        #expect(try folder.sha256("file") == sum)
+    }
+
+    @Test func `a wrong SHA-256 ends as checksum and leaves nothing`() throws {
+        _ = try makeFile(megabytes: 4)
+        let driver = try AgentDriver(filesRoot: folder.path)
+        let call = HTTPCall(
+            url: "http://127.0.0.1:\(nginx.port)/large",
+            download: Download(path: "file", sha256: [UInt8](repeating: 1, count: 32)),
+            limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+        let failure = try driver.run(call).failure()
+        #expect(failure.code == .checksum && !failure.isRetryable)
+        #expect(try folder.names() == [])
+    }
+
+    @Test func `a slow disk or a long hash delays no other call`() throws {
+        let sum = try makeFile(megabytes: 256)
+        let sum32 = (0..<32).map { UInt8(sum.dropFirst(2 * $0).prefix(2), radix: 16) ?? 0 }
+        let driver = try AgentDriver(filesRoot: folder.path)
+        let base = "http://127.0.0.1:\(nginx.port)"
+        driver.agent.start(
+            HTTPCall(
+                url: base + "/large", download: Download(path: "file", sha256: sum32),
+                limits: CallLimits(total: .seconds(120)), allowsPrivateNetwork: true), slot: 1)
+        var longest: Int64 = 0
+        var count = 0
+        var isDone = false
+        driver.agent.start(HTTPCall(url: base + "/text", allowsPrivateNetwork: true), slot: 0)
+        while !isDone {
+            for finished in try driver.wait(for: 1, seconds: 60) {
+                if finished.slot == 1 {
+                    #expect(finished.outcome.download?.isComplete == true, "\(finished.outcome)")
+                    isDone = true
+                } else {
+                    longest = max(longest, finished.outcome.timings.total)
+                    count += 1
+                    driver.agent.start(HTTPCall(url: base + "/text", allowsPrivateNetwork: true), slot: 0)
+                }
+            }
+        }
+        print("beside a download of 256 MiB: \(count) calls, the longest \(longest / 1000) ms")
+        #expect(longest < 1_000_000)
+    }
+}

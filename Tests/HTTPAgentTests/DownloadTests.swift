@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// What a server may answer to a download, told by one that answers anything.
+struct DownloadTests {
+    private let folder: TestFolder
+    private let driver: AgentDriver
+
+    init() throws {
+        folder = try TestFolder()
+        driver = try AgentDriver(filesRoot: folder.path)
+    }
+
+    private func call(
+        _ url: String, _ path: String = "file", method: HTTPMethod = .get, headers: [HTTPHeader] = [],
+        sha256: [UInt8]? = nil, maxBytes: Int64? = nil, limits: CallLimits = CallLimits(total: .seconds(20))
+    ) -> HTTPCall {
+        HTTPCall(
+            method: method, url: url, headers: headers,
+            download: Download(path: path, sha256: sha256, maxBytes: maxBytes), limits: limits,
+            allowsPrivateNetwork: true)
+    }
+
+    /// A download that broke off after `0123`: what the first answer says of the file is in `headers`.
+    private func brokenOff(_ headers: String, then rest: @escaping @Sendable (TargetRequest) -> [TargetStep]) throws
+        -> TargetServer
+    {
+        let target = try TargetServer { request in
+            if request.turn > 1 { return rest(request) }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\(headers)\r\n\r\n"
+            return [.send([UInt8]((head + "0123").utf8)), .pause(milliseconds: 50), .close]
+        }
+        let outcome = try driver.run(call(target.url))
+        #expect(try outcome.failure().code == .truncated)
+        #expect(outcome.download == DownloadProgress(bytesDone: 4, bytesTotal: 10, gained: 4))
+        #expect(folder.size("file.part") == 4 && folder.size("file") == -1)
+        return target
+    }
+
+    private var text: String? { folder.read("file").map { String(decoding: $0, as: UTF8.self) } }
+
+    private static func part(_ range: String, _ body: String, _ headers: [String] = []) -> [TargetStep] {
+        TargetStep.answer(206, body, headers: ["Content-Range: bytes \(range)"] + headers)
+    }
+
+    @Test func `a whole file arrives under its name, in directories made for it, and replaces the old one`() throws {
+        let target = try TargetServer { _ in
+            TargetStep.answer(200, "hello", headers: ["Content-Disposition: attachment; filename=\"../x\""])
+        }
+        try folder.write("a/b/file", "old")
+        for path in ["a/b/file", "new/deep/file"] {
+            let outcome = try driver.run(call(target.url, path))
+            #expect(try outcome.response().body.isEmpty && outcome.response().status == 200)
+            #expect(outcome.download == DownloadProgress(bytesDone: 5, bytesTotal: 5, gained: 5, isComplete: true))
+            #expect(folder.read(path) == [UInt8]("hello".utf8))
+        }
+        #expect(try folder.names("a/b") == ["file"])
+        #expect(target.requests.allSatisfy { $0.header("accept-encoding") == "identity" && $0.header("range") == nil })
+    }
+
+    @Test func `an empty file is a file`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(200, "") }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(folder.size("file") == 0)
+    }
+
+    @Test func `a file of unknown size arrives in chunks`() throws {
+        let target = try TargetServer { _ in
+            [
+                .send(
+                    [UInt8](
+                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n".utf8))
+            ]
+        }
+        #expect(try driver.run(call(target.url)).download?.bytesTotal == 5)
+        #expect(text == "abcde")
+    }
+
+    @Test func `an error's body is an ordinary one, and neither part nor target are touched`() throws {
+        let target = try brokenOff("ETag: \"v1\"") { _ in TargetStep.answer(404, "no such file") }
+        try folder.write("file", "old")
+        let outcome = try driver.run(call(target.url))
+        #expect(try outcome.response().status == 404 && outcome.response().text == "no such file")
+        #expect(folder.size("file.part") == 4 && text == "old")
+        #expect(outcome.download == DownloadProgress(bytesDone: 4, bytesTotal: 10, gained: 0))
+        _ = try driver.run(call(target.url, "other"))
+        #expect(try folder.names().sorted() == ["file", "file.part", "file.part.meta"])
+        let small = CallLimits(total: .seconds(20), maxResponseBytes: 5)
+        let large = try driver.run(call(target.url, limits: small))
+        #expect(try large.failure().code == .tooLarge && large.timings.total < 5_000_000)
+    }
+
+    @Test func `a resume asks for the rest under a strong tag and puts both together`() throws {
+        let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789", ["ETag: \"v1\""]) }
+        let outcome = try driver.run(call(target.url))
+        #expect(outcome.download == DownloadProgress(bytesDone: 10, bytesTotal: 10, gained: 6, isComplete: true))
+        #expect(try outcome.response().status == 206 && text == "0123456789")
+        let request = target.requests[1]
+        #expect(request.header("range") == "bytes=4-" && request.header("if-range") == "\"v1\"")
+    }
+
+    @Test(arguments: [
+        ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 09:49:37 GMT", true),
+        ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:49:40 GMT", false),
+        ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", false), ("ETag: W/\"v1\"", false), ("X-None: 1", false),
+    ])
+    func `only a strong validator is asked with, else the whole is`(headers: String, isStrong: Bool) throws {
+        let target = try brokenOff(headers) { request in
+            request.header("range") == nil
+                ? TargetStep.answer(200, "ABCDEFGHIJ") : Self.part("4-9/10", "456789")
+        }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(target.requests[1].header("if-range") == (isStrong ? "Sun, 06 Nov 1994 08:49:37 GMT" : nil))
+        #expect(text == (isStrong ? "0123456789" : "ABCDEFGHIJ"))
+    }
+
+    @Test func `a file that changed comes anew with 200 and is never mixed`() throws {
+        let target = try brokenOff("ETag: \"v1\"") { _ in TargetStep.answer(200, "ABCDEF", headers: ["ETag: \"v2\""]) }
+        let outcome = try driver.run(call(target.url))
+        #expect(outcome.download == DownloadProgress(bytesDone: 6, bytesTotal: 6, gained: 2, isComplete: true))
+        #expect(text == "ABCDEF")
+    }
+
+    @Test(arguments: [
+        ["Content-Range: bytes 3-9/10"], ["Content-Range: bytes 4-10/11"], ["Content-Range: bytes 4-9/*"],
+        ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Type: multipart/byteranges; boundary=x"],
+        ["Content-Range: bytes 9-4/10"], ["Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10"],
+        ["Content-Range: items 4-9/10"], ["Content-Range: bytes 99999999999999999999-9/10"],
+    ])
+    func `a 206 that does not fit is thrown away and the whole asked for`(lie: [String]) throws {
+        let target = try brokenOff("ETag: \"v1\"") { request in
+            request.header("range") == nil
+                ? TargetStep.answer(200, "ABCDEFGHIJ") : TargetStep.answer(206, "xxxxxx", headers: lie)
+        }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(text == "ABCDEFGHIJ" && target.requests.count == 3)
+    }
+
+    @Test func `a 206 that nobody asked for, or too short, is an error that can be tried again`() throws {
+        let target = try TargetServer { _ in Self.part("0-3/10", "0123") }
+        #expect(try driver.run(call(target.url)).failure().code == .truncated)
+        let short = try brokenOff("ETag: \"v1\"") { request in
+            request.turn == 2 ? Self.part("4-6/10", "456") : Self.part("7-9/10", "789")
+        }
+        let outcome = try driver.run(call(short.url))
+        #expect(try outcome.failure().code == .truncated)
+        #expect(outcome.download == DownloadProgress(bytesDone: 7, bytesTotal: 10, gained: 3))
+        #expect(try driver.run(call(short.url)).download?.isComplete == true)
+        #expect(text == "0123456789")
+    }
+
+    @Test func `416 asks for the whole once, and a second one is the answer`() throws {
+        let target = try brokenOff("ETag: \"v1\"") { request in
+            request.turn == 2
+                ? TargetStep.answer(416, "", headers: ["Content-Range: bytes */3"])
+                : TargetStep.answer(416, "no")
+        }
+        #expect(try driver.run(call(target.url)).response().status == 416)
+        #expect(target.requests.count == 3 && folder.size("file.part") == 4)
+    }
+
+    @Test func `416 with the size that is there means done`() throws {
+        let target = try TargetServer { request in
+            request.turn == 1
+                ? [
+                    .send(
+                        [UInt8](
+                            "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n".utf8)),
+                    .pause(milliseconds: 50), .close,
+                ] : TargetStep.answer(416, "gone", headers: ["Content-Range: bytes */4"])
+        }
+        #expect(try driver.run(call(target.url)).failure().code == .truncated)
+        let outcome = try driver.run(call(target.url))
+        #expect(outcome.download == DownloadProgress(bytesDone: 4, bytesTotal: 4, gained: 0, isComplete: true))
+        #expect(text == "0123")
+    }
+
+    @Test func `another URL, query or method does not go on with the part`() throws {
+        let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789") }
+        let whole = try TargetServer { _ in TargetStep.answer(200, "ABCDEFGHIJ") }
+        #expect(try driver.run(call(whole.url)).download?.isComplete == true)
+        #expect(whole.requests.first?.header("range") == nil && text == "ABCDEFGHIJ")
+        _ = target
+    }
+
+    @Test func `a file larger than its limit ends as too_large, announced or not`() throws {
+        let told = try TargetServer { _ in TargetStep.answer(200, "0123456789") }
+        #expect(try driver.run(call(told.url, maxBytes: 9)).failure().code == .tooLarge)
+        #expect(try driver.run(call(told.url, maxBytes: 10)).download?.isComplete == true)
+        let untold = try TargetServer { _ in
+            [.send([UInt8]("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n".utf8))]
+        }
+        let failure = try driver.run(call(untold.url, "two", maxBytes: 9)).failure()
+        #expect(failure.code == .tooLarge && failure.message.contains("9 bytes"))
+    }
+
+    @Test func `redirects are followed, and their bodies are no file`() throws {
+        let target = try TargetServer { request in
+            request.path == "/moved"
+                ? TargetStep.answer(200, "here") : TargetStep.answer(302, "elsewhere", headers: ["Location: /moved"])
+        }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(text == "here")
+    }
+}
