@@ -209,6 +209,9 @@ create table postrider.tracks (
   lane text not null,
   priority smallint not null,
   created_at timestamptz not null default now(),
+  -- A URL with this host and port, or this host and the port of its scheme, has a good host (see jobs_feed).
+  is_plain boolean not null generated always as
+    (lane ~ '^[a-z0-9.-]+:([1-9][0-9]{0,3}|[1-5][0-9]{4})$') stored,
   unique (queue, lane, priority)
 );
 comment on table postrider.tracks is

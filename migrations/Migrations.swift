@@ -115,6 +115,7 @@ public enum Migrations {
         MigrationFile(name: "functions/tls_defect.sql", bytes: PackageResources.tls_defect_sql),
         MigrationFile(name: "functions/try_jsonb.sql", bytes: PackageResources.try_jsonb_sql),
         MigrationFile(name: "functions/url_defect.sql", bytes: PackageResources.url_defect_sql),
+        MigrationFile(name: "functions/url_is_regular.sql", bytes: PackageResources.url_is_regular_sql),
         MigrationFile(name: "functions/url_join.sql", bytes: PackageResources.url_join_sql),
         MigrationFile(name: "functions/url_lane.sql", bytes: PackageResources.url_lane_sql),
         MigrationFile(name: "functions/url_shown.sql", bytes: PackageResources.url_shown_sql),

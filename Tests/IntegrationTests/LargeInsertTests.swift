@@ -68,6 +68,66 @@ struct LargeInsertTests {
         #expect(try queue.text("select postrider.cancel(\(later))::text") == "true")
     }
 
+    @Test(arguments: ["true", "nextval('postrider.jobs_id_seq') > 0"])
+    func `a large INSERT leaves each of its ids in the lists once and in order, with gaps between them and without`(
+        filter: String
+    ) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            set work_mem = '5MB';
+            insert into postrider.jobs (url)
+            select 'http://h/' || i % 2 from generate_series(1, 12345) i where \(filter)
+            """)
+        let listed =
+            "(select i.first_id as list, u.* from postrider.intake i, unnest(i.ids) with ordinality as u (id, place)) l"
+        #expect(
+            try queue.number("select count(*) from postrider.jobs j join \(listed) on l.id = j.id") == 12345)
+        #expect(try queue.number("select count(*) from \(listed)") == 12345)
+        #expect(
+            try queue.number(
+                """
+                select count(*) from (select l.id < lag(l.id) over (order by l.list, l.place) as falls from \(listed)) f
+                where falls
+                """) == 0)
+        #expect(
+            try queue.number(
+                """
+                select count(*) from postrider.intake
+                where first_id <> ids[1] or last_id <> ids[cardinality(ids)] or cardinality(ids) > 1000
+                """) == 0)
+        #expect(try queue.text("show work_mem") == "5MB")
+        #expect(try queue.text("show enable_sort") == "on")
+    }
+
+    @Test(arguments: [
+        ("http://h/", "h:80"), ("https://h/a", "h:443"), ("http://h:8080/", "h:8080"), ("https://h:80/", "h:80"),
+        ("http://H/", "h:80"), ("http://me:x@h:8080/", "h:8080"), ("http://h?a=:1", "h:80"), ("http://other/", "none"),
+    ])
+    func `a single row goes to the track of its host and port`(url: String, lane: String) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority)
+            select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'H:80', 'h?a=:1', 'me:x@h:8080']), 0
+            """)
+        let id = try queue.insert("url", "'\(url)'")
+        let found = "select coalesce((select lane from postrider.tracks t where t.id = r.track), 'none')"
+        #expect(try queue.text("\(found) from postrider.ready r where job_id = \(id)") == lane)
+    }
+
+    @Test func `a track whose lane looks like a host does not let a bad URL in`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority)
+            select 'default', unnest(array['a b:80', 'h_$:80', 'h:70000', 'h:', 'h:0']), 0
+            """)
+        for url in ["http://a b/", "http://h$/", "http://h:70000/", "http://h:0/", "http://h:80/ ", "httpx://h:80/"] {
+            #expect(throws: PGError.self) { try queue.insert("url", "'\(url)'") }
+        }
+    }
+
     private static let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
 
     private final class Flag: Sendable {
