@@ -20,6 +20,8 @@ public struct EngineConfiguration: Sendable {
     public var usesSessions: Bool
     /// Version of the application that inserts the jobs, part of the cache metadata; nil: none.
     public var appVersion: String?
+    /// The directory that files of jobs stay below; nil: jobs with files are refused.
+    public var filesRoot: String?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

@@ -25,6 +25,7 @@ extension RunLoop {
             StoreCalls.worker(worker, into: &parameters)
             send(.lead, StoreStatement.lead)
         }
+        if configuration.filesRoot != nil, due(&schedule.parts, Schedule.partsInterval) { agent.expireParts() }
         survey()
         if let epoch { leadersDuties(worker, epoch) }
     }

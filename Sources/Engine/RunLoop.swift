@@ -63,7 +63,7 @@ public final class RunLoop {
             throw EngineError(message: "\(error)")
         }
         do throws(AgentError) {
-            agent = try HTTPAgent(slots: configuration.concurrency)
+            agent = try HTTPAgent(slots: configuration.concurrency, filesRoot: configuration.filesRoot)
         } catch {
             throw EngineError(message: error.message)
         }

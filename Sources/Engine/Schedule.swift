@@ -8,6 +8,7 @@ struct Schedule {
     static let tendInterval: UInt64 = 100_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
+    static let partsInterval: UInt64 = 3_600_000_000_000
 
     var beat: UInt64 = 0
     var aborts: UInt64 = 0
@@ -16,6 +17,8 @@ struct Schedule {
     /// Reap, expire, fold.
     var watch: UInt64 = 0
     var partition: UInt64 = 0
+    /// Remains of downloads; done when something else is due, so it wakes nobody.
+    var parts: UInt64 = 0
 
     /// The earliest that concerns this worker.
     func earliest(leads: Bool, hasCalls: Bool) -> UInt64 {

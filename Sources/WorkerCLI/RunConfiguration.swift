@@ -14,6 +14,8 @@ struct RunConfiguration: Equatable, Sendable {
     var allowsPrivate: Bool
     /// Part of the cache metadata; nil: none.
     var appVersion: String?
+    /// The directory that files of jobs stay below; nil: jobs with files are refused.
+    var files: String?
     /// Off behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     /// How log lines look.
@@ -33,6 +35,9 @@ struct RunConfiguration: Equatable, Sendable {
             fallback: "30s", meaning: "how long a stop waits for running calls"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
+            name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
+            meaning: "directory of downloads and uploaded files"),
+        Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),
         Flag(
@@ -51,6 +56,8 @@ struct RunConfiguration: Equatable, Sendable {
         drain = arguments.duration("drain", default: .seconds(30))
         allowsPrivate = arguments.isOn("allow-private")
         appVersion = arguments.text("app-version")
+        files = arguments.text("files")
+        if let files { try FilesRoot.check(files) }
         usesPreparedStatements = arguments.text("prepare") != "off"
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)

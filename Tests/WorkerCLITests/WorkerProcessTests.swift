@@ -9,6 +9,7 @@ import Testing
 struct WorkerProcessTests {
     @Test(arguments: [
         ["--concurrency", "0"], ["run", "--concurrency", "x"], ["--no-such-flag"], ["frobnicate"], ["show", "zero"],
+        ["--files", "/no/such/directory"], ["--files", "/etc/passwd"],
     ])
     func `a line that cannot be meant ends with 64 and one line`(words: [String]) throws {
         let outcome = try WorkerProcess.run(words)

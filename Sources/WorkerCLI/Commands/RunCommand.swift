@@ -35,6 +35,7 @@ enum RunCommand {
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
             log: { log.write(LogEvent($0)) })
         engine.appVersion = configuration.appVersion
+        engine.filesRoot = configuration.files
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The directory that `--files` names: jobs read and write below it, and nowhere else.
+enum FilesRoot {
+    /// Looks whether it can be used.
+    ///
+    /// - Throws: `usage` for what is missing, no directory, or not to be written.
+    static func check(_ path: String) throws(CommandError) {
+        let right = "give a directory that this user may write, like --files /var/lib/postrider"
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            throw .usage("--files", "\(quoted(path)) does not exist", right)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw .usage("--files", "\(quoted(path)) is no directory", right)
+        }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+            throw .usage("--files", "\(quoted(path)) cannot be written", right)
+        }
+    }
+}
