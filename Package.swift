@@ -24,8 +24,9 @@ let package = Package(
         // 0: C only
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem"], cSettings: gnu),
         .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),

@@ -4,6 +4,8 @@
 
 #include "ccurl.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 typedef struct {
@@ -11,14 +13,14 @@ typedef struct {
     ccurl_loop *loop;
     /// When libcurl wants to be called; -1: not at all.
     int64_t deadline;
-    uint8_t index;
+    uint16_t index;
 } ccurl_pool;
 
 /// One entry per descriptor number: what the owner knows and what libcurl wants.
 typedef struct {
     uint8_t wanted;
     uint8_t applied;
-    uint8_t pool;
+    uint16_t pool;
     /// Opened by `ccurl_socket_open` and not yet closed: while that holds, the number means the same socket.
     bool open;
     /// Closed, or of unknown fate, since the last drain.
@@ -26,8 +28,14 @@ typedef struct {
     bool listed;
 } ccurl_descriptor;
 
+/// Two for calls without a transport, then two for each transport: one for public addresses, one for all.
+enum { TRANSPORTS = 256, POOLS = 2 + 2 * TRANSPORTS };
+
 struct ccurl_loop {
-    ccurl_pool pools[2];
+    /// Null where a transport has gone.
+    ccurl_pool *pools[POOLS];
+    int pool_count;
+    long max_connections;
     ccurl_descriptor *descriptors;
     int descriptor_capacity;
     int *dirty;
@@ -35,6 +43,12 @@ struct ccurl_loop {
     char *user_agent;
     char *accept_encoding;
     char *ca_file;
+};
+
+struct ccurl_transport {
+    ccurl_loop *loop;
+    ccurl_pool *pools[2];
+    char *proxy, *proxy_user, *proxy_password, *interface, *ca_file, *certificate_file, *key_file, *pins;
 };
 
 typedef struct {
@@ -50,6 +64,8 @@ enum { TO_MEMORY, UNDECIDED, TO_PART };
 struct ccurl_transfer {
     CURL *easy;
     ccurl_loop *loop;
+    /// Null: the plain way.
+    const ccurl_transport *transport;
     long slot;
     CURLM *pool;
     // What the handle is set to, so that the next sending sets only what differs.
@@ -60,6 +76,9 @@ struct ccurl_transfer {
     // The request.
     uint8_t *body;
     size_t body_length, body_capacity;
+    curl_mime *parts;
+    /// The path of a file part that was no longer what it had been at the start; the part owns it.
+    const char *changed_file;
     struct curl_slist *headers;
     size_t headers_capacity;
     bool public_only, repeatable;
@@ -69,6 +88,7 @@ struct ccurl_transfer {
     // Progress, for the pace check.
     int64_t wait_began, uploaded, slow_since, window_bytes, window_began;
     int64_t received;
+    int64_t upload_total, answer_total;
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
@@ -95,5 +115,11 @@ size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
+/// A pool of its own for the loop, or null.
+ccurl_pool *ccurl_pool_create(ccurl_loop *loop);
+/// Closes its connections; no transfer may be in it.
+void ccurl_pool_destroy(ccurl_pool *pool);
+/// Sets a new handle up for its transport; 0 or a CURLcode.
+int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);
 
 #endif

@@ -90,7 +90,8 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
 curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     ccurl_transfer *t = context;
-    if (t->public_only) {
+    // A proxy is the operator's choice and may be anywhere; what lies behind it cannot be seen from here.
+    if (t->public_only && !(t->transport && t->transport->proxy)) {
         bool allowed = false;
         if (address->family == AF_INET) {
             struct sockaddr_in a;
@@ -131,35 +132,58 @@ int ccurl_socket_close(void *context, curl_socket_t fd) {
     return close(fd);
 }
 
+ccurl_pool *ccurl_pool_create(ccurl_loop *loop) {
+    int index = 0;
+    while (index < POOLS && loop->pools[index]) index++;
+    if (index == POOLS) return NULL;
+    ccurl_pool *pool = calloc(1, sizeof *pool);
+    if (!pool) return NULL;
+    pool->handle = curl_multi_init();
+    if (!pool->handle) {
+        free(pool);
+        return NULL;
+    }
+    pool->loop = loop;
+    pool->index = (uint16_t)index;
+    pool->deadline = -1;
+    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
+    curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
+    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, loop->max_connections);
+    curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    loop->pools[index] = pool;
+    if (loop->pool_count <= index) loop->pool_count = index + 1;
+    return pool;
+}
+
+void ccurl_pool_destroy(ccurl_pool *pool) {
+    ccurl_loop *loop = pool->loop;
+    curl_multi_cleanup(pool->handle);
+    loop->pools[pool->index] = NULL;
+    while (loop->pool_count > 0 && !loop->pools[loop->pool_count - 1]) loop->pool_count--;
+    free(pool);
+}
+
 ccurl_loop *ccurl_loop_create(const ccurl_settings *s) {
     ccurl_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
+    loop->max_connections = s->max_connections;
     loop->user_agent = strdup(s->user_agent);
     loop->accept_encoding = strdup(s->accept_encoding);
     loop->ca_file = s->ca_file ? strdup(s->ca_file) : NULL;
-    for (uint8_t i = 0; i < 2; i++) {
-        ccurl_pool *pool = &loop->pools[i];
-        pool->loop = loop;
-        pool->index = i;
-        pool->deadline = -1;
-        pool->handle = curl_multi_init();
-        if (!pool->handle) {
+    for (int i = 0; i < 2; i++) {
+        if (!ccurl_pool_create(loop)) {
             ccurl_loop_destroy(loop);
             return NULL;
         }
-        curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
-        curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
-        curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
-        curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
-        curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, s->max_connections);
-        curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     }
     return loop;
 }
 
 void ccurl_loop_destroy(ccurl_loop *loop) {
-    for (int i = 0; i < 2; i++)
-        if (loop->pools[i].handle) curl_multi_cleanup(loop->pools[i].handle);
+    for (int i = 0; i < POOLS; i++)
+        if (loop->pools[i]) ccurl_pool_destroy(loop->pools[i]);
     free(loop->descriptors);
     free(loop->dirty);
     free(loop->user_agent);
@@ -191,23 +215,28 @@ int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capa
 }
 
 int64_t ccurl_loop_deadline(const ccurl_loop *loop) {
-    int64_t a = loop->pools[0].deadline, b = loop->pools[1].deadline;
-    return a < 0 ? b : b < 0 || a < b ? a : b;
+    int64_t earliest = -1;
+    for (int i = 0; i < loop->pool_count; i++) {
+        if (!loop->pools[i]) continue;
+        int64_t deadline = loop->pools[i]->deadline;
+        if (deadline >= 0 && (earliest < 0 || deadline < earliest)) earliest = deadline;
+    }
+    return earliest;
 }
 
 void ccurl_loop_socket_ready(ccurl_loop *loop, int fd, bool readable, bool writable) {
     if (fd < 0 || fd >= loop->descriptor_capacity) return;
     const ccurl_descriptor *d = &loop->descriptors[fd];
-    if (!d->wanted) return;
+    if (!d->wanted || !loop->pools[d->pool]) return;
     int running;
     int events = (readable ? CURL_CSELECT_IN : 0) | (writable ? CURL_CSELECT_OUT : 0);
-    curl_multi_socket_action(loop->pools[d->pool].handle, fd, events, &running);
+    curl_multi_socket_action(loop->pools[d->pool]->handle, fd, events, &running);
 }
 
 void ccurl_loop_expire(ccurl_loop *loop, int64_t now) {
-    for (int i = 0; i < 2; i++) {
-        ccurl_pool *pool = &loop->pools[i];
-        if (pool->deadline < 0 || pool->deadline > now) continue;
+    for (int i = 0; i < loop->pool_count; i++) {
+        ccurl_pool *pool = loop->pools[i];
+        if (!pool || pool->deadline < 0 || pool->deadline > now) continue;
         int running;
         pool->deadline = -1;
         curl_multi_socket_action(pool->handle, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -220,10 +249,11 @@ void ccurl_loop_expire(ccurl_loop *loop, int64_t now) {
 }
 
 ccurl_transfer *ccurl_loop_next_done(ccurl_loop *loop, int *code) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < loop->pool_count; i++) {
+        if (!loop->pools[i]) continue;
         int left;
         CURLMsg *message;
-        while ((message = curl_multi_info_read(loop->pools[i].handle, &left))) {
+        while ((message = curl_multi_info_read(loop->pools[i]->handle, &left))) {
             if (message->msg != CURLMSG_DONE) continue;
             ccurl_transfer *t = NULL;
             *code = message->data.result;

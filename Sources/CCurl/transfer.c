@@ -21,7 +21,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
     memcpy(t->remote_ip, peer_ip, length);
     t->remote_ip[length] = 0;
-    if (t->public_only && ccurl_address_text_is_public(peer_ip) != 1) {
+    if (t->public_only && !(t->transport && t->transport->proxy) && ccurl_address_text_is_public(peer_ip) != 1) {
         t->denied = true;
         t->opened = false;
         return CURL_PREREQFUNC_ABORT;
@@ -43,9 +43,10 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
 
 /// Counts what libcurl's own limits leave out: bytes as received, before they are decompressed.
 static int on_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t upload, curl_off_t uploaded) {
-    (void)upload;
     ccurl_transfer *t = context;
     t->received = received;
+    t->answer_total = total;
+    t->upload_total = upload;
     if (uploaded != t->uploaded) {
         t->uploaded = uploaded;
         if (t->first_byte_ns) t->wait_began = ccurl_now();
@@ -58,10 +59,11 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
     return 0;
 }
 
-ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop) {
+ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *transport) {
     ccurl_transfer *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->loop = loop;
+    t->transport = transport;
     t->easy = curl_easy_init();
     if (!t->easy) {
         free(t);
@@ -95,19 +97,29 @@ ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop) {
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (loop->ca_file) curl_easy_setopt(e, CURLOPT_CAINFO, loop->ca_file);
+    if (loop->ca_file) {
+        curl_easy_setopt(e, CURLOPT_CAINFO, loop->ca_file);
+        // Debian's libcurl would trust the system's directory of authorities beside the file.
+        curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
+    }
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, loop->accept_encoding);
     curl_easy_setopt(e, CURLOPT_USERAGENT, loop->user_agent);
     // Below the usual 60 and 75 seconds after which servers drop idle connections.
     curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
     curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, 900L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+    if (transport && ccurl_transport_apply(transport, e) != 0) {
+        curl_easy_cleanup(e);
+        free(t);
+        return NULL;
+    }
     return t;
 }
 
 void ccurl_transfer_destroy(ccurl_transfer *t) {
     ccurl_transfer_stop(t);
     curl_easy_cleanup(t->easy);
+    curl_mime_free(t->parts);
     free(t->headers);
     free(t->body);
     free(t->head.bytes);
@@ -118,39 +130,6 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
 long ccurl_transfer_slot(const ccurl_transfer *t) { return t->slot; }
 void ccurl_transfer_set_slot(ccurl_transfer *t, long slot) { t->slot = slot; }
 
-bool ccurl_transfer_set_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
-    if (length > t->body_capacity) {
-        uint8_t *grown = realloc(t->body, length);
-        if (!grown) return false;
-        t->body = grown;
-        t->body_capacity = length;
-    }
-    if (length) memcpy(t->body, bytes, length);
-    t->body_length = length;
-    return true;
-}
-
-// One block holds the list's nodes and behind them the lines: one allocation, kept for the next call.
-bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t length, size_t count) {
-    t->has_headers = count > 0;
-    if (count == 0) return true;
-    size_t need = count * sizeof(struct curl_slist) + length;
-    if (need > t->headers_capacity) {
-        struct curl_slist *grown = realloc(t->headers, need);
-        if (!grown) return false;
-        t->headers = grown;
-        t->headers_capacity = need;
-    }
-    char *text = (char *)(t->headers + count);
-    memcpy(text, lines, length);
-    for (size_t i = 0; i < count; i++) {
-        t->headers[i].data = text;
-        t->headers[i].next = i + 1 < count ? &t->headers[i + 1] : NULL;
-        text += strlen(text) + 1;
-    }
-    return true;
-}
-
 void ccurl_transfer_set_url(ccurl_transfer *t, CURLU *url) {
     t->url = url;
     curl_easy_setopt(t->easy, CURLOPT_CURLU, url);
@@ -159,7 +138,9 @@ void ccurl_transfer_set_url(ccurl_transfer *t, CURLU *url) {
 static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     CURL *e = t->easy;
     bool head = s->method == HEAD;
-    if (s->has_body) {
+    if (s->has_body && t->parts) {
+        curl_easy_setopt(e, CURLOPT_MIMEPOST, t->parts);
+    } else if (s->has_body) {
         curl_easy_setopt(e, CURLOPT_POST, 1L);
         curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body_length ? (char *)t->body : "");
         curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_length);
@@ -206,6 +187,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->head.length = t->answer.length = t->head_total = 0;
     t->head_state = HEAD_START;
     t->head_status = t->sendings = 0;
+    t->upload_total = t->answer_total = 0;
+    t->changed_file = NULL;
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
     t->has_retry_after = t->has_location = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
@@ -213,7 +196,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
-    t->pool = t->loop->pools[s->public_only ? 0 : 1].handle;
+    ccurl_pool *const *pools = t->transport ? t->transport->pools : t->loop->pools;
+    t->pool = pools[s->public_only ? 0 : 1]->handle;
     CURLMcode code = curl_multi_add_handle(t->pool, e);
     if (code != CURLM_OK) t->pool = NULL;
     return (int)code;
@@ -259,6 +243,8 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.headers_too_large = t->headers_too_large;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
+    r.changed_file = t->changed_file;
+    r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
     r.out_of_descriptors = t->out_of_descriptors;
     r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
     r.error_text = t->error_text;
@@ -324,7 +310,7 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
     if (now + second < *next) *next = now + second;
     // A server that thinks before it answers is not slow; only a body that crawls is.
-    bool flowing = t->head_total > 0 || (t->uploaded > 0 && t->uploaded < (int64_t)t->body_length);
+    bool flowing = t->head_total > 0 || (t->uploaded > 0 && t->uploaded < t->upload_total);
     int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
     if (!flowing || !t->window_began) {
         t->window_began = now;
@@ -346,4 +332,8 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     t->window_began = now;
     t->window_bytes = bytes;
     return CCURL_ON_TIME;
+}
+
+ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t, int64_t now) {
+    return (ccurl_progress){now - t->started_ns, t->uploaded, t->upload_total, t->received, t->answer_total};
 }

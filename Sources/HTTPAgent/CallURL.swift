@@ -96,6 +96,22 @@ import JobModel
     /// Scheme and host, for messages; no path, no query.
     var origin: String { "\(isHTTPS ? "https" : "http")://\(host)" }
 
+    /// Why a call that may go to public addresses only may not give this host to a proxy, as the rest of a sentence.
+    ///
+    /// The proxy resolves names, so only what is private by its writing can be refused here; libcurl's parser has
+    /// brought IPv4 addresses into their usual form.
+    var privateHost: String? {
+        let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
+        let name = bare.hasSuffix(".") ? bare.dropLast() : bare
+        if unsafe ccurl_address_text_is_public(String(name)) == 0 {
+            return "is a private, loopback, link-local or reserved address"
+        }
+        if name == "localhost" || name.hasSuffix(".localhost") { return "is the proxy's own host" }
+        // Circled digits and their like become an address only when the proxy or libcurl maps them.
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
+        return "must be written in punycode (xn--…) for a call through a proxy"
+    }
+
     private static func checkText(_ text: String, allowingSpace: Bool = false) throws(Refusal) {
         try checkBytes(text, allowingSpace: allowingSpace)
         // libcurl also takes one and three slashes, and guesses a scheme where none is: no other parser
@@ -150,14 +166,16 @@ import JobModel
         return "Basic " + Base64.encode([UInt8](user.text.utf8) + [UInt8(ascii: ":")] + [UInt8](password.text.utf8))
     }
 
-    private enum Credential {
+    /// User or password as they stand in a URL.
+    enum Credential: Equatable {
         case absent, broken
         case present(String)
 
         var text: String { if case .present(let text) = self { text } else { "" } }
     }
 
-    private static func decoded(_ handle: OpaquePointer, _ part: CURLUPart) -> Credential {
+    /// Percent-decoded.
+    static func decoded(_ handle: OpaquePointer, _ part: CURLUPart) -> Credential {
         var text: UnsafeMutablePointer<CChar>?
         let code = unsafe curl_url_get(handle, part, &text, UInt32(CURLU_URLDECODE))
         if code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD { return .absent }
@@ -166,7 +184,8 @@ import JobModel
         return .present(unsafe String(cString: text))
     }
 
-    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, flags: UInt32 = 0) -> String? {
+    /// As it stands; nil if the URL has no such part.
+    static func part(_ handle: OpaquePointer, _ part: CURLUPart, flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else { return nil }
         defer { unsafe curl_free(text) }

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import JobModel
 
 /// One pooled easy handle with its buffers; aborts and frees it at the end of its life.
 @safe final class CurlTransfer {
     let handle: OpaquePointer
+    /// Where it belongs; nil: the plain way. The pool lives at least as long.
+    unowned let pool: TransportPool?
+    /// It has parts or a jar, of which libcurl keeps traces: good for one call only.
+    private(set) var isSpent = false
+    /// The body is gzip.
+    private(set) var hasGzipBody = false
     /// What the handle points to; it must not go before the handle takes another.
     private(set) var url: CallURL?
 
     /// Nil if memory is out.
-    init?(in loop: OpaquePointer) {
-        guard let handle = unsafe ccurl_transfer_create(loop) else { return nil }
+    init?(in loop: OpaquePointer, pool: TransportPool? = nil) {
+        guard let handle = unsafe ccurl_transfer_create(loop, pool?.handle) else { return nil }
         unsafe self.handle = handle
+        self.pool = pool
     }
 
     deinit { unsafe ccurl_transfer_destroy(handle) }
@@ -33,6 +41,57 @@ import CCurl
         unsafe bytes.withUnsafeBufferPointer { unsafe ccurl_transfer_set_body(handle, $0.baseAddress, $0.count) }
     }
 
+    /// Keeps the body in gzip; false if memory is out.
+    func setGzipBody(_ bytes: [UInt8]) -> Bool {
+        hasGzipBody = true
+        return unsafe bytes.withUnsafeBufferPointer {
+            unsafe ccurl_transfer_set_gzip_body(handle, $0.baseAddress, $0.count)
+        }
+    }
+
+    /// Adds a part with a copy of these bytes, or with a file, which it takes over; false if memory is out.
+    func addPart(_ part: BodyPart, filename: String?, type: String?, bytes: [UInt8], file: OpaquePointer?) -> Bool {
+        isSpent = true
+        var texts = CStrings()
+        let start = (name: texts.add(part.name), filename: texts.add(filename), type: texts.add(type))
+        return unsafe texts.bytes.withUnsafeBufferPointer { block in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                guard let base = block.baseAddress, let name = start.name else { return false }
+                var c = unsafe ccurl_form_part(
+                    name: base + name, filename: start.filename.map { unsafe base + $0 },
+                    type: start.type.map { unsafe base + $0 }, file: file, bytes: bytes.baseAddress, length: bytes.count
+                )
+                return unsafe ccurl_transfer_add_part(handle, &c)
+            }
+        }
+    }
+
+    /// Gives it a jar of these lines alone; false if memory is out.
+    func setCookies(_ lines: [String]) -> Bool {
+        isSpent = true
+        var texts = CStrings()
+        for line in lines { _ = texts.add(line) }
+        return unsafe texts.bytes.withUnsafeBufferPointer {
+            unsafe ccurl_transfer_set_cookies(handle, $0.baseAddress, lines.count)
+        }
+    }
+
+    /// What goes into the Cookie header beside the jar's; false if memory is out.
+    func setOwnCookies(_ value: String?) -> Bool { unsafe ccurl_transfer_set_own_cookies(handle, value) }
+
+    /// The jar's lines.
+    var cookies: [String] {
+        let list = unsafe ccurl_transfer_cookies(handle)
+        defer { unsafe curl_slist_free_all(list) }
+        var lines: [String] = []
+        var node = unsafe list
+        while let line = unsafe node {
+            if let data = unsafe line.pointee.data { lines.append(unsafe String(cString: data)) }
+            unsafe node = line.pointee.next
+        }
+        return lines
+    }
+
     /// Copies `count` lines that end with NUL each; false if memory is out.
     func setHeaders(_ lines: [UInt8], count: Int) -> Bool {
         unsafe lines.withUnsafeBytes {
@@ -49,5 +108,8 @@ import CCurl
     func stop() { unsafe ccurl_transfer_stop(handle) }
 
     /// Makes it ready for another call and gives large buffers back.
-    func clear() { unsafe ccurl_transfer_clear(handle) }
+    func clear() {
+        hasGzipBody = false
+        unsafe ccurl_transfer_clear(handle)
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import JobModel
 
 /// What is known about a sending that gave no whole answer: all that the failure table looks at.
 struct Evidence: Equatable {
@@ -28,6 +29,11 @@ struct Evidence: Equatable {
     var bodyTooLarge = false
     var resendRefused = false
     var outOfDescriptors = false
+    /// The path of a file part that changed meanwhile.
+    var changedFile: String?
+    /// What a proxy answered to CONNECT; 0: nothing.
+    var proxyStatus = 0
+    var transport: Transport?
     /// A request of this attempt was answered with a redirect already.
     var followedRedirect = false
 }

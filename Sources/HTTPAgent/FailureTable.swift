@@ -35,6 +35,12 @@ enum FailureTable {
                 "no socket could be opened: the worker is out of file descriptors; raise its limit (ulimit -n)"
             )
         }
+        if let file = e.changedFile {
+            return (
+                .file,
+                "the file \"\(file)\" changed or became unreadable while it was being sent; send it again as it is now"
+            )
+        }
         if e.headersTooLarge {
             return (
                 .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
@@ -71,6 +77,11 @@ enum FailureTable {
         _ code: CURLcode, _ e: Evidence, host: String, limits: CallLimits
     ) -> (ErrorCode, String) {
         let words = e.text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : e.text
+        if let transport = e.transport,
+            let verdict = verdict(code, e, host: host, transport: transport, words: words)
+        {
+            return verdict
+        }
         switch code {
         case CURLE_OPERATION_TIMEDOUT:
             if !e.requestBegan {

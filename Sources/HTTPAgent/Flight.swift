@@ -3,13 +3,17 @@ import JobModel
 
 /// One call under way: its handle, and what a redirect would change.
 struct Flight {
-    let transfer: CurlTransfer
+    var transfer: CurlTransfer
     let call: HTTPCall
     var url: CallURL
     var method: HTTPMethod
     var keepsBody = true
     /// Once true it stays true: what was withheld from one origin is not given to the next.
     var leftOrigin = false
+    /// The call's; another host gets none of its client certificate.
+    var transport: Transport?
+    /// The jar as it was when the origin was left; to other origins nothing of it goes along.
+    var cookiesOfOrigin: [String] = []
     var redirects = 0
     /// Of the redirects so far.
     var elapsedMicroseconds: Int64 = 0
@@ -22,6 +26,7 @@ struct Flight {
         self.call = call
         self.url = url
         method = call.method
+        transport = call.transport
     }
 
     /// POST, PUT and PATCH without a body say so with `Content-Length: 0` (RFC 9110 §8.6); HEAD never carries

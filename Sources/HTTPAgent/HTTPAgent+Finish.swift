@@ -40,13 +40,23 @@ extension HTTPAgent {
 
     /// Gives the slot and, if there is room, the handle back.
     func release(_ slot: Int, _ transfer: CurlTransfer) {
-        transfer.stop()
-        transfer.clear()
         flights[slot] = nil
         inFlight -= 1
+        giveBack(transfer)
         if !downloads.isEmpty { downloads[slot] = nil }
-        if idle.count < HTTPAgent.idleHandles { idle.append(transfer) }
         if inFlight == 0 { sweepAt = .max }
+    }
+
+    /// Takes a handle back for later calls, unless it is spent or there are enough.
+    func giveBack(_ transfer: CurlTransfer) {
+        transfer.stop()
+        transfer.clear()
+        if let pool = transfer.pool {
+            pool.inUse -= 1
+            if !transfer.isSpent { pool.giveBack(transfer) }
+        } else if !transfer.isSpent, idle.count < HTTPAgent.idleHandles {
+            idle.append(transfer)
+        }
     }
 
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
@@ -54,6 +64,11 @@ extension HTTPAgent {
         if end == .library(UInt32(CURLE_OK.rawValue)) {
             if unsafe isFollowed(result, flight), let location = unsafe text(result.location, result.location_length) {
                 return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
+            }
+            if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
+                let sent: SentState = flight.redirects > 0 ? .maybe : .no
+                let failure = CallFailure(.proxy, FailureTable.refusedByProxy, sent: sent)
+                return unsafe deliver(slot, flight, result, .failure(failure))
             }
             if !downloads.isEmpty, let task = downloads[slot], answered(slot, flight, task) { return }
             return unsafe deliver(slot, flight, result, .response(answer(result)))
@@ -72,6 +87,9 @@ extension HTTPAgent {
             bodyTooLarge: result.body_too_large,
             resendRefused: result.resend_refused,
             outOfDescriptors: result.out_of_descriptors,
+            changedFile: result.changed_file.map { unsafe String(cString: $0) },
+            proxyStatus: result.proxy_status,
+            transport: flight.transport,
             followedRedirect: flight.redirects > 0
         )
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
@@ -112,7 +130,8 @@ extension HTTPAgent {
             httpVersion: version(result),
             reused: result.reused,
             bytesSent: flight.bytesSent + result.bytes_sent,
-            bytesReceived: flight.bytesReceived + result.bytes_received
+            bytesReceived: flight.bytesReceived + result.bytes_received,
+            cookies: flight.call.usesCookies ? cookies(of: flight) : nil
         )
         if !downloads.isEmpty, let task = downloads[slot] { return settle(slot, flight, task, outcome) }
         release(slot, flight.transfer)
@@ -154,17 +173,51 @@ extension HTTPAgent {
             )
         }
         next.leftOrigin = flight.leftOrigin || !sameOrigin
+        if flight.transport?.proxy != nil, !flight.call.allowsPrivateNetwork, let reason = url.privateHost {
+            return deny("status \(status) points to a place that may not be called: the host \(reason)")
+        }
         next.redirects += 1
         unsafe next.elapsedMicroseconds += result.total_us
         unsafe next.bytesSent += result.bytes_sent
         unsafe next.bytesReceived += result.bytes_received
         next.url = url
         next.transfer.stop()
-        guard send(next) else {
+        guard leave(flight, as: &next, sameOrigin: sameOrigin), send(next) else {
             let failure = CallFailure(.internal, "a redirect could not be followed: the memory is out", sent: .maybe)
-            return unsafe deliver(slot, flight, result, .failure(failure))
+            release(slot, next.transfer)
+            return finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
         }
         flights[slot] = next
+    }
+
+    /// Withholds jar and client certificate from another origin; false if memory is out.
+    ///
+    /// A body never gets here with a change of the handle: it follows to the same host only.
+    private func leave(_ flight: Flight, as next: inout Flight, sameOrigin: Bool) -> Bool {
+        if sameOrigin { return true }
+        if flight.call.usesCookies, !flight.leftOrigin {
+            next.cookiesOfOrigin = flight.transfer.cookies
+            guard flight.transfer.setCookies([]), flight.transfer.setOwnCookies(nil) else { return false }
+        }
+        guard let transport = flight.transport, transport.certificateFile != nil, !flight.url.isUpgrade(to: next.url)
+        else { return true }
+        let bare = Transport(
+            proxy: transport.proxy, interface: transport.interface, caFile: transport.caFile, pins: transport.pins)
+        guard let other = try? takeTransfer(for: bare) else { return false }
+        other.slot = flight.transfer.slot
+        next.transport = bare
+        next.transfer = other
+        let isReady = !flight.call.usesCookies || other.setCookies(flight.transfer.cookies)
+        if let task = downloads[other.slot] { unsafe ccurl_transfer_set_part(other.handle, task.part.handle) }
+        giveBack(flight.transfer)
+        return isReady
+    }
+
+    /// The jar after the call: what other origins set comes on top of what there was.
+    private func cookies(of flight: Flight) -> [String] {
+        if flight.cookiesOfOrigin.isEmpty { return flight.transfer.cookies }
+        _ = flight.transfer.setCookies(flight.cookiesOfOrigin + flight.transfer.cookies)
+        return flight.transfer.cookies
     }
 
     private func version(_ result: ccurl_result) -> String? {

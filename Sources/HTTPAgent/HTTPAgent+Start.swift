@@ -9,49 +9,57 @@ extension HTTPAgent {
     /// refused before the network ends with an outcome like any other.
     public func start(_ call: HTTPCall, slot: Int) {
         precondition(flights.indices.contains(slot) && flights[slot] == nil, "slot \(slot) is in use or out of range")
+        do throws(CallRefusal) {
+            flights[slot] = try begin(call, slot)
+            inFlight += 1
+        } catch {
+            finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(error.failure))))
+        }
+    }
+
+    private func begin(_ call: HTTPCall, _ slot: Int) throws(CallRefusal) -> Flight {
         let url: CallURL
         do throws(CallURL.Refusal) {
             url = try parse(call)
         } catch {
-            return refuse(slot, .badURL, "the URL cannot be called: \(error.message)")
+            throw CallRefusal(.badURL, "the URL cannot be called: \(error.message)")
         }
         for header in call.headers {
-            if let refusal = RequestHeaders.refusal(of: header) { return refuse(slot, .badHeader, refusal) }
+            if let refusal = RequestHeaders.refusal(of: header) { throw CallRefusal(.badHeader, refusal) }
         }
         if case .bytes(_, let type?) = call.body,
             let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type))
         {
-            return refuse(slot, .badHeader, refusal)
+            throw CallRefusal(.badHeader, refusal)
         }
-        guard let transfer = unsafe idle.popLast() ?? CurlTransfer(in: loop) else {
-            return refuse(slot, .internal, "libcurl gives no handle: the memory is out")
+        let transfer: CurlTransfer
+        if let transport = call.transport {
+            if transport.proxy != nil, !call.allowsPrivateNetwork, let reason = url.privateHost {
+                throw CallRefusal(
+                    .deniedAddress, "the host \(reason); a call to public addresses may not have a proxy reach it")
+            }
+            transfer = try takeTransfer(for: transport)
+        } else if let waiting = unsafe idle.popLast() ?? CurlTransfer(in: loop) {
+            transfer = waiting
+        } else {
+            throw CallRefusal(.internal, "libcurl gives no handle: the memory is out")
         }
         transfer.slot = slot
         let flight = Flight(transfer: transfer, call: call, url: url)
-        let hasRoom =
-            switch call.body {
-            case .none: transfer.setBody([])
-            case .bytes(let bytes, _): transfer.setBody(bytes)
-            case .form(let fields): transfer.setBody(PercentEncoding.encode(fields, space: .plus))
-            case .parts: false
+        do throws(CallRefusal) {
+            try load(call, into: transfer)
+            if let download = call.download {
+                if let failure = open(download, flight, slot: slot) {
+                    throw CallRefusal(failure.code, failure.message)
+                }
+            } else if !send(flight) {
+                throw CallRefusal.memory
             }
-        if hasRoom, let download = call.download {
-            if let failure = open(download, flight, slot: slot) {
-                transfer.clear()
-                idle.append(transfer)
-                return refuse(slot, failure.code, failure.message)
-            }
-            flights[slot] = flight
-            inFlight += 1
-            return
+        } catch {
+            giveBack(transfer)
+            throw error
         }
-        guard hasRoom, send(flight) else {
-            transfer.clear()
-            idle.append(transfer)
-            return refuse(slot, .internal, "the call could not be handed to libcurl: the memory is out")
-        }
-        flights[slot] = flight
-        inFlight += 1
+        return flight
     }
 
     private func parse(_ call: HTTPCall) throws(CallURL.Refusal) -> CallURL {
@@ -71,7 +79,7 @@ extension HTTPAgent {
         let call = flight.call
         if limits.source != call.limits { limits = SendingLimits(call.limits) }
         let spent = Int(flight.elapsedMicroseconds / 1_000)
-        let total = max(1, limits.totalMilliseconds - spent)
+        let total = limits.totalMilliseconds == 0 ? 0 : max(1, limits.totalMilliseconds - spent)
         let sendsBody = flight.sendsBody
         flight.transfer.setURL(flight.url)
         if call.download != nil { downloads[flight.transfer.slot]?.phase = .asking }
@@ -88,7 +96,7 @@ extension HTTPAgent {
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
                 total_ms: total,
-                connect_ms: min(total, limits.connectMilliseconds),
+                connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),
                 first_byte_ms: limits.firstByteMilliseconds,
                 low_speed_bytes: Int64(call.limits.lowSpeedBytes),
                 low_speed_ms: limits.lowSpeedMilliseconds,
@@ -113,6 +121,7 @@ extension HTTPAgent {
             if flight.leftOrigin, !RequestHeaders.crossesOrigins(name) { continue }
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
             if name == "accept-encoding", call.download != nil { continue }
+            if name == "cookie", call.usesCookies { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
             RequestHeaders.append(header.name, header.value, to: &lines)
@@ -129,10 +138,17 @@ extension HTTPAgent {
                 RequestHeaders.append("Content-Type", "application/x-www-form-urlencoded", to: &lines)
             case .bytes(_, let type?) where flight.keepsBody:
                 RequestHeaders.append("Content-Type", type, to: &lines)
+            case .parts where flight.keepsBody:
+                // libcurl writes it, with the boundary.
+                count -= 1
             default:
                 // libcurl would call every body a form.
                 RequestHeaders.appendRemoval(of: "Content-Type", to: &lines)
             }
+            count += 1
+        }
+        if sendsBody, flight.transfer.hasGzipBody {
+            RequestHeaders.append("Content-Encoding", "gzip", to: &lines)
             count += 1
         }
         return flight.transfer.setHeaders(lines, count: count)
@@ -148,10 +164,5 @@ extension HTTPAgent {
         case .patch: 5
         case .options: 6
         }
-    }
-
-    private func refuse(_ slot: Int, _ code: ErrorCode, _ message: String) {
-        let failure = CallFailure(code, message, sent: .no)
-        finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
     }
 }

@@ -14,7 +14,8 @@ public import JobModel
 ///
 /// libcurl's callbacks are C functions (CCurl) that fill buffers and lists; Swift looks at a call twice, when
 /// it starts and when it ends. Calls that may reach public addresses only and calls that may reach all have
-/// separate pools of connections, so no call ever uses a connection that its rules would not have opened.
+/// separate pools of connections, and so has each transport: no call ever uses a connection that its rules would
+/// not have opened.
 ///
 /// Redirects are followed here and not in libcurl (7.88 follows without bound and hands custom headers and
 /// bodies to any host): each hop is parsed, checked and sent like a call of its own, within one total time.
@@ -25,6 +26,9 @@ public import JobModel
     var flights: [Flight?]
     var inFlight = 0
     var idle: [CurlTransfer] = []
+    var transports: [Transport: TransportPool] = [:]
+    var transportUses = 0
+    let files: PartFiles
     var finished: [FinishedCall] = []
     /// libcurl has run since `collect`: there may be calls that ended.
     var mayHaveFinished = false
@@ -45,12 +49,13 @@ public import JobModel
     ///
     /// - Parameters:
     ///   - caFile: replaces the system's authorities (PEM).
-    ///   - filesRoot: the directory that downloads stay below.
+    ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(slots: Int, caFile: String? = nil, filesRoot: String? = nil) throws(AgentError) {
         self.filesRoot = filesRoot
         try CurlLibrary.started.get()
         self.slots = max(1, slots)
+        files = PartFiles(root: filesRoot)
         flights = Array(repeating: nil, count: max(1, slots))
         let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), caFile: caFile)
         guard let handle = unsafe handle else {
@@ -75,10 +80,12 @@ public import JobModel
     }
 
     deinit {
+        // In this order: a transport's handles, then its pools, then the loop.
         flights.removeAll()
         idle.removeAll()
         // After the transfers that fill them; the disk goes last and finishes what is under way.
         downloads.removeAll()
+        transports.removeAll()
         unsafe ccurl_loop_destroy(loop)
     }
 

@@ -4,6 +4,7 @@ import JobModel
 /// The limits of a call in libcurl's units, kept from call to call: most calls have the same.
 struct SendingLimits {
     let source: CallLimits
+    /// 0: unlimited.
     let totalMilliseconds: Int
     let connectMilliseconds: Int
     let firstByteMilliseconds: Int64
@@ -12,8 +13,9 @@ struct SendingLimits {
     /// Rounds up to whole milliseconds; what is zero or less becomes 1 ms, since 0 means "no limit" to libcurl.
     init(_ limits: CallLimits) {
         source = limits
-        totalMilliseconds = Int(SendingLimits.milliseconds(limits.total))
-        connectMilliseconds = min(totalMilliseconds, Int(SendingLimits.milliseconds(limits.connect)))
+        totalMilliseconds = limits.total == CallLimits.unlimited ? 0 : Int(SendingLimits.milliseconds(limits.total))
+        let connect = Int(SendingLimits.milliseconds(limits.connect))
+        connectMilliseconds = totalMilliseconds == 0 ? connect : min(totalMilliseconds, connect)
         firstByteMilliseconds = limits.firstByte.map(SendingLimits.milliseconds) ?? 0
         lowSpeedMilliseconds = limits.lowSpeedBytes > 0 ? SendingLimits.milliseconds(limits.lowSpeedTime) : 0
     }

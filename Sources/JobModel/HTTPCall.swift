@@ -139,6 +139,9 @@ public struct HTTPCall: Sendable {
     /// `at_most_once` job sets it to false, one with an idempotency key to true.
     public var isRepeatable: Bool
 
+    /// Whether it has a jar, given or to be kept.
+    public var usesCookies: Bool { keepsCookies || !cookies.isEmpty }
+
     /// A call with standard limits and nothing but method and URL unless more is given.
     public init(
         method: HTTPMethod = .get,

@@ -28,7 +28,7 @@ public final class HttpbinServer: Sendable {
     }
 
     /// The first folder above the built program that holds the package.
-    private static func projectFolder() throws -> String {
+    static func projectFolder() throws -> String {
         var parts = WorkerProcess.path.split(separator: "/")
         while !parts.isEmpty {
             parts.removeLast()

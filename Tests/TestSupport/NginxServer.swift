@@ -6,7 +6,8 @@ internal import PrivateCluster
 /// A real web server for tests: HTTP, TLS with an authority of its own, HTTP/2, gzip; ends with `deinit`.
 ///
 /// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate
-/// is for `localhost`, that of the third port for another name.
+/// is for `localhost` and `alt.localhost`, that of the third port for another name. `/who` answers the client's
+/// address and the name in its certificate, `/away` redirects to `/who` on `alt.localhost`.
 public final class NginxServer {
     /// Plain HTTP.
     public let port: Int
@@ -18,6 +19,14 @@ public final class NginxServer {
     public let caFile: String
     /// Where its files are.
     public var www: String { folder + "/www" }
+    /// A client certificate of that authority for `test-client`, its key, and the same key under a passphrase.
+    public var client: (certificate: String, key: String, lockedKey: String) {
+        (folder + "/client.pem", folder + "/client.key", folder + "/locked.key")
+    }
+    /// The pin of the public key for `localhost`, as libcurl takes it.
+    public let pin: String
+    /// The private key for `localhost`: none that fits the client's certificate.
+    public var otherKey: String { folder + "/localhost.key" }
     private let folder: String
     private let process: Int32
 
@@ -28,7 +37,10 @@ public final class NginxServer {
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         caFile = folder + "/ca.pem"
         let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", NginxServer.certificates(folder: folder)])
-        guard status == 0 else { throw StartFailed(output: output) }
+        guard status == 0, let pin = output.split(separator: "\n").last(where: { $0.hasPrefix("sha256//") }) else {
+            throw StartFailed(output: output)
+        }
+        self.pin = String(pin)
         for attempt in 0..<20 {
             // Another run of the tests may have these ports: only binding them tells.
             let ports = (firstPort + 3 * attempt, firstPort + 3 * attempt + 1, firstPort + 3 * attempt + 2)
@@ -70,12 +82,14 @@ public final class NginxServer {
         """
         cd \(folder); chmod 755 .; umask 022
         openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=test-ca
-        for name in localhost other.example; do
+        for name in localhost other.example client; do
           openssl req -newkey rsa:2048 -nodes -keyout $name.key -out $name.csr -subj /CN=$name
-          printf 'subjectAltName=DNS:%s' $name > $name.ext
+          printf 'subjectAltName=DNS:%s,DNS:alt.%s' $name $name > $name.ext
           openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $name.ext -out $name.pem
         done
+        openssl pkey -in client.key -aes256 -passout pass:secret -out locked.key
         mkdir www; printf hello > www/text; head -c 100000 /dev/zero | tr '\\0' a > www/big
+        printf '\\nsha256//%s\\n' $(openssl x509 -in localhost.pem -noout -pubkey | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64)
         """
     }
 
@@ -88,8 +102,17 @@ public final class NginxServer {
         http {
           access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
           gzip on; gzip_types *; gzip_min_length 1000; root www;
-          server { listen 127.0.0.1:\(ports.0); location = /up { return 308 https://localhost:\(ports.1)/text; } }
-          server { listen 127.0.0.1:\(ports.1) ssl http2; ssl_certificate localhost.pem; ssl_certificate_key localhost.key; }
+          server {
+            listen 127.0.0.1:\(ports.0);
+            location = /up { return 308 https://localhost:\(ports.1)/text; }
+            location = /who { return 200 "$remote_addr"; }
+          }
+          server {
+            listen 127.0.0.1:\(ports.1) ssl http2; ssl_certificate localhost.pem; ssl_certificate_key localhost.key;
+            ssl_client_certificate ca.pem; ssl_verify_client optional;
+            location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
+            location = /away { return 302 https://alt.localhost:\(ports.1)/who; }
+          }
           server { listen 127.0.0.1:\(ports.2) ssl; ssl_certificate other.example.pem; ssl_certificate_key other.example.key; }
         }
         END

@@ -3,7 +3,8 @@
 // The C half of HTTPAgent. libcurl's callbacks live here, append to buffers and lists that C owns, and
 // Swift drains those afterwards: no Swift code ever runs inside a callback. A `ccurl_loop` holds two
 // connection pools that never mix (one for public addresses only, one for all) and the list of socket
-// changes for the owner's epoll; a `ccurl_transfer` is one pooled easy handle with its buffers.
+// changes for the owner's epoll; a `ccurl_transport` is another way to the server with two pools of its own; a
+// `ccurl_transfer` is one pooled easy handle with its buffers.
 // Everything here belongs to one thread.
 #ifndef CCURL_H
 #define CCURL_H
@@ -20,6 +21,8 @@ _Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "libcurl 7.85 or newer is needed
 
 typedef struct ccurl_loop ccurl_loop;
 typedef struct ccurl_transfer ccurl_transfer;
+typedef struct ccurl_transport ccurl_transport;
+typedef struct ccurl_file ccurl_file;
 
 /// What the owner shall wait for on `fd`; neither flag set: stop waiting.
 typedef struct {
@@ -57,6 +60,10 @@ typedef struct {
     bool body_too_large;
     /// A second sending would have been needed and was refused: bytes of the first had left.
     bool resend_refused;
+    /// The file part that changed while it was being sent; null: none did.
+    const char *_Nullable changed_file;
+    /// What the proxy answered to CONNECT; 0: nothing.
+    long proxy_status;
     /// `socket(2)` failed: out of descriptors.
     bool out_of_descriptors;
     /// The answer's Retry-After, Location; not terminated, null if absent.
@@ -111,17 +118,79 @@ int64_t ccurl_now(void);
 /// Seconds since 1970, for dates in answers.
 int64_t ccurl_wall_seconds(void);
 
+// MARK: transport (transport.c)
+
+/// How the handles of a transport are set; null: left out. Strings are copied.
+typedef struct {
+    /// `scheme://host:port`, without user and password.
+    const char *_Nullable proxy;
+    const char *_Nullable proxy_user;
+    const char *_Nullable proxy_password;
+    /// As CURLOPT_INTERFACE takes it.
+    const char *_Nullable interface;
+    const char *_Nullable ca_file;
+    const char *_Nullable certificate_file;
+    const char *_Nullable key_file;
+    /// As CURLOPT_PINNEDPUBLICKEY takes them.
+    const char *_Nullable pins;
+} ccurl_transport_settings;
+
+/// Null if memory is out, or with 256 of them.
+ccurl_transport *_Nullable ccurl_transport_create(ccurl_loop *_Nonnull loop, const ccurl_transport_settings *_Nonnull s);
+/// Its transfers must have been destroyed before, and it before its loop.
+void ccurl_transport_destroy(ccurl_transport *_Nonnull t);
+
+// MARK: files (file.c)
+
+typedef enum {
+    CCURL_FILE_ROOT, CCURL_FILE_ABSENT, CCURL_FILE_OUTSIDE, CCURL_FILE_LINK, CCURL_FILE_KIND, CCURL_FILE_UNREADABLE,
+    CCURL_FILE_DESCRIPTORS,
+} ccurl_file_refusal;
+
+/// Opens a regular file below `root` without following a link; null with the reason in `refusal`.
+ccurl_file *_Nullable ccurl_file_open(
+    const char *_Nonnull root, const char *_Nonnull path, int64_t *_Nonnull size, ccurl_file_refusal *_Nonnull refusal);
+void ccurl_file_close(ccurl_file *_Nonnull file);
+/// Makes it the content of a part, which owns it from here on; 0 or a CURLcode.
+int ccurl_file_attach(ccurl_file *_Nonnull file, ccurl_transfer *_Nonnull t, curl_mimepart *_Nonnull part);
+
+// MARK: request (request.c)
+
+/// One part of a multipart body; strings end with NUL and are copied, like the bytes.
+typedef struct {
+    const char *_Nonnull name;
+    const char *_Nullable filename;
+    const char *_Nullable type;
+    /// Taken over, also when adding fails; null: the bytes count.
+    ccurl_file *_Nullable file;
+    const uint8_t *_Nullable bytes;
+    size_t length;
+} ccurl_form_part;
+
+/// Copies the request body; stays for all sendings until `ccurl_transfer_clear`. False: out of memory.
+bool ccurl_transfer_set_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
+/// The same in gzip, at most 4 GiB.
+bool ccurl_transfer_set_gzip_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
+/// Adds a part; a transfer with parts sends them and nothing else, and is good for one call only.
+bool ccurl_transfer_add_part(ccurl_transfer *_Nonnull t, const ccurl_form_part *_Nonnull part);
+/// Copies `count` header lines that stand one behind the other, each ended by NUL.
+bool ccurl_transfer_set_headers(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t length, size_t count);
+/// Switches the cookie engine on, for good, with a jar of these lines alone, each ended by NUL: such a transfer is
+/// good for one call only.
+bool ccurl_transfer_set_cookies(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t count);
+/// What goes into the Cookie header beside the jar's; null: nothing.
+bool ccurl_transfer_set_own_cookies(ccurl_transfer *_Nonnull t, const char *_Nullable value);
+/// The jar, a line each; free it with `curl_slist_free_all`.
+struct curl_slist *_Nullable ccurl_transfer_cookies(ccurl_transfer *_Nonnull t);
+
 // MARK: transfer (transfer.c)
 
-ccurl_transfer *_Nullable ccurl_transfer_create(ccurl_loop *_Nonnull loop);
+/// `transport` is null for the plain way, and must outlive the transfer.
+ccurl_transfer *_Nullable ccurl_transfer_create(ccurl_loop *_Nonnull loop, const ccurl_transport *_Nullable transport);
 /// Aborts it if it runs.
 void ccurl_transfer_destroy(ccurl_transfer *_Nonnull t);
 long ccurl_transfer_slot(const ccurl_transfer *_Nonnull t);
 void ccurl_transfer_set_slot(ccurl_transfer *_Nonnull t, long slot);
-/// Copies the request body; stays for all sendings until `ccurl_transfer_clear`. False: out of memory.
-bool ccurl_transfer_set_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
-/// Copies `count` header lines that stand one behind the other, each ended by NUL.
-bool ccurl_transfer_set_headers(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t length, size_t count);
 /// Takes a URL for all sendings from now on; the transfer does not own it, it must outlive them.
 void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
 /// Sets what differs from the last sending and adds the handle to its pool; 0 or a CURLMcode/CURLcode.
@@ -136,6 +205,12 @@ void ccurl_transfer_clear(ccurl_transfer *_Nonnull t);
 typedef enum { CCURL_ON_TIME, CCURL_FIRST_BYTE_LATE, CCURL_TOO_SLOW } ccurl_pace;
 /// Checks the limits that libcurl does not keep for us; `next` becomes the earlier of itself and the time of the next check.
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *_Nonnull t, int64_t now, int64_t *_Nonnull next);
+
+/// How far a transfer is; totals are 0 while they are unknown.
+typedef struct {
+    int64_t running_ns, sent, send_total, received, receive_total;
+} ccurl_progress;
+ccurl_progress ccurl_transfer_progress(const ccurl_transfer *_Nonnull t, int64_t now);
 
 // MARK: downloads (download.c)
 

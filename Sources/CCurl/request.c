@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a transfer sends: body, parts, header lines, cookies. All of it stays for every sending of a call.
+#include "internal.h"
+
+#include <zlib.h>
+
+bool ccurl_transfer_set_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    if (length > t->body_capacity) {
+        uint8_t *grown = realloc(t->body, length);
+        if (!grown) return false;
+        t->body = grown;
+        t->body_capacity = length;
+    }
+    if (length) memcpy(t->body, bytes, length);
+    t->body_length = length;
+    return true;
+}
+
+// One block holds the list's nodes and behind them the lines: one allocation, kept for the next call.
+bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t length, size_t count) {
+    t->has_headers = count > 0;
+    if (count == 0) return true;
+    size_t need = count * sizeof(struct curl_slist) + length;
+    if (need > t->headers_capacity) {
+        struct curl_slist *grown = realloc(t->headers, need);
+        if (!grown) return false;
+        t->headers = grown;
+        t->headers_capacity = need;
+    }
+    char *text = (char *)(t->headers + count);
+    memcpy(text, lines, length);
+    for (size_t i = 0; i < count; i++) {
+        t->headers[i].data = text;
+        t->headers[i].next = i + 1 < count ? &t->headers[i + 1] : NULL;
+        text += strlen(text) + 1;
+    }
+    return true;
+}
+
+bool ccurl_transfer_set_gzip_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    z_stream z = {0};
+    // 15 bits of window, and 16 for the gzip form (RFC 1952); without a time or name in it, so that the same
+    // body is the same bytes on every try. 256 KiB for the time of the call.
+    if (length > UINT32_MAX || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    size_t bound = deflateBound(&z, length);
+    uint8_t *packed = malloc(bound);
+    bool ended = false;
+    if (packed && bound <= UINT32_MAX) {
+        z.next_in = (Bytef *)bytes;
+        z.avail_in = (uInt)length;
+        z.next_out = packed;
+        z.avail_out = (uInt)bound;
+        ended = deflate(&z, Z_FINISH) == Z_STREAM_END;
+    }
+    bool stored = ended && ccurl_transfer_set_body(t, packed, z.total_out);
+    deflateEnd(&z);
+    free(packed);
+    return stored;
+}
+
+bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {
+    // From 7.81 on libcurl writes names as browsers do: %22, %0D and %0A for quote, CR and LF. With
+    // CURLMIMEOPT_FORMESCAPE it would put backslashes instead and let CR and LF through.
+    if (!t->parts) t->parts = curl_mime_init(t->easy);
+    curl_mimepart *part = t->parts ? curl_mime_addpart(t->parts) : NULL;
+    if (!part) {
+        if (p->file) ccurl_file_close(p->file);
+        return false;
+    }
+    int code;
+    if (p->file) {
+        code = ccurl_file_attach(p->file, t, part);
+    } else {
+        code = curl_mime_data(part, p->length ? (const char *)p->bytes : "", p->length);
+    }
+    if (code == CURLE_OK) code = curl_mime_name(part, p->name);
+    if (code == CURLE_OK && p->filename) code = curl_mime_filename(part, p->filename);
+    if (code == CURLE_OK && p->type) code = curl_mime_type(part, p->type);
+    return code == CURLE_OK;
+}
+
+// Debian's libcurl has the list of public suffixes: an answer cannot set a cookie for `co.uk`.
+bool ccurl_transfer_set_cookies(ccurl_transfer *t, const char *lines, size_t count) {
+    if (curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, "") != CURLE_OK) return false;
+    curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
+    for (size_t i = 0; i < count; i++) {
+        if (curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, lines) != CURLE_OK) return false;
+        lines += strlen(lines) + 1;
+    }
+    return true;
+}
+
+bool ccurl_transfer_set_own_cookies(ccurl_transfer *t, const char *value) {
+    return curl_easy_setopt(t->easy, CURLOPT_COOKIE, value) == CURLE_OK;
+}
+
+struct curl_slist *ccurl_transfer_cookies(ccurl_transfer *t) {
+    struct curl_slist *list = NULL;
+    curl_easy_getinfo(t->easy, CURLINFO_COOKIELIST, &list);
+    return list;
+}

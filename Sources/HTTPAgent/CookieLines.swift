@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import JobModel
+
+/// Checks what goes into a call's jar: libcurl takes commands by the same option (`FLUSH`, `RELOAD`, `ALL`), and
+/// would send a cookie without a domain to every host.
+enum CookieLines {
+    /// Throws `config` for a line that is neither a Netscape line nor a Set-Cookie with a Domain.
+    static func check(_ lines: [String]) throws(CallRefusal) {
+        for (index, line) in lines.enumerated() {
+            guard !line.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
+                throw refusal(index, "it holds a control character")
+            }
+            if line.prefix(11).lowercased() == "set-cookie:" {
+                let attributes = line.dropFirst(11).split(separator: ";").dropFirst()
+                let hasDomain = attributes.contains { attribute in
+                    let pair = attribute.split(separator: "=", maxSplits: 1).map { $0.trimmingSpaces() }
+                    return pair.count == 2 && pair[0].lowercased() == "domain" && !pair[1].isEmpty
+                }
+                if !hasDomain { throw refusal(index, "it names no Domain") }
+            } else {
+                // domain, subdomains, path, secure, expires, name, value
+                let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+                guard fields.count == 7, !fields[0].isEmpty, fields[0] != "unknown", !fields[0].hasPrefix("# ") else {
+                    throw refusal(index, "it is neither Netscape's seven fields nor a Set-Cookie")
+                }
+            }
+        }
+    }
+
+    private static func refusal(_ index: Int, _ reason: String) -> CallRefusal {
+        CallRefusal(.config, "cookie \(index + 1) of the service's jar cannot be sent: \(reason); remove it")
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSpaces() -> Substring {
+        var text = self
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+extension FailureTable {
+    /// What a transport explains; nil for what would have happened without it.
+    static func verdict(
+        _ code: CURLcode, _ e: Evidence, host: String, transport: Transport, words: String
+    ) -> (ErrorCode, String)? {
+        switch code {
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return (
+                .tlsVerify,
+                "the public key of \(host) is none of the service's pins; if the server has a new key, add its pin"
+            )
+        case CURLE_SSL_CACERT_BADFILE:
+            let file = transport.caFile ?? "the worker's CA file"
+            return (.config, "\(file) cannot be read or holds no certificate in PEM; mend ca in the service's tls")
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
+            let files = [transport.certificateFile, transport.keyFile].compactMap(\.self).joined(separator: " and ")
+            return (
+                .config,
+                "the client certificate \(files) cannot be used; certificate and key must be PEM without a passphrase, "
+                    + "belong together and be readable by the worker (\(words))"
+            )
+        case CURLE_INTERFACE_FAILED:
+            return (
+                .config,
+                "the service's interface \(transport.interface ?? "") is not there or has no address; mend its name"
+            )
+        default:
+            return transport.proxy != nil && !e.requestBegan ? proxyVerdict(code, e, words) : nil
+        }
+    }
+
+    /// Nothing but the proxy has been spoken to as long as no request has begun, TLS with the server aside.
+    private static func proxyVerdict(_ code: CURLcode, _ e: Evidence, _ words: String) -> (ErrorCode, String)? {
+        if e.proxyStatus == 407 { return (.proxy, refusedByProxy) }
+        if e.proxyStatus >= 300 {
+            return (.proxy, "the service's proxy answered \(e.proxyStatus) and did not connect the server")
+        }
+        switch code {
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return (.proxy, "the name of the service's proxy could not be resolved; check it and the worker's DNS")
+        case CURLE_COULDNT_CONNECT:
+            return (.proxy, "the service's proxy could not be connected; is it up and its port right? (\(words))")
+        case CURLE_PROXY, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY:
+            return (.proxy, "the service's proxy did not connect the server (\(words))")
+        default: return nil
+        }
+    }
+
+    /// For an answer of 407, to CONNECT or to a plain request.
+    static let refusedByProxy = "the service's proxy wants another user and password (407); mend its URL"
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+extension HTTPAgent {
+    /// How many transports are kept ready beside those in use.
+    private static let keptTransports = 64
+
+    /// A handle of a transport, whose pools are made when it is first seen.
+    func takeTransfer(for transport: Transport) throws(CallRefusal) -> CurlTransfer {
+        let pool: TransportPool
+        if let known = transports[transport] {
+            pool = known
+        } else {
+            forgetTransports()
+            pool = unsafe try TransportPool(transport, in: loop)
+            transports[transport] = pool
+        }
+        guard let transfer = unsafe pool.takeIdle() ?? CurlTransfer(in: loop, pool: pool) else {
+            throw CallRefusal(.internal, "libcurl gives no handle for the service's transport: the memory is out")
+        }
+        transportUses += 1
+        pool.lastUse = transportUses
+        pool.inUse += 1
+        return transfer
+    }
+
+    /// Makes room for one more: closes the connections of the one that has been without a call for longest.
+    private func forgetTransports() {
+        guard transports.count >= HTTPAgent.keptTransports else { return }
+        let unused = transports.filter { $0.value.inUse == 0 }
+        if let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { transports[oldest.key] = nil }
+    }
+
+    /// Gives a handle all that stays the same for each sending of the call: the body and the jar.
+    func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
+        let hasRoom: Bool
+        switch call.body {
+        case .none: hasRoom = transfer.setBody([])
+        case .bytes(let bytes, _): hasRoom = setBody(bytes, of: call, in: transfer)
+        case .form(let fields):
+            hasRoom = setBody(PercentEncoding.encode(fields, space: .plus), of: call, in: transfer)
+        case .parts(let parts):
+            hasRoom = true
+            if call.method != .head { try add(parts, to: transfer) }
+        }
+        guard hasRoom else { throw .memory }
+        if call.usesCookies { try setCookies(call, in: transfer) }
+    }
+
+    private func setBody(_ bytes: [UInt8], of call: HTTPCall, in transfer: CurlTransfer) -> Bool {
+        guard call.compressesBody, !bytes.isEmpty, call.method != .head else { return transfer.setBody(bytes) }
+        // What is encoded already is sent as it is.
+        let isEncoded = call.headers.contains { $0.name.lowercased() == "content-encoding" }
+        return isEncoded ? transfer.setBody(bytes) : transfer.setGzipBody(bytes)
+    }
+
+    private func add(_ parts: [BodyPart], to transfer: CurlTransfer) throws(CallRefusal) {
+        guard !parts.isEmpty else { throw CallRefusal(.config, "body_parts holds no part; leave it out instead") }
+        for part in parts {
+            var filename = part.filename
+            var bytes: [UInt8] = []
+            var file: OpaquePointer?
+            if let type = part.type, let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type)) {
+                throw CallRefusal(.badHeader, refusal)
+            }
+            guard !part.name.utf8.contains(0), !(filename ?? "").utf8.contains(0) else {
+                throw CallRefusal(.badHeader, "a part's name or filename holds a NUL")
+            }
+            switch part.content {
+            case .bytes(let content):
+                bytes = content
+                if let limit = part.maxBytes, Int64(bytes.count) > limit {
+                    throw CallRefusal(.file, "a part has \(bytes.count) bytes and may have \(limit) (max_bytes)")
+                }
+            case .file(let path):
+                unsafe file = try files.open(path, maxBytes: part.maxBytes)
+                filename = filename ?? path.split(separator: "/").last.map(String.init)
+            }
+            // libcurl would guess by the name's end.
+            let type = part.type ?? (filename == nil ? nil : "application/octet-stream")
+            guard unsafe transfer.addPart(part, filename: filename, type: type, bytes: bytes, file: file) else {
+                throw .memory
+            }
+        }
+    }
+
+    private func setCookies(_ call: HTTPCall, in transfer: CurlTransfer) throws(CallRefusal) {
+        try CookieLines.check(call.cookies)
+        // One Cookie header: the job's own cookies stand in the jar's line.
+        let own = call.headers.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
+        guard transfer.setCookies(call.cookies), transfer.setOwnCookies(own.isEmpty ? nil : own) else {
+            throw .memory
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+/// The handles and connections of one transport, shared with no other. C: `ccurl_transport`.
+@safe final class TransportPool {
+    let handle: OpaquePointer
+    /// How many of its handles work on calls; it must not go while there are any.
+    var inUse = 0
+    /// Counts the agent's calls with a transport: the least was used longest ago.
+    var lastUse = 0
+    private var idle: [CurlTransfer] = []
+
+    /// How many handles wait for work at most.
+    private static let idleHandles = 64
+
+    /// Checks what can be checked without opening a file or socket.
+    init(_ transport: Transport, in loop: OpaquePointer) throws(CallRefusal) {
+        let proxy = try transport.proxy.map { text throws(CallRefusal) in try ProxyAddress(text) }
+        try TransportPool.checkFiles(transport)
+        try TransportPool.checkPins(transport.pins)
+        var texts = CStrings()
+        let proxyURL = texts.add(proxy?.url)
+        let user = texts.add(proxy?.user)
+        let password = texts.add(proxy?.password)
+        let interface = texts.add(try TransportPool.interfaceOption(transport.interface))
+        let ca = texts.add(transport.caFile)
+        let certificate = texts.add(transport.certificateFile)
+        let key = texts.add(transport.keyFile)
+        let pins = texts.add(transport.pins.isEmpty ? nil : transport.pins.joined(separator: ";"))
+        let made = unsafe texts.bytes.withUnsafeBufferPointer { block -> OpaquePointer? in
+            func text(_ offset: Int?) -> UnsafePointer<CChar>? {
+                guard let offset, let base = block.baseAddress else { return nil }
+                return unsafe base + offset
+            }
+            var settings = unsafe ccurl_transport_settings(
+                proxy: text(proxyURL), proxy_user: text(user), proxy_password: text(password),
+                interface: text(interface), ca_file: text(ca), certificate_file: text(certificate),
+                key_file: text(key), pins: text(pins))
+            return unsafe ccurl_transport_create(loop, &settings)
+        }
+        guard let made = unsafe made else {
+            throw CallRefusal(.internal, "no connection pool for the service's transport: the memory is out")
+        }
+        unsafe handle = made
+    }
+
+    deinit {
+        idle.removeAll()
+        unsafe ccurl_transport_destroy(handle)
+    }
+
+    /// A handle that waits; nil if there is none.
+    func takeIdle() -> CurlTransfer? { idle.popLast() }
+
+    /// Takes a cleared handle back, if there is room.
+    func giveBack(_ transfer: CurlTransfer) {
+        if idle.count < TransportPool.idleHandles { idle.append(transfer) }
+    }
+
+    /// libcurl would resolve any other name with a blocking call to find an address of this host.
+    private static func interfaceOption(_ name: String?) throws(CallRefusal) -> String? {
+        guard let name, !name.isEmpty else { return nil }
+        let isName = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "._-:@".utf8.contains(byte)
+            }
+        }
+        guard isName, name.utf8.count <= 64 else {
+            throw CallRefusal(
+                .config, "the service's interface is neither a network interface's name nor an address of this host")
+        }
+        return unsafe ccurl_address_text_is_public(name) >= 0 ? "host!\(name)" : "if!\(name)"
+    }
+
+    private static func checkFiles(_ transport: Transport) throws(CallRefusal) {
+        let files = [
+            ("ca", transport.caFile), ("certificate", transport.certificateFile), ("key", transport.keyFile),
+        ]
+        for (name, path) in files {
+            guard let path else { continue }
+            guard path.hasPrefix("/"), !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+                throw CallRefusal(.config, "\(name) in the service's tls is not an absolute path of a file")
+            }
+        }
+        if transport.keyFile != nil, transport.certificateFile == nil {
+            throw CallRefusal(.config, "the service's tls has a key and no certificate; give both")
+        }
+    }
+
+    /// libcurl takes what is no hash for the name of a file, and a semicolon for two pins.
+    private static func checkPins(_ pins: [String]) throws(CallRefusal) {
+        for pin in pins {
+            let hash = pin.utf8.dropFirst(8)
+            let isHash = hash.dropLast().allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+            guard pin.hasPrefix("sha256//"), hash.count == 44, hash.last == UInt8(ascii: "="), isHash else {
+                throw CallRefusal(
+                    .config,
+                    "a pin in the service's tls is not sha256// and the base64 of a public key's SHA-256 (44 characters)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct CookieTests {
+    private func call(
+        _ url: String, cookies: [String] = [], headers: [HTTPHeader] = [], keeps: Bool = true
+    ) -> HTTPCall {
+        HTTPCall(
+            url: url, headers: headers, keepsCookies: keeps, cookies: cookies, limits: CallLimits(total: .seconds(10)),
+            allowsPrivateNetwork: true)
+    }
+
+    private func line(_ domain: String, _ name: String, path: String = "/") -> String {
+        "\(domain)\tFALSE\t\(path)\tFALSE\t0\t\(name)\tvalue"
+    }
+
+    @Test func `what an answer sets goes along on the redirect and comes back as the jar`() throws {
+        let httpbin = try HttpbinServer()
+        let driver = try AgentDriver()
+        let outcome = try driver.run(call(httpbin.url + "/cookies/set?flavour=oat&size=2"))
+        #expect(try outcome.response().text.contains(#""flavour": "oat""#))
+        let jar = try #require(outcome.cookies)
+        #expect(jar.count == 2 && jar.contains { $0.hasSuffix("\tflavour\toat") })
+        #expect(try driver.run(call(httpbin.url + "/cookies", cookies: jar)).response().text.contains("oat"))
+        let plain = try driver.run(call(httpbin.url + "/cookies", keeps: false))
+        #expect(try !plain.response().text.contains("oat") && plain.cookies == nil)
+    }
+
+    @Test func `only cookies of the domain and path are sent, beside the job's own in one header`() throws {
+        let jar = [
+            line("127.0.0.1", "here"), line("example.org", "there"), line("127.0.0.1", "deep", path: "/deep"),
+            "Set-Cookie: named=value; Domain=127.0.0.1; Path=/",
+        ]
+        let server = try HostileServer()
+        let own = [HTTPHeader("Cookie", "own=1")]
+        let text = try AgentDriver().run(call(server.url("/echo"), cookies: jar, headers: own)).response().text
+        let sent = text.split(separator: "\r\n").filter { $0.lowercased().hasPrefix("cookie:") }
+        #expect(sent.count == 1)
+        let all = Set((sent.first ?? "").dropFirst(8).split(separator: "; "))
+        #expect(all == ["here=value", "named=value", "own=1"])
+    }
+
+    @Test func `a redirect to another origin takes no cookie along, and the jar is whole in the end`() throws {
+        let (first, second) = try (HostileServer(), HostileServer())
+        let own = [HTTPHeader("Cookie", "own=1")]
+        let away = first.url("/redirect?to=" + second.url("/echo"))
+        let outcome = try AgentDriver().run(call(away, cookies: [line("127.0.0.1", "mine")], headers: own))
+        let text = try outcome.response().text
+        #expect(text.hasPrefix("GET /echo") && !text.lowercased().contains("cookie"))
+        #expect(first.lastRequest(for: "/redirect").contains("mine=value"))
+        #expect(outcome.cookies == [line("127.0.0.1", "mine")])
+    }
+
+    @Test(arguments: [
+        "FLUSH", "ALL", "RELOAD", "Set-Cookie: a=b", "Set-Cookie: a=b; Domain=", "a=b",
+        "h\tFALSE\t/\tFALSE\t0\ta\tb\r\nX: y",
+        "\tFALSE\t/\tFALSE\t0\ta\tb", "unknown\tFALSE\t/\tFALSE\t0\ta\tb",
+    ])
+    func `a line that is no cookie of a domain is refused`(bad: String) throws {
+        let failure = try AgentDriver().run(call(Hostile.server.url("/ok"), cookies: [bad])).failure()
+        #expect(failure.code == .config && failure.sent == .no, "\(failure)")
+    }
+}

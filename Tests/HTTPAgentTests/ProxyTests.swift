@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct ProxyTests {
+    private func call(_ url: String, _ proxy: String, headers: [HTTPHeader] = [], allow: Bool = true) -> HTTPCall {
+        HTTPCall(
+            url: url, headers: headers, transport: Transport(proxy: proxy), limits: CallLimits(total: .seconds(10)),
+            allowsPrivateNetwork: allow)
+    }
+
+    @Test(arguments: [ProxyServer.Kind.http, .socks])
+    func `calls go through a proxy with its password, and with a wrong one none does`(kind: ProxyServer.Kind) throws {
+        let nginx = try NginxServer(firstPort: 21_950)
+        let proxy = try ProxyServer(kind)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let urls = ["http://localhost:\(nginx.port)/text", "https://localhost:\(nginx.tlsPort)/text"]
+        for url in urls {
+            #expect(try driver.run(call(url, proxy.url())).response().text == "hello")
+            // For plain HTTP tinyproxy keeps no connection, and its 401 for a wrong password looks like the server's.
+            let isForwarded = kind == .http && url.hasPrefix("http:")
+            #expect(try isForwarded || driver.run(call(url, proxy.url())).reused)
+            let wrong = isForwarded ? "http://127.0.0.1:\(proxy.port)" : proxy.url(password: "wr0ng-pass")
+            let failure = try driver.run(call(url, wrong)).failure()
+            #expect(failure.code == .proxy && failure.sent == .no, "\(failure)")
+            #expect(!failure.message.contains("wr0ng-pass") && !failure.message.contains(ProxyServer.user))
+            let plain = HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
+            #expect(try !driver.run(plain).reused)
+        }
+        // An HTTP proxy answers for a server that is not there; SOCKS says so.
+        if kind == .socks {
+            let dead = try driver.run(call("http://localhost:1/", proxy.url())).failure()
+            #expect(dead.code == .proxy, "\(dead)")
+        }
+    }
+
+    @Test func `a proxy that is not there ends as proxy`() throws {
+        let driver = try AgentDriver()
+        for proxy in [
+            "http://127.0.0.1:1", "socks5h://127.0.0.1:1", "socks5://127.0.0.1:1",
+            "http://u:pa55w@no-such-host.invalid:3128",
+        ] {
+            let failure = try driver.run(call(Hostile.server.url("/ok"), proxy)).failure()
+            #expect(failure.code == .proxy && failure.sent == .no && !failure.message.contains("pa55w"), "\(failure)")
+        }
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "ftp://h:1", "socks4://h:1", "http://h:0",
+        "http://u:pa55w%0d@h:1", "http://h:1\r\nX: y", "file:///etc/passwd", "http://u:pa55w@:1", "//h:1",
+    ])
+    func `a proxy URL that is none ends as config without its password`(proxy: String) throws {
+        let failure = try AgentDriver().run(call(Hostile.server.url("/ok"), proxy)).failure()
+        #expect(failure.code == .config && failure.sent == .no && !failure.message.contains("pa55w"), "\(failure)")
+    }
+
+    @Test func `the job's headers are not for the proxy, nor is its answer for the job`() throws {
+        let server = try HostileServer()
+        let own = [HTTPHeader("Authorization", "Bearer t0ken"), HTTPHeader("X-Own", "1")]
+        let outcome = try AgentDriver().run(call("https://example.org/", server.url(""), headers: own))
+        let failure = try outcome.failure()
+        #expect(failure.code == .proxy && failure.message.contains("404") && failure.status == nil, "\(failure)")
+        let connect = server.lastRequest(for: "example.org:443")
+        #expect(
+            connect.hasPrefix("CONNECT example.org:443") && !connect.contains("t0ken") && !connect.contains("X-Own"))
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1/", "http://localhost/", "http://a.localhost./", "http://0x7f.1/", "http://[::1]/",
+        "http://169.254.169.254/", "http://①②⑦.⓪.⓪.①/", "http://10.0.0.1./",
+    ])
+    func `a proxy is no way to a private address for a call that may not have one`(url: String) throws {
+        let server = try HostileServer()
+        let failure = try AgentDriver().run(call(url, server.url(""), allow: false)).failure()
+        #expect(failure.code == .deniedAddress && failure.sent == .no, "\(failure)")
+        // The proxy's own address is the operator's choice: this one is private and used.
+        let outcome = try AgentDriver().run(call("https://example.org/", server.url(""), allow: false))
+        #expect(try outcome.failure().code == .proxy)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct TransportTests {
+    private func call(_ url: String, _ transport: Transport?) -> HTTPCall {
+        HTTPCall(url: url, transport: transport, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
+    }
+
+    @Test func `a CA of the service's own is trusted for its calls alone`() throws {
+        let nginx = try NginxServer(firstPort: 21_920)
+        let driver = try AgentDriver()
+        let url = "https://localhost:\(nginx.tlsPort)/text"
+        #expect(try driver.run(call(url, Transport(caFile: nginx.caFile))).response().text == "hello")
+        #expect(try driver.run(call(url, nil)).failure().code == .tlsVerify)
+        let again = try driver.run(call(url, Transport(caFile: nginx.caFile)))
+        #expect(try again.response().text == "hello")
+        #expect(again.reused)
+    }
+
+    @Test func `a client certificate is shown to its service and to no other origin`() throws {
+        let nginx = try NginxServer(firstPort: 21_926)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
+        let base = "https://localhost:\(nginx.tlsPort)"
+        #expect(try driver.run(call(base + "/who", nil)).response().text == "127.0.0.1 ")
+        #expect(try driver.run(call(base + "/who", member)).response().text == "127.0.0.1 CN=client")
+        #expect(try driver.run(call(base + "/who", nil)).response().text == "127.0.0.1 ")
+        #expect(try driver.run(call(base + "/away", member)).response().text == "127.0.0.1 ")
+        #expect(try driver.run(call(base + "/who", member)).response().text == "127.0.0.1 CN=client")
+    }
+
+    @Test func `a pin holds, and an open connection is no way around it`() throws {
+        let nginx = try NginxServer(firstPort: 21_932)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let url = "https://localhost:\(nginx.tlsPort)/text"
+        let wrong = "sha256//" + String(repeating: "A", count: 43) + "="
+        #expect(try driver.run(call(url, Transport(pins: [nginx.pin]))).response().text == "hello")
+        let failure = try driver.run(call(url, Transport(pins: [wrong]))).failure()
+        #expect(failure.code == .tlsVerify && failure.sent == .no && failure.message.contains("pins"))
+        #expect(try driver.run(call(url, Transport(pins: [wrong, nginx.pin]))).response().text == "hello")
+        // Base64 has cases; a comparison without regard to them would let this through.
+        let upper = Transport(pins: ["sha256//" + nginx.pin.dropFirst(8).uppercased()])
+        #expect(try driver.run(call(url, upper)).failure().code == .tlsVerify)
+    }
+
+    @Test func `files that cannot be used end as config with their path, and no passphrase is asked for`() throws {
+        let nginx = try NginxServer(firstPort: 21_938)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let client = nginx.client
+        let cases = [
+            (Transport(caFile: "/no/such/ca.pem"), "/no/such/ca.pem"),
+            (Transport(caFile: client.key), client.key),
+            (Transport(certificateFile: "/no/such.pem"), "/no/such.pem"),
+            (Transport(certificateFile: client.certificate, keyFile: client.lockedKey), client.lockedKey),
+            (Transport(certificateFile: client.certificate, keyFile: nginx.otherKey), nginx.otherKey),
+            (Transport(keyFile: client.key), "certificate"), (Transport(caFile: "ca.pem"), "absolute"),
+            (Transport(pins: ["/etc/passwd"]), "pin"), (Transport(pins: [nginx.pin + ";" + nginx.pin]), "pin"),
+        ]
+        for (transport, word) in cases {
+            let failure = try driver.run(call("https://localhost:\(nginx.tlsPort)/text", transport)).failure()
+            #expect(failure.code == .config && failure.sent == .no && failure.message.contains(word), "\(failure)")
+        }
+    }
+
+    @Test func `the interface carries the call, and no other call uses what it opened`() throws {
+        let nginx = try NginxServer(firstPort: 21_944)
+        let driver = try AgentDriver()
+        let url = "http://127.0.0.1:\(nginx.port)/who"
+        #expect(try driver.run(call(url, Transport(interface: "127.0.0.2"))).response().text == "127.0.0.2")
+        #expect(try driver.run(call(url, nil)).response().text == "127.0.0.1")
+        #expect(try driver.run(call(url, Transport(interface: "lo"))).response().text == "127.0.0.1")
+        for name in ["no-such0", "localhost", "192.0.2.7", "a b", "eth0\r\nx"] {
+            let failure = try driver.run(call(url, Transport(interface: name))).failure()
+            #expect(failure.code == .config && failure.sent == .no, "\(name): \(failure)")
+        }
+    }
+
+    @Test func `the oldest of many transports make room and all of them work`() throws {
+        let driver = try AgentDriver()
+        for number in 2..<150 {
+            let transport = Transport(interface: "127.0.0.\(number)")
+            #expect(try driver.run(call(Hostile.server.url("/ok"), transport)).response().text == "ok")
+        }
+        let first = try driver.run(call(Hostile.server.url("/ok"), Transport(interface: "127.0.0.2")))
+        #expect(try first.response().text == "ok" && !first.reused)
+        let last = try driver.run(call(Hostile.server.url("/ok"), Transport(interface: "127.0.0.149")))
+        #expect(last.reused)
+    }
+
+    @Test func `public-only calls find no private address behind a transport either`() throws {
+        let driver = try AgentDriver()
+        let url = try Hostile.server.url("/ok")
+        let transport = Transport(interface: "127.0.0.3")
+        #expect(try driver.run(call(url, transport)).response().text == "ok")
+        #expect(try driver.run(HTTPCall(url: url, transport: transport)).failure().code == .deniedAddress)
+    }
+}
