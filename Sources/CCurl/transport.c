@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another way to the server: proxy, interface, TLS files. Each transport has handles and connections of its own.
-// libcurl 7.88 does not compare all of it when it looks for an open connection: not a proxy's password, not the
-// key's file, and a call without an interface may take a connection that was bound to one.
+// Another way to the server: proxy, interface, TLS files. Each transport has handles and connections of its own:
+// libcurl 7.88 lends a connection that is bound to an interface to calls that name none (seen), and what else it
+// compares when it looks for an open connection has changed from release to release.
 #include "internal.h"
 
 static char *copy(const char *text, bool *ok) {
