@@ -63,6 +63,7 @@ public enum Migrations {
         MigrationFile(name: "functions/finish.sql", bytes: PackageResources.finish_sql),
         MigrationFile(name: "functions/fold.sql", bytes: PackageResources.fold_sql),
         MigrationFile(name: "functions/form_pairs.sql", bytes: PackageResources.form_pairs_sql),
+        MigrationFile(name: "functions/has_endless_numbers.sql", bytes: PackageResources.has_endless_numbers_sql),
         MigrationFile(name: "functions/headers_defect.sql", bytes: PackageResources.headers_defect_sql),
         MigrationFile(name: "functions/headers_json.sql", bytes: PackageResources.headers_json_sql),
         MigrationFile(name: "functions/host_is_plain.sql", bytes: PackageResources.host_is_plain_sql),

@@ -13,6 +13,9 @@ begin
   v_encoding := coalesce(postrider.charset_encoding(p_charset), 'UTF8');
   v_mark := substring(p_body from 1 for 2);
   if v_encoding = 'UTF16' then
+    if octet_length(p_body) > 8388608 then
+      raise exception using errcode = 'program_limit_exceeded';
+    end if;
     if v_mark in ('\xfffe', '\xfeff') then
       return postrider.utf16_text(substring(p_body from 3), v_mark = '\xfffe');
     end if;

@@ -7,16 +7,16 @@ as $$
 declare
   v_rest bytea := '\x0a'::bytea || p_headers;
   v_at int;
-  v_type text;
+  v_found bytea;
 begin
   loop
     v_at := position('\x0a636f6e74656e742d747970653a'::bytea in v_rest);
     exit when v_at is null or v_at = 0;
     v_rest := substring(v_rest from v_at + 14);
-    v_type := btrim(split_part(encode(v_rest, 'escape'), E'\n', 1), E' \t\r');
+    v_found := substring(v_rest from 1 for 1000);
   end loop;
-  return v_type;
+  return btrim(split_part(encode(v_found, 'escape'), E'\n', 1), E' \t\r');
 end
 $$;
 comment on function postrider.content_type(bytea) is
-  'private: the value of an answer''s Content-Type as it came; null without one';
+  'private: the value of an answer''s Content-Type as it came, its first 1000 bytes; null without one';

@@ -39,6 +39,8 @@ begin
     v_json := v_text::jsonb;
     if v_json is null then
       raise exception using errcode = 'invalid_text_representation';
+    elsif octet_length(v_text) > 2000 and postrider.has_endless_numbers(v_text, v_json) then
+      raise exception using errcode = 'numeric_value_out_of_range';
     end if;
 
     if p_service.envelope is not null then
@@ -114,6 +116,7 @@ begin
     when v_step = 'envelope' then 'the envelope''s paths cannot be applied to the answer; see services.envelope'
     when v_step = 'extract' then 'the path of extract or of the envelope''s result cannot be applied to the answer'
     when v_step = 'validator' then 'the validator cannot be applied to the answer'
+    when v_step = 'text' and v_state = '54000' then 'the body is UTF-16 and larger than 8 MiB, which is not read'
     when v_step = 'text' and postrider.charset_encoding(encoding) is null then
       format('the answer names the charset %s, which nobody knows, and its bytes are not UTF-8 either', encoding)
     when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)

@@ -2,8 +2,13 @@
 create or replace function postrider.try_jsonb(p_body bytea) returns jsonb
 language plpgsql immutable strict parallel safe
 as $$
+declare
+  v_text text;
+  v_json jsonb;
 begin
-  return convert_from(p_body, 'UTF8')::jsonb;
+  v_text := convert_from(p_body, 'UTF8');
+  v_json := v_text::jsonb;
+  return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
   return null;
 end

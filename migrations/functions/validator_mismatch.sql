@@ -16,6 +16,7 @@ declare
   v_value jsonb;
   v_found text;
   v_condition text;
+  v_path jsonpath;
 begin
   if v_kind = 'string' then
     v_wanted := p_template #>> '{}';
@@ -57,9 +58,10 @@ begin
     if not jsonb_path_exists(p_value, format('strict $[*] ? (!exists(@ ? %s))', v_condition)::jsonpath) then
       return null;
     end if;
+    v_path := format('strict $ ? %s', v_condition)::jsonpath;
     select e.place - 1, e.value into v_key, v_value
       from jsonb_array_elements(p_value) with ordinality as e(value, place)
-     where not jsonb_path_exists(e.value, format('strict $ ? %s', v_condition)::jsonpath)
+     where not jsonb_path_exists(e.value, v_path)
      limit 1;
     return postrider.validator_mismatch(v_template, v_value, format('%s[%s]', p_path, v_key));
   end if;
