@@ -31,6 +31,13 @@ struct JudgeAnswerTests {
     private static let html = #"{"html_is_502": true}"#
 
     static let plain: [Case] = [
+        Case(
+            job: json, body: "convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')", verdict: "f",
+            code: "json_invalid",
+            words: "the body is JSON with a number"),
+        Case(
+            job: json, type: "a/b; charset=utf-16le", body: "decode(repeat('2000', 4200000), 'hex')", verdict: "f",
+            code: "json_invalid", encoding: "utf-16le", words: "the body is UTF-16 and larger than 8 MiB"),
         Case(job: "{}", body: text("x"), verdict: "s", encoding: nil),
         Case(
             job: "{}", type: "text/html; charset=\"ISO-8859-1\"", body: text("x"), verdict: "s", encoding: "iso-8859-1"),
@@ -253,6 +260,16 @@ struct JudgeAnswerTests {
                 r.b || convert_to(E'\\ncontent-type: a/b; charset=' || c.c || E'\\n', 'UTF8') || r.b, r.b) a
             """)
         #expect(row.int64(0, 0) == row.int64(0, 1))
+    }
+
+    @Test func `a raw answer of numbers without end has no result, so that a view over it can be shown`() throws {
+        let row = try Self.database().query(
+            """
+            select postrider.try_jsonb(convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')) is null,
+                   postrider.try_jsonb(convert_to('[' || repeat('"a1e10000",', 300) || '1e10000]', 'UTF8')) is null
+            """)
+        #expect(row.bool(0, 0))
+        #expect(!row.bool(0, 1))
     }
 
     @Test func `every code that an answer can end with is in the list with its number`() throws {
