@@ -72,6 +72,17 @@ struct EnvelopeTests {
         #expect(row.optionalText(0, 1)?.isEmpty == false)
     }
 
+    @Test func `a service with a wrong envelope is refused, and the error names the column`() throws {
+        let connection = try Self.database()
+        let error = try #require(throws: PGError.self) {
+            try connection.execute("insert into postrider.services (name, envelope) values ('a', '{\"code\": 1}')")
+        }
+        #expect(error.sqlState?.category == "PR")
+        #expect(error.column == "envelope")
+        #expect(error.message.contains("$.code is a number and not a path"))
+        #expect(error.hint?.isEmpty == false)
+    }
+
     @Test func `a good one and none at all are not refused`() throws {
         for envelope in ["$x$\(Self.envelope)$x$", #"'{"code":"$.code"}'"#, "null"] {
             let row = try Self.database().query("select d.reason from postrider.envelope_defect(\(envelope)) d")

@@ -268,8 +268,9 @@ struct JudgeAnswerTests {
             select postrider.try_jsonb(convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')) is null,
                    postrider.try_jsonb(convert_to('[' || repeat('"a1e10000",', 300) || '1e10000]', 'UTF8')) is null
             """)
-        #expect(row.bool(0, 0))
-        #expect(!row.bool(0, 1))
+        let (many, one) = (row.bool(0, 0), row.bool(0, 1))
+        #expect(many)
+        #expect(!one)
     }
 
     @Test func `every code that an answer can end with is in the list with its number`() throws {
