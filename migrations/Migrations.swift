@@ -35,6 +35,7 @@ public enum Migrations {
     private static let numbered = [
         MigrationFile(name: "0001_schema.sql", bytes: PackageResources._001_schema_sql),
         MigrationFile(name: "0002_services.sql", bytes: PackageResources._002_services_sql),
+        MigrationFile(name: "0004_progress.sql", bytes: PackageResources._004_progress_sql),
     ]
 
     private static let functions = [
@@ -69,6 +70,7 @@ public enum Migrations {
         MigrationFile(name: "functions/host_is_plain.sql", bytes: PackageResources.host_is_plain_sql),
         MigrationFile(name: "functions/is_html.sql", bytes: PackageResources.is_html_sql),
         MigrationFile(name: "functions/job_defect.sql", bytes: PackageResources.job_defect_sql),
+        MigrationFile(name: "functions/job_is_good.sql", bytes: PackageResources.job_is_good_sql),
         MigrationFile(name: "functions/job_is_regular.sql", bytes: PackageResources.job_is_regular_sql),
         MigrationFile(name: "functions/job_is_rich.sql", bytes: PackageResources.job_is_rich_sql),
         MigrationFile(name: "functions/job_lane.sql", bytes: PackageResources.job_lane_sql),
@@ -98,6 +100,7 @@ public enum Migrations {
         MigrationFile(name: "functions/reap.sql", bytes: PackageResources.reap_sql),
         MigrationFile(name: "functions/refuse.sql", bytes: PackageResources.refuse_sql),
         MigrationFile(name: "functions/refuse_misconfigured.sql", bytes: PackageResources.refuse_misconfigured_sql),
+        MigrationFile(name: "functions/report_progress.sql", bytes: PackageResources.report_progress_sql),
         MigrationFile(name: "functions/requeue.sql", bytes: PackageResources.requeue_sql),
         MigrationFile(name: "functions/reschedule.sql", bytes: PackageResources.reschedule_sql),
         MigrationFile(name: "functions/result_json.sql", bytes: PackageResources.result_json_sql),

@@ -26,6 +26,9 @@ extension RunLoop {
             send(.lead, StoreStatement.lead)
         }
         if configuration.filesRoot != nil, due(&schedule.parts, Schedule.partsInterval) { agent.expireParts() }
+        if dispatcher.slots.inUse > 0 || hasReportedProgress, due(&schedule.progress, Schedule.progressInterval) {
+            reportProgress(worker)
+        }
         survey()
         if let epoch { leadersDuties(worker, epoch) }
     }
@@ -51,6 +54,25 @@ extension RunLoop {
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.extendPartitions, StoreStatement.extendPartitions)
         }
+    }
+
+    /// Once a second, while calls are under way for more than a second; once more when none is left.
+    private func reportProgress(_ worker: Int32) {
+        var transfers: [(lease: Lease, done: Int64, total: Int64?)] = []
+        agent.progress { progress in
+            guard let job = dispatcher.slots.job(in: progress.slot) else { return }
+            // What is on its way now: the answer once it has begun, the request before.
+            let isAnswer = progress.received > 0
+            transfers.append(
+                (
+                    job.lease, isAnswer ? progress.received : progress.sent,
+                    isAnswer ? progress.receiveTotal : progress.sendTotal
+                ))
+        }
+        guard hasReportedProgress || !transfers.isEmpty else { return }
+        hasReportedProgress = !transfers.isEmpty
+        StoreCalls.reportProgress(worker: worker, transfers, into: &parameters)
+        send(.progress, StoreStatement.reportProgress)
     }
 
     private func survey() {
@@ -117,7 +139,7 @@ extension RunLoop {
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
             marks.foldedTo(result.optionalInt64(0, 0))
-        case .expire:
+        case .expire, .progress:
             break
         }
     }

@@ -38,6 +38,8 @@ public final class RunLoop {
 
     var reader: ClaimReader?
     var preparations: PrepareReader?
+    /// Whether the database has rows about this worker's transfers.
+    var hasReportedProgress = false
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
     var marks = LeaderMarks()

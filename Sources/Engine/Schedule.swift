@@ -4,6 +4,7 @@
 struct Schedule {
     static let beatInterval: UInt64 = 3_000_000_000
     static let abortsInterval: UInt64 = 500_000_000
+    static let progressInterval: UInt64 = 1_000_000_000
     static let leadInterval: UInt64 = 1_000_000_000
     static let tendInterval: UInt64 = 100_000_000
     static let watchInterval: UInt64 = 1_000_000_000
@@ -12,6 +13,7 @@ struct Schedule {
 
     var beat: UInt64 = 0
     var aborts: UInt64 = 0
+    var progress: UInt64 = 0
     var lead: UInt64 = 0
     var tend: UInt64 = 0
     /// Reap, expire, fold.
@@ -23,7 +25,7 @@ struct Schedule {
     /// The earliest that concerns this worker.
     func earliest(leads: Bool, hasCalls: Bool) -> UInt64 {
         var moment = min(beat, lead)
-        if hasCalls { moment = min(moment, aborts) }
+        if hasCalls { moment = min(moment, aborts, progress) }
         if leads { moment = min(moment, tend, watch, partition) }
         return moment
     }

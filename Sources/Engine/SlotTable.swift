@@ -39,6 +39,9 @@ struct SlotTable {
         return job
     }
 
+    /// The job in a slot.
+    func job(in slot: Int) -> ClaimedJob? { jobs[slot] }
+
     /// The job in a slot, if it is the one with this lease.
     func job(in slot: Int, _ lease: Lease) -> ClaimedJob? {
         jobs[slot].flatMap { $0.lease == lease ? $0 : nil }

@@ -44,6 +44,9 @@ public enum StoreStatement {
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.
     public static let takeAborts = PGStatement("take_aborts", "select job_id, fence from postrider.take_aborts($1)")
+    /// Tells how far long transfers have come.
+    public static let reportProgress = PGStatement(
+        "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.

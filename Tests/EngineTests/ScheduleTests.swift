@@ -9,7 +9,7 @@ struct ScheduleTests {
     @Test func `only what concerns the worker wakes it`() {
         var schedule = Schedule()
         (schedule.beat, schedule.lead) = (30, 40)
-        (schedule.aborts, schedule.tend) = (20, 10)
+        (schedule.aborts, schedule.tend, schedule.progress) = (20, 10, 25)
         (schedule.watch, schedule.partition) = (50, 60)
         #expect(schedule.earliest(leads: false, hasCalls: false) == 30)
         #expect(schedule.earliest(leads: false, hasCalls: true) == 20)
@@ -17,7 +17,7 @@ struct ScheduleTests {
         schedule.beat = 90
         #expect(schedule.earliest(leads: false, hasCalls: false) == 40)
         schedule.tend = 90
-        schedule.aborts = 90
+        (schedule.aborts, schedule.progress) = (90, 70)
         schedule.watch = 35
         #expect(schedule.earliest(leads: true, hasCalls: false) == 35)
         schedule.partition = 5

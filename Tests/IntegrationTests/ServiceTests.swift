@@ -97,6 +97,37 @@ struct ServiceTests {
         _ = worker
     }
 
+    @Test func `cookies that a service sets come back with its next call`() throws {
+        let httpbin = try HttpbinServer()
+        let queue = try TestQueue()
+        _ = try queue.text(
+            "insert into postrider.services (name, base_url, cookies) values ('bin', '\(httpbin.url)', true) returning name"
+        )
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(
+            for: try queue.insert("service, url", "'bin', '/cookies/set?flavour=oat&gone=1'"), toBe: "succeeded")
+        try queue.wait(for: try queue.insert("service, url", "'bin', '/cookies/delete?gone='"), toBe: "succeeded")
+        let id = try queue.insert("service, url", "'bin', '/cookies'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(
+            try queue.text("select result ->> 'cookies' from postrider.job_status where id = \(id)")
+                == "{\"flavour\": \"oat\"}")
+        _ = worker
+    }
+
+    @Test func `the progress of a long transfer can be read while it runs, and no longer`() throws {
+        let httpbin = try HttpbinServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url", "'\(httpbin.url)/drip?duration=8&numbytes=80&delay=0'")
+        try queue.wait(
+            until: "select bytes_done between 1 and 79 and bytes_total = 80 from postrider.job_status where id = \(id)")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.text("select bytes_done::text from postrider.job_status where id = \(id)") == nil)
+        try queue.wait(until: "select count(*) = 0 from postrider.progress")
+        _ = worker
+    }
+
     @Test func `many jobs of a service run beside plain ones, and a killed worker's are called again`() throws {
         let queue = try TestQueue()
         try service(queue)

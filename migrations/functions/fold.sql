@@ -34,6 +34,8 @@ begin
   insert into postrider.totals as t (minute, queue, state, jobs)
   select '-infinity', s.queue, s.state, s.jobs from summed s
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
+  delete from postrider.progress p
+   where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   return v_last;
 end
 $$;

@@ -81,6 +81,12 @@ begin
     hint := 'Set services.cdn_url, or leave use_cdn out.';
     return;
   end if;
+  if p_job.url like '//%' then
+    column_name := 'url';
+    reason := 'names a host and no scheme';
+    hint := 'Write https: before it, or give a path.';
+    return;
+  end if;
   v_url := postrider.job_url(p_job.url, p_job.use_cdn, v_service);
   if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
     column_name := 'url';

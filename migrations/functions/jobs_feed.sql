@@ -113,7 +113,10 @@ begin
     declare
       v_job postrider.jobs;
     begin
-      for v_job in select n.* from new_rows n loop
+      for v_job in
+        select n.* from new_rows n left join postrider.services s on s.name = n.service
+         where postrider.job_is_good(row(n.*)::postrider.jobs, s) is not true
+      loop
         perform postrider.admit_job(v_job);
       end loop;
     end;

@@ -24,15 +24,16 @@ select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
        coalesce(r.cache in ('hit', 'stale'), false) as from_cache,
        null::bigint as failed_job_id,
        null::bigint as children, null::bigint as children_finished, null::bigint as children_failed,
-       null::bigint as bytes_done, null::bigint as bytes_total,
+       b.done as bytes_done, b.total as bytes_total,
        j.tag, j.metadata
   from postrider.jobs j
   left join postrider.results r on r.job_id = j.id
   left join postrider.scheduled s on s.job_id = j.id
   left join lateral (
-       select q.worker, q.attempt, q.max_attempts, q.since, t.priority
+       select q.worker, q.attempt, q.max_attempts, q.since, q.fence, t.priority
          from postrider.ready_place(j.id) q left join postrider.tracks t on t.id = q.track
         where r.job_id is null and s.job_id is null) p on true
+  left join postrider.progress b on b.job_id = j.id and b.fence = p.fence and p.worker > 0
   left join postrider.tracks t on t.id = coalesce(r.track, s.track)
   left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0));
 comment on view postrider.job_status is
