@@ -42,7 +42,8 @@ let package = Package(
             path: "migrations",
             exclude: ["README.md", "CHECKSUMS"],
             resources: [
-                .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"), .embedInCode("0004_progress.sql"),
+                .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"), .embedInCode("0003_cache.sql"),
+                .embedInCode("0004_progress.sql"),
                 .embedInCode("functions"), .embedInCode("views"),
             ],
             swiftSettings: strict

@@ -77,7 +77,8 @@ begin
          case when j.body is not null then j.body
               when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
          case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
-         postrider.milliseconds(j.timeout), j.max_response, postrider.status_bounds(j.ok_statuses),
+         postrider.milliseconds(j.timeout), j.max_response,
+         case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
          postrider.job_is_rich(j)
     from taken t
     join postrider.jobs j on j.id = t.job_id;

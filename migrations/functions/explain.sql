@@ -14,7 +14,7 @@ declare
   v_ahead bigint;
   v_workers int;
   v_free int;
-  v_name text;
+  v_key bytea;
 begin
   select * into v_job from postrider.jobs j where j.id = explain.id;
   if not found then
@@ -35,6 +35,13 @@ begin
    where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));
   select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = explain.id;
   if found then
+    select w.key into v_key from postrider.cache_waits w where w.job_id = explain.id and w.run_at = v_at;
+    if found then
+      return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s.', explain.id,
+        coalesce((select format('job %s is making', c.job_id) from postrider.cache_calls c where c.key = v_key and c.leads),
+                 'another job is about to make'),
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
+    end if;
     return format('Job %s is scheduled: %s at %s, in %s%s.', explain.id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),

@@ -36,8 +36,9 @@ begin
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
+  perform postrider.tend_cache();
   return v_last;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, too';

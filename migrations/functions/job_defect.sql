@@ -137,6 +137,18 @@ begin
      'sha256', 'is for downloads', 'Give download_to, or leave it out.'),
     (p_job.download_to is null and p_job.max_response not between 0 and 67108864,
      'max_response', format('%s is out of range', p_job.max_response), 'Give 0 to 67108864 bytes (64 MiB).'),
+    (p_job.cache_ttl <= interval '0' or p_job.cache_ttl > interval '100 years',
+     'cache_ttl', 'must be more than 0 and at most 100 years', 'Like ''10 min''; leave it out and nothing is cached.'),
+    (p_job.cache_ttl is not null and p_job.url ~ '^[A-Za-z]+:/*[^/?#]*@',
+     'cache_ttl', 'cannot be used with a user or password in the URL',
+     'Send them in an Authorization header; then answers are kept for its sender alone.'),
+    (p_job.cache_ttl is not null and jsonb_path_exists(p_job.body_parts, '$[*].file'),
+     'cache_ttl', 'cannot be used with a part that is a file',
+     'The cache cannot see whether the file has changed; give its content, or leave cache_ttl out.'),
+    (length(p_job.cache_sensitive) > 1000,
+     'cache_sensitive', 'must have at most 1000 characters', 'Give a hash of it.'),
+    (p_job.cache_ttl is null and p_job.ignore_cache,
+     'ignore_cache', 'is for jobs with cache_ttl', 'Give cache_ttl, how long the answer may serve others, or leave it out.'),
     (p_job.mode not in ('all', 'settle', 'first'),
      'mode', 'must be all, settle or first', 'It is for batches; leave it out.')
   ) as d(bad, c, r, h)

@@ -2,6 +2,9 @@
 -- What finish is to plain jobs, for those that claim called rich: an attempt that the worker takes for a success is
 -- held against what its job and service ask of the answer. Then finish does the rest.
 --
+-- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once, not
+-- after the last attempt: who allows old answers wants one rather than a wait.
+--
 -- p_cookies: the cookie jar after the call, a line for each cookie as libcurl writes them; null: untouched.
 create or replace function postrider.judge(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
@@ -17,27 +20,87 @@ as $$
 declare
   v_job postrider.jobs;
   v_service postrider.services;
+  v_call postrider.cache_calls;
+  v_kept record;
   v_answer record;
   v_cache text[];
   v_encoding text[];
   v_result jsonb[];
+  v_outdates boolean[];
   v_done bigint[];
+  v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
   for i in 1 .. cardinality(p_seq) loop
-    continue when p_verdict[i] <> 's';
+    continue when p_verdict[i] <> 's' and not v_cached;
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;
-    select * into v_answer
-      from postrider.judge_answer(v_job, v_service, p_status[i]::int, p_headers[i], p_body[i]);
-    p_verdict[i] := v_answer.verdict;
-    p_code[i] := v_answer.code;
-    p_error[i] := v_answer.error;
-    v_encoding[i] := v_answer.encoding;
-    v_result[i] := v_answer.result;
+    if v_cached then
+      select * into v_call from postrider.cache_calls c where c.job_id = p_job[i] and c.fence = p_fence[i];
+      v_cache[i] := v_call.reason;
+      if v_call.asks and p_status[i] = 304 then
+        select * into v_kept from postrider.cache_confirmed(v_call, p_headers[i]);
+        if v_kept.status is not null then
+          v_cache[i] := 'revalidated';
+          p_verdict[i] := 's';
+          p_status[i] := v_kept.status;
+          p_headers[i] := v_kept.headers;
+          p_body[i] := v_kept.body;
+        else
+          p_verdict[i] := 'r';
+          p_code[i] := 'http_status';
+          p_error[i] := 'status 304, but the cached answer that was asked about is gone; the next try asks for all of it';
+        end if;
+      end if;
+    end if;
+    if p_verdict[i] = 's' then
+      select * into v_answer
+        from postrider.judge_answer(v_job, v_service, p_status[i]::int, p_headers[i], p_body[i]);
+      p_verdict[i] := v_answer.verdict;
+      p_code[i] := v_answer.code;
+      p_error[i] := v_answer.error;
+      v_encoding[i] := v_answer.encoding;
+      v_result[i] := v_answer.result;
+    end if;
+    if v_cached and p_verdict[i] = 'r' and v_service.stale_if_error is not null then
+      select * into v_kept
+        from postrider.cache_stale(v_call, v_job, v_service, p_app_version, p_code[i], p_status[i]::int);
+      if v_kept.status is not null then
+        select * into v_answer
+          from postrider.judge_answer(v_job, v_service, v_kept.status::int, v_kept.headers, v_kept.body);
+        if v_answer.verdict = 's' then
+          v_cache[i] := 'stale';
+          p_verdict[i] := 's';
+          p_code[i] := null;
+          p_error[i] := null;
+          p_status[i] := v_kept.status;
+          p_headers[i] := v_kept.headers;
+          p_body[i] := v_kept.body;
+          v_encoding[i] := v_answer.encoding;
+          v_result[i] := v_answer.result;
+        end if;
+      end if;
+    end if;
+    v_outdates[i] := v_service.cache_mode = 'http' and v_job.method in ('POST', 'PUT', 'PATCH', 'DELETE');
   end loop;
   v_done := postrider.finish(p_worker, p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
     v_cache, v_encoding, v_result);
+  if v_cached then
+    insert into postrider.cache_tallies (service, outcome, jobs)
+    select coalesce(j.service, ''), x.cache, count(*)
+      from unnest(p_job, p_seq, v_cache) as x(job, seq, cache) join postrider.jobs j on j.id = x.job
+     where x.cache is not null and x.seq = any (v_done)
+     group by 1, 2;
+    perform postrider.cache_settle(
+      p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version);
+  end if;
+  if true = any (v_outdates) then
+    perform postrider.cache_outdate(j, s)
+       from unnest(p_job, p_seq, p_status, v_outdates) as x(job, seq, status, outdates)
+       join postrider.jobs j on j.id = x.job
+       join postrider.services s on s.name = j.service
+      where x.outdates and x.status between 200 and 399 and x.seq = any (v_done);
+  end if;
   for i in 1 .. cardinality(p_seq) loop
     if p_cookies[i] is not null and p_seq[i] = any (v_done) then
       perform postrider.keep_cookies(j.service, '', coalesce(r.started_at, now() - interval '1 min'), p_cookies[i])

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+
+/// Plays the worker for tests of the cache: claims and prepares by SQL, and answers the calls as the test says.
+struct CacheDesk: ~Copyable {
+    let queue: TestQueue
+    let worker: Int64
+
+    init() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.functions)
+        let worker = try queue.number(
+            "insert into postrider.workers (name, version, concurrency) values ('desk', '0', 100) returning id")
+        self.queue = queue
+        self.worker = worker
+    }
+
+    /// Inserts a job with `cache_ttl` of a minute for `http://h/a`; more columns, or others, as given.
+    @discardableResult
+    func insert(_ columns: String = "", _ values: String = "", url: String = "http://h/a", ttl: String = "1 min")
+        throws -> Int64
+    {
+        try queue.insert(
+            "url, cache_ttl" + (columns.isEmpty ? "" : ", " + columns),
+            "'\(url)', '\(ttl)'" + (values.isEmpty ? "" : ", " + values))
+    }
+
+    /// Claims and prepares all that is ready; the jobs that are to be called, in order of their ids.
+    func take(app: String? = nil, worker other: Int64? = nil) throws -> [Int64] {
+        let list =
+            try queue.text(
+                "select array_to_string(desk.take(\(other ?? worker), \(app.map { "'\($0)'" } ?? "null")), ' ')") ?? ""
+        return list.split(separator: " ").compactMap { Int64($0) }
+    }
+
+    /// Ends a call that `take` returned; what the job looks like then.
+    @discardableResult
+    func answer(
+        _ job: Int64, _ body: String = "body", status: Int = 200, headers: String = "content-type: text/plain",
+        app: String? = nil, verdict: String = "s", code: String? = nil
+    ) throws -> String {
+        try queue.connection.execute(
+            """
+            select desk.answer(\(job), \(status), '\(headers)' || chr(10), '\(body)',
+              \(app.map { "'\($0)'" } ?? "null"), '\(verdict)', \(code.map { "'\($0)'" } ?? "null"))
+            """)
+        return try look(job)
+    }
+
+    /// State, `attempts.cache`, `error_code`, status and body of a job, as far as there are any.
+    func look(_ job: Int64) throws -> String { try queue.text("select desk.look(\(job))") ?? "" }
+
+    /// Inserts a job, has it called and answered.
+    @discardableResult
+    func fetch(_ columns: String = "", _ values: String = "", _ body: String = "body", headers: String = "x: y")
+        throws -> String
+    {
+        let job = try insert(columns, values)
+        guard try take() == [job] else { return try look(job) }
+        return try answer(job, body, headers: headers)
+    }
+
+    private static let functions = """
+        create schema desk;
+        create table desk.held (job bigint primary key, track int, seq bigint, fence bigint, worker int, headers text[]);
+        create function desk.take(p_worker int, p_app text) returns bigint[] language plpgsql as $$
+        declare
+          t int[]; s bigint[]; f bigint[]; j bigint[]; v_tracks int[]; v_called bigint[];
+        begin
+          insert into postrider.tracks (queue, lane, priority)
+          select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)), j.priority from postrider.jobs j
+              on conflict do nothing;
+          update postrider.ready r set track = k.id
+            from postrider.jobs j
+            join postrider.tracks k on k.queue = j.queue and k.priority = j.priority
+                                   and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
+           where r.job_id = j.id and r.track = 0;
+          v_tracks := array(select id from postrider.tracks order by id);
+          select array_agg(c.track order by c.track, c.seq), array_agg(c.seq order by c.track, c.seq),
+                 array_agg(c.fence order by c.track, c.seq), array_agg(c.job_id order by c.track, c.seq)
+            into t, s, f, j
+            from postrider.claim(p_worker, 0, 1000, v_tracks, array_fill(1000, array[cardinality(v_tracks)]),
+                   array_fill(0::bigint, array[cardinality(v_tracks)]), false) c;
+          if j is null then return '{}'; end if;
+          with called as (
+            insert into desk.held
+            select x.job, x.track, x.seq, x.fence, p_worker, p.headers
+              from postrider.prepare(p_worker, p_app, t, s, f, j) p
+              join unnest(t, s, f, j) as x(track, seq, fence, job) on x.job = p.job_id
+                on conflict (job) do update
+               set track = excluded.track, seq = excluded.seq, fence = excluded.fence, worker = excluded.worker,
+                   headers = excluded.headers
+            returning job)
+          select coalesce(array_agg(job order by job), '{}') into v_called from called;
+          return v_called;
+        end $$;
+        create function desk.answer(p_job bigint, p_status int, p_headers text, p_body text, p_app text,
+          p_verdict "char", p_code text) returns void language plpgsql as $$
+        declare h desk.held;
+        begin
+          delete from desk.held where job = p_job returning * into h;
+          perform postrider.judge(h.worker, array[h.track], array[h.seq], array[h.fence], array[p_verdict],
+            array[nullif(p_status, 0)::smallint], array[p_code], array[case when p_code is not null then 'it failed' end],
+            array[convert_to(p_headers, 'LATIN1')], array[convert_to(p_body, 'UTF8')], array[null::bigint], array[1], array[1],
+            array[1], array[1], array[1], array['127.0.0.1'], array['1.1'], array[true], array[1::bigint], array[1::bigint],
+            array[p_job], p_app, array[null::text]);
+        end $$;
+        create function desk.look(p_job bigint) returns text language sql as $$
+          select concat_ws(' ', s.state, a.cache, s.error_code, s.status_code, convert_from(s.body, 'UTF8'))
+            from postrider.job_status s
+            left join lateral (
+                 select * from postrider.attempts a where a.job_id = s.id order by a.fence desc limit 1) a on true
+           where s.id = p_job $$;
+        """
+}

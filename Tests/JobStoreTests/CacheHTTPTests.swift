@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// `cache_mode = 'http'`: what RFC 9111 says of a private cache.
+struct CacheHTTPTests {
+    @Test(arguments: [
+        ("max-age=60, private", #"{"max-age": "60", "private": ""}"#),
+        ("  No-Cache ,MAX-AGE = 5", #"{"max-age": "5", "no-cache": ""}"#),
+        (#"no-cache="set-cookie, x", max-age="10""#, #"{"max-age": "10", "no-cache": "set-cookie, x"}"#),
+        (#"community="UC\"I""#, #"{"community": "UC\"I"}"#), (",, ,max-age=1,", #"{"max-age": "1"}"#),
+        ("max-age=1, max-age=2", #"{"max-age": "1"}"#), ("", "{}"), ("max-age=", #"{"max-age": ""}"#),
+        ("s-maxage=10, max-age=a b", #"{"s-maxage": "10"}"#),
+    ])
+    func `Cache-Control is read by the grammar`(text: String, expected: String) throws {
+        let desk = try CacheDesk()
+        let same =
+            "select (postrider.cache_control('\(text)') = '\(expected)')::text, postrider.cache_control('\(text)')::text"
+        let row = try desk.queue.rows(same)
+        #expect(row[0][0] == "true", "\(row[0][1] ?? "")")
+    }
+
+    /// Header lines; whether it may be stored; seconds; whether it is never served stale; Vary.
+    @Test(arguments: [
+        ("cache-control: max-age=60", "true 60 false {}"), ("cache-control: no-store, max-age=60", "false 60 false {}"),
+        ("cache-control: private, max-age=60", "true 60 false {}"), ("cache-control: s-maxage=60", "true 0 false {}"),
+        ("cache-control: max-age=60\nage: 20", "true 40 false {}"),
+        ("cache-control: max-age=60\nage: 90", "true 0 false {}"),
+        ("cache-control: max-age=60, must-revalidate", "true 60 true {}"),
+        ("cache-control: no-cache, max-age=60", "true 0 true {}"),
+        ("cache-control: max-age=x", "true 0 false {}"),
+        ("cache-control: max-age=99999999999999", "true 2147483648 false {}"),
+        ("date: Sat, 21 Nov 2026 10:00:00 GMT\nexpires: Sat, 21 Nov 2026 10:01:30 GMT", "true 90 false {}"),
+        (
+            "cache-control: max-age=5\ndate: Sat, 21 Nov 2026 10:00:00 GMT\nexpires: Sat, 21 Nov 2026 10:01:30 GMT",
+            "true 5 false {}"
+        ),
+        ("date: Sat, 21 Nov 2026 10:00:00 GMT\nexpires: Sat, 21 Nov 2026 09:00:00 GMT", "true 0 false {}"),
+        ("expires: 0", "true 0 false {}"), ("last-modified: Sat, 21 Nov 2020 10:00:00 GMT", "true 0 false {}"),
+        (
+            "cache-control: max-age=9\nvary: Accept-Language , accept\nvary: ACCEPT",
+            "true 9 false {accept,accept-language}"
+        ),
+        ("vary: *\ncache-control: max-age=9", "false 9 false {*}"),
+        ("cache-control: no-cache\ncache-control: max-age=9", "true 0 true {}"),
+        ("x: y", "true 0 false {}"),
+    ])
+    func `freshness comes from max-age, else Expires, less Age`(lines: String, expected: String) throws {
+        let desk = try CacheDesk()
+        let answer = try desk.queue.text(
+            """
+            select concat_ws(' ', is_storable::text, extract(epoch from fresh)::bigint, is_strict::text, vary::text)
+            from postrider.http_freshness(convert_to('\(lines)' || chr(10), 'LATIN1'), '2026-11-21 10:00:00Z')
+            """)
+        #expect(answer == expected)
+    }
+
+    @Test func `the server's time counts, and cache_ttl is its upper bound`() throws {
+        let desk = try desk()
+        #expect(try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=30") == "succeeded miss 200 a")
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
+        try age(desk, "31 s")
+        #expect(
+            try desk.fetch("service", "'s'", "b", headers: "cache-control: max-age=3000")
+                == "succeeded cache_expired 200 b")
+        try age(desk, "31 s")
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 b")
+        try age(desk, "31 s")
+        #expect(
+            try desk.fetch("service", "'s'", "c", headers: "cache-control: no-store") == "succeeded cache_expired 200 c"
+        )
+    }
+
+    @Test func `no-store, Vary: *, and an answer that says nothing and cannot be confirmed are not stored`() throws {
+        for headers in [
+            "cache-control: no-store", "vary: *\ncache-control: max-age=9", "x: y", "cache-control: no-cache",
+        ] {
+            let desk = try desk()
+            try desk.fetch("service", "'s'", "a", headers: headers)
+            #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        }
+    }
+
+    @Test func `no-cache serves only after it has been confirmed, and identical requests do not queue for that`() throws
+    {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: no-cache\netag: \"1\"")
+        let jobs = [try desk.insert("service", "'s'"), try desk.insert("service", "'s'")]
+        #expect(try desk.take() == jobs)
+        for job in jobs {
+            let end = try desk.answer(
+                job, "", status: 304, headers: "cache-control: no-cache\netag: \"1\"", verdict: "f", code: "http_status"
+            )
+            #expect(end == "succeeded revalidated 200 a")
+        }
+    }
+
+    @Test func `Vary keeps one answer for each value of the headers that it names`() throws {
+        let desk = try desk()
+        let headers = "cache-control: max-age=60\nvary: Accept-Language"
+        func ask(_ language: String, _ body: String) throws -> String {
+            try desk.fetch("service, headers", "'s', '{\"accept-language\": \"\(language)\"}'", body, headers: headers)
+        }
+        #expect(try ask("de", "eins") == "succeeded miss 200 eins")
+        #expect(try ask("en", "one") == "succeeded miss 200 one")
+        #expect(try ask("de", "") == "succeeded hit 200 eins")
+        #expect(try ask("en", "") == "succeeded hit 200 one")
+        #expect(try desk.fetch("service", "'s'", "none", headers: headers) == "succeeded miss 200 none")
+        #expect(try desk.fetch("service", "'s'", "") == "succeeded hit 200 none")
+    }
+
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
+    func `an unsafe method on the same URL makes what is cached of it unreachable`(method: String) throws {
+        let desk = try desk()
+        let headers = "cache-control: max-age=60\nvary: Accept"
+        try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "old", headers: headers)
+        let failing = try desk.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
+        #expect(try desk.take() == [failing])
+        try desk.answer(failing, status: 404, verdict: "f", code: "http_status")
+        #expect(
+            try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'") == "succeeded hit 200 old")
+        let unsafe = try desk.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
+        #expect(try desk.take() == [unsafe])
+        try desk.answer(unsafe)
+        #expect(
+            try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "new", headers: headers)
+                == "succeeded miss 200 new")
+    }
+
+    @Test func `only GET and HEAD are cached, and the job's own no-cache asks the server`() throws {
+        let desk = try desk()
+        #expect(
+            try desk.fetch("service, method", "'s', 'POST'", "a", headers: "cache-control: max-age=60")
+                == "succeeded 200 a")
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
+        let job = try desk.insert("service, headers", "'s', '{\"Cache-Control\": \"no-cache\"}'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job, "b", headers: "cache-control: max-age=60") == "succeeded cache_expired 200 b")
+    }
+
+    @Test func `must-revalidate is never served stale`() throws {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=5, must-revalidate")
+        try age(desk, "10 s")
+        let job = try desk.insert("service, max_attempts", "'s', 1")
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix("failed cache_expired"))
+    }
+
+    private func desk() throws -> CacheDesk {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, cache_mode, stale_if_error) values ('s', 'http://h/', 'http', '1 hour')
+            """)
+        return desk
+    }
+
+    private func age(_ desk: borrowing CacheDesk, _ time: String) throws {
+        try desk.queue.connection.execute(
+            "update postrider.cache_entries set created_at = created_at - interval '\(time)'")
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Which requests share an entry.
+struct CacheKeyTests {
+    @Test(arguments: [
+        ("url", "'http://h/a?x=1&y=2'", "'http://h/a?y=2&x=1'"),
+        ("url", "'http://h/a?x=1&x=2&b=3'", "'http://h/a?b=3&x=1&x=2'"),
+        ("url", "'http://h/a#one'", "'http://h/a#two'"),
+        ("url, query", "'http://h/a', '{\"x\": 1, \"y\": [1, 2]}'", "'http://h/a', '{\"y\": [1,2], \"x\": 1}'"),
+        (
+            "method, url, body_json", "'POST', 'http://h/a', '{\"x\": 1, \"y\": 2}'",
+            "'POST', 'http://h/a', '{\"y\":2,\"x\":1}'"
+        ),
+        (
+            "method, url, body_form", "'POST', 'http://h/a', '{\"x\": 1, \"y\": 2}'",
+            "'POST', 'http://h/a', '{\"y\":2,\"x\":1}'"
+        ),
+        ("url, headers", "'http://h/a', '{\"X-Request\": \"1\"}'", "'http://h/a', '{\"X-Request\": \"2\"}'"),
+        ("url, service", "'b?ts=1&x=2', 's'", "'b?x=2&ts=7', 's'"),
+        ("url, service", "'b', 's'", "'http://h/v1/b', 's'"), ("url, service", "'/b', 's'", "'http://h/b', 's'"),
+        ("url, service", "'c/../b', 's'", "'b', 's'"),
+        ("url, service, query", "'b', 's', '{\"ts\": 1, \"x\": 2}'", "'b', 's', '{\"x\": 2}'"),
+        (
+            "method, url, service, body_json", "'POST', 'b', 's', '{\"ts\": 1, \"x\": 2}'",
+            "'POST', 'b', 's', '{\"x\": 2, \"ts\": 3}'"
+        ),
+        (
+            "method, url, service, body_form", "'POST', 'b', 's', '{\"ts\": 1, \"x\": 2}'",
+            "'POST', 'b', 's', '{\"x\": 2, \"ts\": 3}'"
+        ),
+        ("url, service", "'b', 'shared1'", "'b', 'shared2'"),
+        ("url, headers", "'http://h/a', '{\"Cookie\": \"a=1\"}'", "'http://h/a', '{\"cookie\": \"a=1\"}'"),
+    ])
+    func `these are the same request`(columns: String, one: String, other: String) throws {
+        #expect(try entries(columns, one, other) == 1)
+    }
+
+    @Test(arguments: [
+        ("url", "'http://h/a'", "'http://h/b'"), ("url", "'http://h/a'", "'http://i/a'"),
+        ("url", "'http://h/a'", "'https://h/a'"),
+        ("url", "'http://h/a'", "'http://h:81/a'"), ("url", "'http://h/a?x=1&x=2'", "'http://h/a?x=2&x=1'"),
+        ("url", "'http://h/a?x=1&x=1&y=2'", "'http://h/a?x=1&y=2&y=2'"),
+        ("url", "'http://h/a?x=1'", "'http://h/a?x=1&x=1'"),
+        ("url, query", "'http://h/a', '{\"q\": \"a%20b\"}'", "'http://h/a?q=a%20b', null"),
+        ("url, query", "'http://h/a', '{\"x\": [1, 2]}'", "'http://h/a', '{\"x\": [2, 1]}'"),
+        ("method, url", "'GET', 'http://h/a'", "'POST', 'http://h/a'"),
+        ("method, url, body", "'POST', 'http://h/a', 'x'", "'POST', 'http://h/a', 'y'"),
+        ("method, url, body, body_json", "'POST', 'http://h/a', '{}', null", "'POST', 'http://h/a', null, '{}'"),
+        ("url, headers", "'http://h/a', '{\"Authorization\": \"a\"}'", "'http://h/a', '{\"authorization\": \"b\"}'"),
+        ("url, headers", "'http://h/a', '{\"Cookie\": \"a=1\"}'", "'http://h/a', null"),
+        ("url, service", "'b?x=2', 's'", "'b?x=3', 's'"), ("url, service", "'b', 's'", "'b', 'shared1'"),
+        ("url, service", "'http://h/v1/b', 's'", "'http://h/v1/b', null"),
+    ])
+    func `these are not the same request`(columns: String, one: String, other: String) throws {
+        #expect(try entries(columns, one, other) == 2)
+    }
+
+    @Test func `a password in a service's URL is nowhere in the cache, and such answers are not cached`() throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('p', 'http://ada:secret@h/')")
+        let job = try desk.queue.insert("url, service, cache_ttl", "'a', 'p', '1 min'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job) == "succeeded 200 body")
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+    }
+
+    /// How many keys two jobs have.
+    private func entries(_ columns: String, _ one: String, _ other: String) throws -> Int64 {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, cache_ignore, cache_namespace)
+            values ('s', 'http://h/v1', '{ts}', ''), ('shared1', 'http://h/v1/', '{}', 'n'), ('shared2', 'http://h/v1', '{}', 'n')
+            """)
+        try desk.queue.insert("\(columns), cache_ttl", "\(one), '1 min'")
+        try desk.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")
+        return try desk.queue.number(
+            """
+            select count(distinct postrider.cache_key(j, s)) from postrider.jobs j
+            left join postrider.services s on s.name = j.service
+            """)
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// When an entry serves, and which reason is given when it does not.
+struct CacheReasonTests {
+    @Test func `an entry serves the next job without a call, with status, headers and body as they came`() throws {
+        let desk = try CacheDesk()
+        #expect(try desk.fetch("", "", "one", headers: "content-type: text/plain\n x-a: 1") == "succeeded miss 200 one")
+        let job = try desk.insert()
+        #expect(try desk.take() == [])
+        #expect(try desk.look(job) == "succeeded hit 200 one")
+        let row = try desk.queue.rows(
+            """
+            select from_cache::text, attempt::text, response_headers ->> 'content-type'
+            from postrider.job_status where id = \(job)
+            """)
+        #expect(row == [["true", "1", "[\"text/plain\"]"]])
+        #expect(
+            try desk.queue.rows("select hits::text, misses::text, entries::text from postrider.cache_status")
+                == [["1", "1", "1"]])
+    }
+
+    @Test(arguments: [
+        ("created_at = clock_timestamp() - interval '2 min'", "cache_expired"),
+        ("created_at = clock_timestamp() + interval '1 min'", "cache_expired"),
+        ("version = 7", "cache_version"), ("sensitive = 'ada'", "cache_sensitive"),
+        ("app_version = '2.1'", "cache_app_version"),
+        ("status = null", "cache_metadata"), ("headers = null", "cache_metadata"), ("ttl = null", "cache_metadata"),
+        ("created_at = null", "cache_metadata"), ("created_at = 'infinity'", "cache_metadata"),
+        ("status = 7", "cache_metadata"), ("sha256 = null", "cache_metadata"),
+        ("body = null", "cache_data"), ("body = 'bode'", "cache_data"),
+        // The first in the order of the metadata counts.
+        ("version = 7, sensitive = 'ada', body = null", "cache_version"),
+        ("created_at = clock_timestamp() - interval '2 min', version = 7", "cache_expired"),
+    ])
+    func `an entry that does not fit is not served, the reason is recorded, and the answer replaces it`(
+        change: String, reason: String
+    ) throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old")
+        try desk.queue.connection.execute("update postrider.cache_entries set \(change)")
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job, "new") == "succeeded \(reason) 200 new")
+        #expect(try desk.fetch() == "succeeded hit 200 new")
+        #expect(try desk.queue.number("select \(reason) from postrider.cache_status") == 1)
+        #expect(try desk.queue.number("select entries from postrider.cache_status") == 1)
+        #expect(
+            try desk.queue.number("select sum(bytes)::bigint from postrider.cache_entries")
+                == desk.queue.number("select bytes from postrider.cache_status"))
+    }
+
+    @Test func `another version or sensitive value misses and replaces, so the first misses again`() throws {
+        let desk = try CacheDesk()
+        #expect(try desk.fetch("cache_version", "1", "a") == "succeeded miss 200 a")
+        #expect(try desk.fetch("cache_version", "2", "b") == "succeeded cache_version 200 b")
+        #expect(try desk.fetch("cache_version", "1", "c") == "succeeded cache_version 200 c")
+        #expect(try desk.fetch("cache_version", "1") == "succeeded hit 200 c")
+        #expect(try desk.fetch("cache_version, cache_sensitive", "1, 'x'", "d") == "succeeded cache_sensitive 200 d")
+        #expect(try desk.fetch("cache_version", "1", "e") == "succeeded cache_sensitive 200 e")
+    }
+
+    @Test func `the worker's app version is part of the entry`() throws {
+        let desk = try CacheDesk()
+        let first = try desk.insert()
+        #expect(try desk.take(app: "1.0") == [first])
+        try desk.answer(first, "old", app: "1.0")
+        let same = try desk.insert()
+        #expect(try desk.take(app: "1.0") == [])
+        #expect(try desk.look(same) == "succeeded hit 200 old")
+        let other = try desk.insert()
+        #expect(try desk.take(app: "1.1") == [other])
+        #expect(try desk.answer(other, "new", app: "1.1") == "succeeded cache_app_version 200 new")
+    }
+
+    @Test func `ignore_cache does not read and still stores`() throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old")
+        #expect(try desk.fetch("ignore_cache", "true", "new") == "succeeded miss 200 new")
+        #expect(try desk.fetch() == "succeeded hit 200 new")
+    }
+
+    @Test(arguments: [
+        (206, "x: y", "s", ""), (200, "set-cookie: a=b", "s", ""), (200, "x: y\nSet-Cookie: a=b", "s", ""),
+        (500, "x: y", "f", "http_status"), (404, "x: y", "f", "http_status"), (0, "", "f", "tls_verify"),
+    ])
+    func `parts, cookies and failures are not stored`(status: Int, headers: String, verdict: String, code: String)
+        throws
+    {
+        let desk = try CacheDesk()
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        try desk.answer(
+            job, status: status, headers: headers.lowercased(), verdict: verdict, code: code.isEmpty ? nil : code)
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        let next = try desk.insert()
+        #expect(try desk.take() == [next])
+    }
+
+    @Test func `any method is cached, and a body is part of the key`() throws {
+        let desk = try CacheDesk()
+        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\": 1}'", "one") == "succeeded miss 200 one")
+        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\":1}'") == "succeeded hit 200 one")
+        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\": 2}'", "two") == "succeeded miss 200 two")
+    }
+
+    @Test func `a body of a megabyte is served whole`() throws {
+        let desk = try CacheDesk()
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        try desk.answer(job, String(repeating: "0123456789", count: 100_000))
+        let next = try desk.insert()
+        #expect(try desk.take() == [])
+        #expect(
+            try desk.queue.number("select count(distinct body) from postrider.job_status where state = 'succeeded'")
+                == 1)
+        #expect(try desk.queue.text("select cache from postrider.attempts where job_id = \(next)") == "hit")
+    }
+
+    @Test func `a use is noted at most once a minute`() throws {
+        let desk = try CacheDesk()
+        try desk.fetch()
+        let used = "select extract(epoch from clock_timestamp() - last_used)::bigint from postrider.cache_entries"
+        try desk.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '50 s'")
+        try desk.fetch()
+        #expect(try desk.queue.number(used) >= 50)
+        try desk.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '70 s'")
+        try desk.fetch()
+        #expect(try desk.queue.number(used) < 50)
+    }
+
+    @Test(arguments: [
+        ("cache_ttl", "'0'", "cache_ttl: must be more than 0"),
+        ("cache_ttl", "'-1 s'", "cache_ttl: must be more than 0"),
+        ("cache_ttl", "'101 years'", "cache_ttl: must be more than 0"),
+        ("ignore_cache", "true", "ignore_cache: is for"),
+        ("cache_version", "null", "cache_version: must not be null"),
+        ("cache_ttl, cache_sensitive", "'1 s', repeat('x', 1001)", "cache_sensitive: must have"),
+        (
+            "cache_ttl, method, body_parts", "'1 s', 'POST', '[{\"name\": \"a\", \"file\": \"b\"}]'",
+            "cache_ttl: cannot be used with a part"
+        ),
+    ])
+    func `what cannot be cached is refused at INSERT`(columns: String, values: String, message: String) throws {
+        let desk = try CacheDesk()
+        #expect {
+            try desk.queue.insert("url, \(columns)", "'http://h/a', \(values)")
+        } throws: { "\($0)".contains("jobs.\(message)") }
+        #expect {
+            try desk.insert(url: "http://ada:secret@h/a")
+        } throws: { "\($0)".contains("jobs.cache_ttl: cannot be used with a user") && !"\($0)".contains("secret") }
+    }
+}

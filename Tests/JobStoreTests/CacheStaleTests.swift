@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What becomes of an entry that is too old.
+struct CacheStaleTests {
+    private static let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
+
+    @Test func `it is asked about by its ETag and date, and a 304 makes it serve again`() throws {
+        let desk = try CacheDesk()
+        let dates = "last-modified: Fri, 20 Nov 2026 10:00:00 GMT"
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"\n\(dates)\nx-a: 1\ncontent-type: text/plain")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        #expect(
+            try desk.queue.text("select headers::text from desk.held")
+                == #"{if-none-match,"\"v1\"",if-modified-since,"Fri, 20 Nov 2026 10:00:00 GMT"}"#)
+        let end = try desk.answer(
+            job, "", status: 304, headers: "etag: \"v1\"\nx-a: 2\ncontent-length: 0", verdict: "f", code: "http_status")
+        #expect(end == "succeeded revalidated 200 old")
+        #expect(
+            try desk.queue.text("select response_headers::text from postrider.job_status where id = \(job)")
+                == #"{"x-a": ["2"], "etag": ["\"v1\""], "content-type": ["text/plain"], "last-modified": ["Fri, 20 Nov 2026 10:00:00 GMT"]}"#
+        )
+        #expect(try desk.fetch() == "succeeded hit 200 old")
+        #expect(try desk.queue.number("select revalidated from postrider.cache_status") == 1)
+    }
+
+    @Test func `a 200 replaces it`() throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        #expect(try desk.fetch("", "", "new", headers: "etag: \"v2\"") == "succeeded cache_expired 200 new")
+        #expect(try desk.fetch() == "succeeded hit 200 new")
+    }
+
+    @Test func `the job's own If-None-Match goes as it is, and its 304 is the job's`() throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert("headers", "'{\"If-None-Match\": \"x\"}'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.queue.text("select headers::text from desk.held") == "{If-None-Match,x}")
+        let end = try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(end.hasPrefix("failed cache_expired http_status 304"))
+    }
+
+    @Test func `a 304 for an entry that is gone is tried again without asking`() throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        #expect(try desk.queue.number("select postrider.cache_invalidate()") == 1)
+        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try desk.queue.state(job) == "scheduled")
+        #expect(try desk.queue.number("select attempt::bigint from postrider.job_status where id = \(job)") == 1)
+    }
+
+    @Test(arguments: [
+        (0, "connect", "r", true), (0, "timeout", "r", true), (503, "http_status", "r", true),
+        (500, "http_status", "r", true),
+        (0, "tls_verify", "f", false), (404, "http_status", "f", false), (429, "http_429", "r", false),
+        (408, "http_status", "r", false),
+    ])
+    func `stale_if_error serves it at once while the server fails, and nothing else does`(
+        status: Int, code: String, verdict: String, serves: Bool
+    ) throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
+        try desk.fetch("service", "'s'", "old")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert("service", "'s'")
+        #expect(try desk.take() == [job])
+        let end = try desk.answer(job, "sorry", status: status, verdict: verdict, code: code)
+        #expect((end == "succeeded stale 200 old") == serves)
+        // For a second others are served without asking the server that just failed.
+        let next = try desk.insert("service", "'s'")
+        #expect(try desk.take() == (serves ? [] : [next]))
+    }
+
+    @Test func `beyond stale_if_error the failure is the job's`() throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '30 s')")
+        try desk.fetch("service", "'s'", "old")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert("service, max_attempts", "'s', 1")
+        #expect(try desk.take() == [job])
+        #expect(
+            try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix(
+                "failed cache_expired http_status 503"))
+    }
+}

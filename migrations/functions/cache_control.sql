@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- RFC 9111 section 5.2: names in any case, values as tokens or quoted. Of a directive that comes twice the first counts.
+create or replace function postrider.cache_control(p_text text) returns jsonb
+language sql immutable parallel safe
+as $$
+  select coalesce(jsonb_object_agg(d.name, d.value), '{}')
+    from (select distinct on (1) lower(m.part[1]) as name,
+                 coalesce(regexp_replace(m.part[2], '\\(.)', '\1', 'g'), m.part[3], '') as value
+            from regexp_matches(
+                   p_text, '(?:^|,)\s*([!#$%&''*+.^_`|~0-9A-Za-z-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^,"\s]*)))?\s*(?=,|$)', 'g')
+                 with ordinality as m(part, place)
+           order by 1, m.place) d
+$$;
+comment on function postrider.cache_control(text) is
+  'private: the directives of a Cache-Control header, name in lower case to value; an empty text where there is none';

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Least recently used, without an index on last_used, which every note of a use would have to renew. When the cache is
+-- too large, 500 pages tell the time of last use before which entries must go to make it a tenth smaller than allowed;
+-- then 2000 pages a second are walked and rid of them. Up to 500 pages (some 10,000 entries) the order is exact.
+create or replace function postrider.cache_evict() returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_max bigint := (select s.cache_max_bytes from postrider.settings s);
+  v_bytes numeric;
+  v_sweep postrider.cache_sweep;
+  v_pages bigint;
+  v_count bigint;
+begin
+  select * into v_sweep from postrider.cache_sweep;
+  if v_sweep.before is null then
+    select coalesce(sum(t.bytes), 0) into v_bytes
+      from (select c.bytes from postrider.cache_totals c union all select y.bytes from postrider.cache_tallies y) t;
+    if v_bytes <= v_max then
+      return 0;
+    end if;
+  end if;
+  v_pages := pg_relation_size('postrider.cache_entries') / current_setting('block_size')::int;
+  if v_sweep.before is null then
+    with seen as materialized (
+      select e.last_used, sum(e.bytes) over (order by e.last_used) as before, sum(e.bytes) over () as whole
+        from postrider.cache_entries e tablesample system (least(100, 50000.0 / greatest(v_pages, 1))))
+    select min(s.last_used) into v_sweep.before from seen s
+     where s.before >= s.whole * (v_bytes - 0.9 * v_max) / v_bytes;
+    v_sweep.page := 0;
+  end if;
+  with gone as (
+    delete from postrider.cache_entries e
+     where e.ctid = any (array(
+             select o.ctid from postrider.cache_entries o
+              where o.ctid >= format('(%s,0)', v_sweep.page)::tid and o.ctid < format('(%s,0)', v_sweep.page + 2000)::tid
+                and o.last_used <= v_sweep.before
+                for update skip locked))
+    returning e.service, e.bytes),
+  noted as (
+    insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+    select g.service, 'evicted', count(*), -count(*), -sum(g.bytes) from gone g group by g.service)
+  select count(*) into v_count from gone;
+  update postrider.cache_sweep w
+     set before = case when v_sweep.page + 2000 < v_pages then v_sweep.before end, page = v_sweep.page + 2000;
+  return v_count;
+end
+$$;
+comment on function postrider.cache_evict() is
+  'private: keeps the cache within settings.cache_max_bytes, a part of it at a time; how many entries it removed';

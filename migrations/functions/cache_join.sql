@@ -1,0 +1,99 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_calls says
+-- so to all workers. The others leave ready for scheduled, unused, until cache_release makes them ready again; the
+-- 15 s are for the case that nobody does.
+--
+-- A follower holds the leader's row (key share) until its own row in cache_waits is committed. Whoever ends that call
+-- deletes the leader's row first and looks for followers afterwards, so it sees them all.
+--
+-- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or by
+-- the leader's duties within a second.
+--
+-- Lock order: cache_calls by key, then ready by (track, seq).
+create or replace function postrider.cache_join(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_key bytea[], p_reason text[],
+  p_joins boolean[], p_etag text[], p_modified text[]) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_left bigint[];                         -- jobs that have not found their place yet
+  v_waiting bigint[] := '{}';
+  v_found bigint[];
+begin
+  v_left := array(
+    select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
+     where x.joins and not exists (
+             select from postrider.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
+  for i in 1 .. 3 loop
+    exit when v_left = '{}';
+    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, key, reason, etag, last_modified)
+    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.key, n.reason, n.etag, n.modified
+      from (select distinct on (x.key) x.*
+              from unnest(p_track, p_seq, p_fence, p_job, p_key, p_reason, p_etag, p_modified)
+                as x(track, seq, fence, job, key, reason, etag, modified)
+             where x.job = any (v_left)
+             order by x.key, x.seq) n
+        on conflict do nothing;
+    v_left := array(
+      select x.job from unnest(p_fence, p_job) as x(fence, job)
+       where x.job = any (v_left)
+         and not exists (select from postrider.cache_calls c where c.job_id = x.job and c.fence = x.fence));
+    exit when v_left = '{}';
+    delete from postrider.cache_calls c
+     where c.ctid = any (array(
+             select o.ctid
+               from postrider.cache_calls o
+              where o.leads
+                and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
+                and not exists (
+                      select from postrider.ready r
+                       where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0)
+                and not (o.job_id = any (p_job) and o.fence = any (p_fence))
+                for update skip locked));
+    with held as materialized (
+      select c.key
+        from postrider.cache_calls c
+       where c.leads
+         and c.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
+       order by c.key
+         for key share)
+    select array_agg(x.job) into v_found
+      from unnest(p_job, p_key) as x(job, key) join held h on h.key = x.key
+     where x.job = any (v_left);
+    continue when v_found is null;
+    with gone as (
+      delete from postrider.ready r
+       using unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+       where x.job = any (v_found) and r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+      returning r.*),
+    noted as (
+      insert into postrider.cache_waits (job_id, key, seq, run_at)
+      select g.job_id, p_key[array_position(p_job, g.job_id)], g.seq, now() + interval '15 s'
+        from gone g
+          on conflict (job_id) do update
+             set key = excluded.key, seq = excluded.seq, run_at = excluded.run_at)
+    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+    select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
+      from gone g;
+    v_waiting := v_waiting || v_found;
+    v_left := array(select l from unnest(v_left) l where l <> all (v_found));
+  end loop;
+  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, key, reason, etag, last_modified)
+  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.key, x.reason, x.etag, x.modified
+    from unnest(p_track, p_seq, p_fence, p_job, p_key, p_reason, p_etag, p_modified)
+      as x(track, seq, fence, job, key, reason, etag, modified)
+   where x.job <> all (v_waiting)
+      on conflict do nothing;
+  return v_waiting;
+end
+$$;
+comment on function postrider.cache_join(
+  int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]) is
+  'private: notes the calls that are to be made for the cache; jobs that want the same wait; which wait';

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.cache_keep(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_job postrider.jobs := postrider.cache_spec(p_spec);
+  v_service postrider.services;
+begin
+  if p_body is null then
+    raise exception using errcode = 'PR006', message = 'body: must not be null', hint = 'Give the answer that is to be served.';
+  end if;
+  select * into v_service from postrider.services s where s.name = v_job.service;
+  return postrider.cache_store(
+    v_job, v_service, 200, convert_to(concat(
+      'content-type: ', p_type, E'\n',
+      case when v_service.cache_mode = 'http' then format(E'cache-control: max-age=%s\n',
+        least(extract(epoch from v_job.cache_ttl), 2147483647)::bigint) end), 'UTF8'),
+    p_body, p_encoding, p_app_version);
+end
+$$;
+comment on function postrider.cache_keep(jsonb, text, text, bytea, text) is
+  'private: what the three forms of cache_put do';

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Inlined by the planner, so that no row is put together for it.
+create or replace function postrider.cache_key(p_job postrider.jobs, p_service postrider.services) returns bytea
+language sql immutable parallel safe
+as $$
+  select case
+    when p_job.download_to is null
+     and (p_service.cache_mode is distinct from 'http' or p_job.method in ('GET', 'HEAD'))
+    then postrider.cache_digest(
+      p_job.method, p_job.url, p_job.use_cdn, p_service.base_url, p_service.cdn_url, p_job.query, p_service.query,
+      p_job.headers, p_service.headers, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
+      coalesce(p_service.cache_ignore, '{}'), coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name))
+  end
+$$;
+comment on function postrider.cache_key(postrider.jobs, postrider.services) is
+  'private: the key of a job''s answer; null for a job that is not cached: a download, a password in its URL, in http mode other than GET and HEAD';

@@ -1,0 +1,25 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left.
+create or replace function postrider.cache_merge(p_kept bytea, p_news bytea) returns bytea
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    with kept as (
+      select l.line, split_part(l.line, ':', 1) as name, l.place
+        from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place) where l.line <> ''),
+    news as (
+      select l.line, split_part(l.line, ':', 1) as name, l.place
+        from string_to_table(convert_from(p_news, 'LATIN1'), E'\n') with ordinality as l(line, place)
+       where l.line <> '' and split_part(l.line, ':', 1) not in (
+               'content-length', 'content-encoding', 'content-type', 'content-range', 'transfer-encoding', 'connection',
+               'keep-alive', 'set-cookie'))
+    select convert_to(coalesce(string_agg(m.line || E'\n', '' order by m.side, m.place), ''), 'LATIN1')
+      from (select 1 as side, k.line, k.place from kept k where not exists (select from news n where n.name = k.name)
+            union all
+            select 2, n.line, n.place from news n) m);
+end
+$$;
+comment on function postrider.cache_merge(bytea, bytea) is
+  'private: the header lines of a cached answer after a 304 has confirmed it';

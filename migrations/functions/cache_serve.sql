@@ -1,0 +1,164 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
+-- who wants what is being fetched already waits for it (cache_join); the others are noted in cache_calls and called.
+--
+-- An answer from the cache is held against the job like one from the network: a validator may have come since.
+--
+-- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
+create or replace function postrider.cache_serve(
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v record;
+  v_answer record;
+  v_body bytea;
+  v_verdict "char"[];
+  v_code text[];
+  v_error text[];
+  v_result jsonb[];
+  v_done bigint[] := '{}';
+  v_count int;
+begin
+  with x as materialized (
+    select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
+           case when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
+                else postrider.cache_key(j, s) end as key,
+           j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
+           coalesce(s.cache_mode = 'http', false) as is_http,
+           s.name is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
+             or j.result_type <> 'any' as is_judged,
+           s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(j.headers) as wants_fresh,
+           -- Who asks by itself whether something has changed gets the server's own answer to that.
+           case when num_nonnulls(j.headers, s.headers) > 0 then
+             lower(concat(j.headers, s.headers)) ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
+           else false end as asks_itself
+      from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+      join postrider.jobs j on j.id = x.job
+      left join postrider.services s on s.name = j.service
+     where j.cache_ttl is not null
+           -- Others are refused after this.
+       and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:')
+     order by x.track, x.seq),
+  looked as (
+    select x.*, case
+             when x.ignore_cache then 'miss'
+             when e.failed_at > c.now - interval '1 s' and not e.is_strict and postrider.cache_reason(
+               e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
+             when x.wants_fresh and e.key is not null then 'cache_expired'
+             else postrider.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
+           end as reason,
+           e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,
+           e.last_used < now() - interval '1 min' as is_to_touch,
+           case when e.bytes <= 65536 then e.body end as body
+      from x
+      left join postrider.cache_entries e on e.key = x.key
+     cross join lateral (
+           select clock_timestamp() as now,
+                  case when x.is_http then least(x.cache_ttl, coalesce(e.fresh, interval '0')) else x.cache_ttl end as ttl
+           offset 0) c
+     where x.key is not null),
+  marked as (
+    select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and not l.asks_itself as asks from looked l)
+  select array_agg(h.track) filter (where h.serves) as track, array_agg(h.seq) filter (where h.serves) as seq,
+         array_agg(h.fence) filter (where h.serves) as fence, array_agg(h.job) filter (where h.serves) as job,
+         array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,
+         array_agg(h.status) filter (where h.serves) as status, array_agg(h.answered) filter (where h.serves) as headers,
+         array_agg(h.encoding) filter (where h.serves) as encoding, array_agg(h.body) filter (where h.serves) as body,
+         array_agg(h.created_at) filter (where h.serves) as created_at,
+         array_agg(h.is_judged or h.body is null) filter (where h.serves) as is_special,
+         array_agg(h.service) filter (where h.serves) as service,
+         array_agg(h.key) filter (where h.serves and h.is_to_touch) as touched,
+         array_agg(h.track) filter (where not h.serves) as miss_track, array_agg(h.seq) filter (where not h.serves) as miss_seq,
+         array_agg(h.fence) filter (where not h.serves) as miss_fence, array_agg(h.job) filter (where not h.serves) as miss_job,
+         array_agg(h.key) filter (where not h.serves) as miss_key, array_agg(h.reason) filter (where not h.serves) as miss_reason,
+         array_agg(not h.ignore_cache) filter (where not h.serves) as miss_joins,
+         array_agg(case when h.asks then h.etag end) filter (where not h.serves) as miss_etag,
+         array_agg(case when h.asks then h.last_modified end) filter (where not h.serves) as miss_modified
+    into v
+    from marked h;
+
+  v_count := coalesce(cardinality(v.job), 0);
+  if v_count > 0 then
+    if true = any (v.is_special) then
+      v_verdict := array_fill('s'::"char", array[v_count]);
+      for i in 1 .. v_count loop
+        continue when not v.is_special[i];
+        v_body := v.body[i];
+        if v_body is null then
+          -- The entry may have been replaced since; then the job is called.
+          select e.body into v_body from postrider.cache_entries e where e.key = v.key[i] and e.created_at = v.created_at[i];
+        end if;
+        v_answer := null;
+        select a.* into v_answer
+          from postrider.jobs j
+          left join postrider.services s on s.name = j.service
+         cross join lateral postrider.judge_answer(j, s, v.status[i]::int, v.headers[i], v_body) a
+         where j.id = v.job[i] and v_body is not null;
+        if coalesce(v_answer.verdict, 'r') not in ('s', 'f') then
+          v.miss_track := v.miss_track || v.track[i];
+          v.miss_seq := v.miss_seq || v.seq[i];
+          v.miss_fence := v.miss_fence || v.fence[i];
+          v.miss_job := v.miss_job || v.job[i];
+          v.miss_key := v.miss_key || v.key[i];
+          v.miss_reason := v.miss_reason || 'cache_data'::text;
+          v.miss_joins := v.miss_joins || true;
+          v.miss_etag := v.miss_etag || null::text;
+          v.miss_modified := v.miss_modified || null::text;
+          v.fence[i] := -1;
+        elsif v.body[i] is null then
+          perform postrider.finish(
+            p_worker, v.track[i:i], v.seq[i:i], v.fence[i:i], array[v_answer.verdict], v.status[i:i],
+            array[v_answer.code], array[v_answer.error], v.headers[i:i], array[v_body], null,
+            null, null, null, null, null, null, null, null, null, null,
+            v.reason[i:i], array[coalesce(v_answer.encoding, v.encoding[i])], array[v_answer.result]);
+          v_done := v_done || v.job[i];
+          v.fence[i] := -1;
+        else
+          v_done := v_done || v.job[i];
+          v_verdict[i] := v_answer.verdict;
+          v_code[i] := v_answer.code;
+          v_error[i] := v_answer.error;
+          v.encoding[i] := coalesce(v_answer.encoding, v.encoding[i]);
+          v_result[i] := v_answer.result;
+        end if;
+      end loop;
+      v_done := v_done || array(
+        select o.job from unnest(v.job, v.is_special) as o(job, is_special) where not o.is_special);
+    else
+      v_verdict := array_fill('s'::"char", array[v_count]);
+      v_done := v.job;
+    end if;
+    perform postrider.finish(
+      p_worker, v.track, v.seq, v.fence, v_verdict, v.status, v_code, v_error, v.headers, v.body, null,
+      null, null, null, null, null, null, null, null, null, null, v.reason, v.encoding, v_result);
+    insert into postrider.cache_tallies (service, outcome, jobs)
+    select o.service, o.reason, count(*)
+      from unnest(v.service, v.reason, v.job) as o(service, reason, job)
+     where o.job = any (v_done)
+     group by 1, 2;
+    if v.touched is not null then
+      update postrider.cache_entries e set last_used = clock_timestamp()
+       where e.ctid = any (array(
+               select t.ctid from postrider.cache_entries t where t.key = any (v.touched) for no key update skip locked));
+    end if;
+  end if;
+
+  if v.miss_job is not null then
+    v_done := v_done || postrider.cache_join(
+      p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_key, v.miss_reason, v.miss_joins,
+      v.miss_etag, v.miss_modified);
+  end if;
+  return v_done;
+end
+$$;
+comment on function postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[]) is
+  'private: ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now';

@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
+-- lets the next in line call.
+--
+-- Lock order: cache_calls by key, then entries by key, then scheduled.
+create or replace function postrider.cache_settle(
+  p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
+  p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_call record;
+  v_job postrider.jobs;
+  v_service postrider.services;
+  v_fresh interval;
+  v_at int;
+  v_serves boolean;
+  v_keys bytea[] := '{}';
+  v_all boolean[] := '{}';
+begin
+  for v_call in
+    with ended as (
+      delete from postrider.cache_calls c
+       where c.ctid = any (array(
+               select o.ctid
+                 from unnest(p_job, p_fence) as x(job, fence)
+                 join postrider.cache_calls o on o.job_id = x.job and o.fence = x.fence
+                order by o.key
+                  for update of o))
+      returning c.*)
+    select * from ended e order by e.key, e.job_id
+  loop
+    v_at := array_position(p_job, v_call.job_id);
+    v_serves := false;
+    v_fresh := null;
+    if p_seq[v_at] = any (p_done) and p_verdict[v_at] = 's' then
+      select * into v_job from postrider.jobs j where j.id = v_call.job_id;
+      select * into v_service from postrider.services s where s.name = v_job.service;
+      v_serves := true;
+      -- What an answer says must never undo the batch that it came with.
+      begin
+        if p_cache[v_at] = 'stale' then
+          update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp() where e.key = v_call.key;
+        elsif p_cache[v_at] = 'revalidated' then
+          if v_service.cache_mode = 'http' then
+            select f.fresh into v_fresh from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
+          end if;
+          update postrider.cache_entries e
+             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = p_headers[v_at],
+                 fresh = v_fresh, etag = coalesce(postrider.header_value(p_headers[v_at], 'etag'), e.etag),
+                 last_modified = coalesce(postrider.header_value(p_headers[v_at], 'last-modified'), e.last_modified)
+           where e.key = v_call.key and e.etag is not distinct from v_call.etag
+             and e.last_modified is not distinct from v_call.last_modified;
+          v_serves := v_fresh is null or v_fresh > interval '0';
+        else
+          v_serves := postrider.cache_store(
+            v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version);
+          if v_serves and v_service.cache_mode = 'http' then
+            select f.fresh > interval '0' into v_serves from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
+          end if;
+        end if;
+      exception when others then
+        v_serves := false;
+      end;
+      if not v_serves then
+        -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
+        insert into postrider.cache_passes as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
+            on conflict (key) do update set until = excluded.until;
+        v_serves := true;
+      end if;
+    end if;
+    if v_call.leads then
+      v_keys := v_keys || v_call.key;
+      v_all := v_all || v_serves;
+    end if;
+  end loop;
+  if v_keys <> '{}' then
+    perform postrider.cache_release(v_keys, v_all);
+  end if;
+end
+$$;
+comment on function postrider.cache_settle(
+  bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text) is
+  'private: stores the answers of calls that were made for the cache, and wakes who waited for them';

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.cache_stale(
+  p_call postrider.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text,
+  p_code text, p_status int, out status smallint, out headers bytea, out body bytea, out encoding text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select e.status, e.headers, e.body, e.encoding
+    from postrider.cache_entries e
+   where e.key = p_call.key and p_service.stale_if_error > interval '0' and not e.is_strict
+     and (p_code = 'http_status' and p_status in (200, 500, 502, 503, 504)
+          or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
+     and postrider.cache_reason(
+           e, clock_timestamp(),
+           case when p_service.cache_mode = 'http' then least(p_job.cache_ttl, coalesce(e.fresh, interval '0')) else p_job.cache_ttl end
+             + p_service.stale_if_error,
+           p_job.cache_version, p_job.cache_sensitive, p_app_version) = 'hit'
+$$;
+comment on function postrider.cache_stale(
+  postrider.cache_calls, postrider.jobs, postrider.services, text, text, int) is
+  'private: the answer that serves while the server fails (stale_if_error); nulls if there is none';

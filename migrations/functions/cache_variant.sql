@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The secondary key of RFC 9111 section 4.1. The salt is new whenever the row is: without the row no variant is found.
+create or replace function postrider.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) returns bytea
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_salt bytea;
+  v_names text[];
+begin
+  select v.salt, v.names into v_salt, v_names from postrider.cache_varies v where v.key = p_key;
+  if not found then
+    return p_key;
+  end if;
+  return sha256(p_key || v_salt || convert_to((
+    select string_agg(n.name || ':' || coalesce(h.value, ''), E'\n' order by n.name)
+      from unnest(v_names) n(name)
+      left join lateral (
+           select o.value::text
+             from (select 1 as place, * from jsonb_each(p_job) union all select 2, * from jsonb_each(p_service)) o
+            where lower(o.key) = n.name
+            order by o.place limit 1) h on true), 'UTF8'));
+end
+$$;
+comment on function postrider.cache_variant(bytea, jsonb, jsonb) is
+  'private: http mode: the key of the variant that the headers of job and service choose; the key itself if the answer has none';

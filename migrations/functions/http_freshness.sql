@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- RFC 9111 as a private cache: private is no obstacle and s-maxage is for others. No guess is made where the server says
+-- nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
+create or replace function postrider.http_freshness(
+  p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean, out vary text[])
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_control jsonb := postrider.cache_control(postrider.header_value(p_headers, 'cache-control'));
+  v_vary text := postrider.header_value(p_headers, 'vary');
+  v_expires text;
+  v_seconds numeric;
+begin
+  vary := array(
+    select distinct lower(btrim(n)) from string_to_table(v_vary, ',') n where btrim(n) <> '' order by 1);
+  is_storable := not v_control ? 'no-store' and not '*' = any (vary);
+  is_strict := v_control ?| '{no-cache,must-revalidate}';
+  if v_control ? 'no-cache' then
+    -- With field names (no-cache="set-cookie") it may be taken as if it had none.
+    v_seconds := 0;
+  elsif v_control ? 'max-age' then
+    v_seconds := case when v_control ->> 'max-age' ~ '^\d+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
+  else
+    v_expires := postrider.header_value(p_headers, 'expires');
+    if v_expires is not null then
+      v_seconds := coalesce(extract(epoch from postrider.http_time(v_expires)
+        - coalesce(postrider.http_time(postrider.header_value(p_headers, 'date')), p_now)), 0);
+    end if;
+  end if;
+  v_seconds := coalesce(v_seconds, 0) - coalesce(substring(postrider.header_value(p_headers, 'age') from '^\d{1,10}')::numeric, 0);
+  fresh := make_interval(secs => greatest(v_seconds, 0));
+end
+$$;
+comment on function postrider.http_freshness(bytea, timestamptz) is
+  'private: http mode: whether an answer may be stored, how long it serves from now on, whether it must never serve stale, and its Vary';
