@@ -25,15 +25,10 @@ as $$
 declare
   v_done bigint[];
 begin
-  v_done := postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job);
-  if cardinality(v_done) = cardinality(p_job) then
-    return;
-  end if;
-  v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
+  v_done := postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
   return query
   select j.id, j.method, postrider.job_url(j.url, j.use_cdn, s),
-         postrider.call_query(j.query, j.url, s),
-         postrider.call_headers(j.headers, j.url, s) || postrider.cache_validators(c),
+         postrider.call_query(j.query, j.url, s), postrider.call_headers(j.headers, j.url, s),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.body is not null then j.body
@@ -43,7 +38,7 @@ begin
            when j.timeout is null and (j.download_to is not null
                 or j.body_parts @? '$[*].file') then null else coalesce(j.timeout, s.timeout) end),
          case when j.download_to is not null then j.max_response else coalesce(j.max_response, s.max_response) end,
-         postrider.status_bounds(j.ok_statuses),
+         case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
          s.idempotency_header, coalesce(s.gzip_request, false),
          postrider.milliseconds(s.connect_timeout), postrider.milliseconds(s.first_byte_timeout),
          coalesce(s.allow_private_network, false),
@@ -55,10 +50,9 @@ begin
          case when j.body_parts is not null then postrider.part_texts(j.body_parts) end,
          case when j.body_parts is not null then postrider.part_bodies(j.body_parts) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml'
-    from unnest(p_fence, p_job) as x(fence, job)
+    from unnest(p_job) as x(job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
-    left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
 end
 $$;
