@@ -54,7 +54,7 @@ comment on column postrider.services.idempotency_header is 'name of the header t
 comment on column postrider.services.gzip_request is 'compress request bodies';
 comment on column postrider.services.cache_mode is
   'client: the job''s cache_ttl decides alone; http: the server''s Cache-Control decides, cache_ttl is the upper bound';
-comment on column postrider.services.cache_namespace is 'part of the cache key: services of one namespace and base share their entries';
+comment on column postrider.services.cache_namespace is 'part of the cache key: services with the same one share their entries; empty: the service''s own';
 comment on column postrider.services.cache_ignore is 'names of arguments that are not part of the cache key';
 comment on column postrider.services.stale_if_error is 'a cached answer that is too old by at most this much serves while the server fails';
 comment on column postrider.services.allow_private_network is 'private, loopback and link-local addresses may be called';

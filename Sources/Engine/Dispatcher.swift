@@ -215,7 +215,7 @@ struct Dispatcher: ~Copyable {
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isRich), now: now)
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged), now: now)
     }
 
     /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be

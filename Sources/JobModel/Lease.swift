@@ -35,18 +35,17 @@ public struct ClaimedJob: Sendable {
     public var okStatuses: StatusRanges
     /// How often a person asked for a new Idempotency-Key.
     public var rekey: Int16
-    /// Whether the database prepares the call and judges the answer: the job has a service, a validator, a cache …
-    public var isRich: Bool
+    /// Whether the database is to look at the answer before it is written; known once the call is.
+    public var isJudged = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
 
-    /// A job with all that its attempt and its verdict need; without a call it is a rich one.
+    /// A job with all that its attempt and its verdict need; without a call it is to be prepared.
     public init(lease: Lease, call: HTTPCall?, isAtMostOnce: Bool, okStatuses: StatusRanges, rekey: Int16 = 0) {
         self.lease = lease
         self.call = call
         self.isAtMostOnce = isAtMostOnce
         self.okStatuses = okStatuses
         self.rekey = rekey
-        isRich = call == nil
     }
 }

@@ -21,7 +21,6 @@ public struct ClaimReader: Sendable {
             lease: lease, call: nil, isAtMostOnce: result.bool(row, 5), okStatuses: .success,
             rekey: result.int16(row, 6))
         guard !result.bool(row, 17) else { return job }
-        job.isRich = false
         job.okStatuses = CallReader.okStatuses(result, row, 16)
         job.call = calls.call(result, row, from: 7, for: job)
         return job

@@ -41,6 +41,7 @@ struct BadInputTests {
         ("dedupe_key", "url, dedupe_key", "\(good), 'a'"), ("body_parts", "url, body_parts", "\(good), '[]'"),
         ("response_format", "url, response_format", "\(good), 'yaml'"),
         ("response_format", "url, response_format, method", "\(good), 'json', 'HEAD'"),
+        ("download_to", "url, download_to", "\(good), 'a.part'"),
         ("response_format", "url, response_format, download_to", "\(good), 'json', 'a'"),
         ("result_type", "url, result_type", "\(good), 'map'"),
         ("extract", "url, extract", "\(good), '$.a ? (@ > $x)'"),

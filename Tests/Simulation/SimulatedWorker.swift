@@ -251,6 +251,7 @@ final class SimulatedWorker {
             }
             var job = job
             job.call = HTTPCall(url: "http://h/")
+            job.isJudged = id % 3 > 0
             dispatcher.callPrepared(slot: slot, job)
             call(job, slot)
         }

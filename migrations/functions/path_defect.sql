@@ -9,6 +9,7 @@ as $$
     when left(p_path, 1) = '/' then 'is absolute'
     when p_path ~ '(^|/)\.\.?(/|$)' then 'holds . or .. as a step'
     when p_path ~ '(//|/$)' then 'holds an empty step'
+    when octet_length(substring(p_path from '[^/]*$')) > 240 then 'has a name of more than 240 bytes'
   end
 $$;
 comment on function postrider.path_defect(text) is

@@ -12,7 +12,7 @@ returns table (
   idempotency_header text, gzip boolean, connect_ms int, first_byte_ms int, private_network boolean,
   proxy text, interface text, ca text, certificate text, key text, pins text[],
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
-  download_to text, sha256 bytea, checks_xml boolean)
+  download_to text, sha256 bytea, checks_xml boolean, is_judged boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -25,10 +25,17 @@ as $$
 declare
   v_done bigint[];
 begin
-  v_done := postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
+  v_done := postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job);
+  if cardinality(v_done) = cardinality(p_job) then
+    return;
+  end if;
+  v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
   return query
   select j.id, j.method, postrider.job_url(j.url, j.use_cdn, s),
-         postrider.call_query(j.query, j.url, s), postrider.call_headers(j.headers, j.url, s),
+         case when s.query is not null then postrider.call_query(j.query, j.url, s)
+              when j.query is not null then postrider.pairs(j.query) end,
+         case when s.headers is not null then postrider.call_headers(j.headers, j.url, s)
+              when j.headers is not null then postrider.pairs(j.headers) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.body is not null then j.body
@@ -49,10 +56,14 @@ begin
            select c.line from postrider.cookies c where c.service = s.name and c.credential = '') end,
          case when j.body_parts is not null then postrider.part_texts(j.body_parts) end,
          case when j.body_parts is not null then postrider.part_bodies(j.body_parts) end,
-         j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml'
-    from unnest(p_job) as x(job)
+         j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
+         -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
+         j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
+           or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
+    from unnest(p_fence, p_job) as x(fence, job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
+    left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
 end
 $$;
