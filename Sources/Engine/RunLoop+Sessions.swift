@@ -109,7 +109,7 @@ extension RunLoop {
             dispatcher.pickup.connectionLost()
         case .notification(let news):
             if news.payload == "abort" { schedule.aborts = 0 } else { jobsAnnounced() }
-            if epoch != nil { schedule.tend = 0 }
+            if epoch != nil { schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews) }
         case .retryAt:
             break
         }
