@@ -60,7 +60,8 @@ PY
 }
 
 say 'worker dev: a private PostgreSQL, migrated, with a worker beside it'
-start "$worker" dev --concurrency 8 --log-format json >"$scratch/dev.out" 2>"$scratch/worker.log"
+mkdir "$scratch/files"
+start "$worker" dev --concurrency 8 --files "$scratch/files" --log-format json >"$scratch/dev.out" 2>"$scratch/worker.log"
 for _ in {1..300}; do
     database=$(sed -n "s/^ *psql '\(.*\)'$/\1/p" "$scratch/dev.out")
     [[ -n $database ]] && break
@@ -110,6 +111,19 @@ insert into postrider.jobs (tag, url) values ('abort', '$api/delay/10');
 commit;"
 until_true 10 'abort is running' "select state = 'running' from postrider.job_status where tag = 'abort'"
 
+say 'A service, and jobs that ask more of their answers: a shape, a part of the JSON, the cache, a file'
+query "
+begin;
+insert into postrider.services (name, base_url, headers) values ('bin', '$api', '{\"X-Team\": \"demo\"}');
+insert into postrider.jobs (tag, service, url, validator, extract)
+values ('shaped', 'bin', 'json', '{\"slideshow\": {\"title\": \"string\", \"slides\": [{\"title\": \"string\"}]}}',
+        '\$.slideshow.slides[*].title');
+insert into postrider.jobs (tag, service, url, validator)
+values ('misshaped', 'bin', 'json', '{\"slideshow\": {\"title\": \"number\"}}');
+insert into postrider.jobs (tag, service, url, cache_ttl) values ('cached', 'bin', 'uuid', '1 min'), ('cached', 'bin', 'uuid', '1 min');
+insert into postrider.jobs (tag, service, url, download_to) values ('file', 'bin', 'bytes/50000?seed=7', 'demo/bytes.bin');
+commit;"
+
 say 'Cancel one job that runs and one that waits'
 show "select s.tag, s.state, postrider.cancel(s.id) from postrider.job_status s where s.tag in ('abort', 'never') order by s.id"
 
@@ -121,6 +135,9 @@ show "select id, tag, state, attempt, method, regexp_replace(url, '^http://[^/]*
       from postrider.job_status order by id"
 say 'The answer of httpbin, as it came'
 show "select convert_from(body, 'UTF8') as body from postrider.job_status where tag = 'post'"
+say 'What was taken out of the answers, and what came from the cache'
+show "select tag, state, left(result::text, 60) as result, from_cache, error_code, error from postrider.job_status
+      where service = 'bin' order by id"
 say 'attempts: a row for each try'
 show "select job_id, attempt, status_code, error_code, first_byte_ms, total_ms, reused, remote_ip
       from postrider.attempts order by job_id, attempt"
@@ -157,12 +174,22 @@ select pg_temp.expect('a slow call ended at its limit',
     exists (select from job where tag = 'slow' and state = 'failed' and error_code = 'timeout'));
 select pg_temp.expect('a refused connection was tried twice and failed',
     exists (select from job where tag = 'refused' and state = 'failed' and attempt = 2 and error_code = 'connect'));
+select pg_temp.expect('a validator passed, and a part of the JSON is the result',
+    exists (select from job where tag = 'shaped' and state = 'succeeded' and jsonb_array_length(result) = 2));
+select pg_temp.expect('another did not, and says where',
+    exists (select from job where tag = 'misshaped' and state = 'failed' and error_code = 'validator'
+            and error like '%slideshow.title%'));
+select pg_temp.expect('two equal jobs made one call',
+    (select count(*) = 2 and count(*) filter (where from_cache) = 1 and count(distinct result) = 1
+     from job where tag = 'cached' and state = 'succeeded'));
+select pg_temp.expect('a file was downloaded', exists (select from job where tag = 'file' and state = 'succeeded'));
 select pg_temp.expect('two jobs are cancelled', (select count(*) = 2 from job where tag in ('abort', 'never')
     and state = 'cancelled'));
 select pg_temp.expect('queue_status agrees', exists (select from postrider.queue_status where queue = 'default'
-    and succeeded = 4 and failed = 3 and cancelled = 2 and scheduled = 1));
+    and succeeded = 8 and failed = 4 and cancelled = 2 and scheduled = 1));
 select pg_temp.expect('one worker is running', (select count(*) = 1 from postrider.worker_status where state = 'running'));
-select pg_temp.expect('recent_failures has the failed ones', (select count(*) = 3 from postrider.recent_failures));
+select pg_temp.expect('recent_failures has the failed ones', (select count(*) = 4 from postrider.recent_failures));
 " | tee "$scratch/verdict"
 if grep -q FAIL "$scratch/verdict"; then exit 1; fi
+[[ $(stat -c %s "$scratch/files/demo/bytes.bin") == 50000 ]] || { echo 'demo: the file has not its 50000 bytes' >&2; exit 1; }
 echo "demo: all $(grep -c '^ok' "$scratch/verdict") expectations met in $SECONDS s"
