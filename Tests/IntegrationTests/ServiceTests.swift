@@ -36,6 +36,29 @@ struct ServiceTests {
         _ = worker
     }
 
+    @Test(arguments: [
+        ("base_url", "'http://h/'", "name"), ("name, base_url", "'api', 'ftp://h/'", "base_url"),
+        ("name, cdn_url", "'api', 'h/x'", "cdn_url"), ("name, headers", "'api', '{\"Host\": \"h\"}'", "headers"),
+        ("name, query", "'api', '[1]'", "query"), ("name, timeout", "'api', '-1 s'", "timeout"),
+        ("name, max_response", "'api', -1", "max_response"), ("name, proxy", "'api', 'ftp://u:secret@p'", "proxy"),
+        ("name, proxy, cookies", "'api', 'http://u:secret@p', null", "cookies"),
+        ("name, interface", "'api', 'a b'", "interface"), ("name, tls", "'api', '{\"ca\": \"relative.pem\"}'", "tls"),
+        ("name, tls", "'api', '{\"pins\": [\"sha1//x\"]}'", "tls"), ("name, cache_mode", "'api', 'both'", "cache_mode"),
+        ("name, envelope", "'api', '{\"kode\": \"$.code\"}'", "envelope"),
+        ("name, idempotency_header", "'api', 'a b'", "idempotency_header"),
+    ])
+    func `a service that cannot work is refused, by column and without a secret`(
+        columns: String, values: String, named: String
+    ) throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("insert into postrider.services (\(columns)) values (\(values))")
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("services.\(named):"))
+        #expect(!text.contains("secret"))
+    }
+
     @Test func `headers and arguments of the service are added, those of the job win`() throws {
         let queue = try TestQueue()
         try service(

@@ -5,6 +5,20 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- PostgreSQL's own refusal of a null would quote the whole row, a proxy's password with it.
+  select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
+    (p_service.name is null, 'name'), (p_service.apply_to_absolute is null, 'apply_to_absolute'),
+    (p_service.max_wait is null, 'max_wait'), (p_service.html_is_502 is null, 'html_is_502'),
+    (p_service.cookies is null, 'cookies'), (p_service.gzip_request is null, 'gzip_request'),
+    (p_service.cache_mode is null, 'cache_mode'), (p_service.cache_namespace is null, 'cache_namespace'),
+    (p_service.cache_ignore is null, 'cache_ignore'), (p_service.allow_private_network is null, 'allow_private_network'),
+    (p_service.created_at is null, 'created_at')
+  ) as d(bad, c)
+  where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (p_service.name = '' or length(p_service.name) > 200,
      'name', 'must have 1 to 200 characters', 'Jobs refer to the service by it.'),
