@@ -159,11 +159,13 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     set_method(t, s);
     // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
     // slow first answer would hold up all others to that host.
-    if (!t->version_set || t->https != s->https) {
-        curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(s->https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-        curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)s->https);
+    // A download waits for the disk now and then, and on HTTP/2 libcurl 7.88 would let all of the connection wait.
+    bool shares = s->https && !t->part;
+    if (!t->version_set || t->https != shares) {
+        curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+        curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
         t->version_set = true;
-        t->https = s->https;
+        t->https = shares;
     }
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);

@@ -80,6 +80,21 @@ struct DownloadResumeTests {
         #expect(try folder.sha256("file") == sum)
     }
 
+    @Test func `over TLS a download has a connection of its own, beside those that others share`() throws {
+        let sum = try makeFile(megabytes: 16)
+        let driver = try AgentDriver(caFile: nginx.caFile, filesRoot: folder.path)
+        let base = "https://localhost:\(nginx.tlsPort)"
+        let small = HTTPCall(url: base + "/text", allowsPrivateNetwork: true)
+        #expect(try driver.run(small).httpVersion == "2")
+        var large = HTTPCall(url: base + "/large", allowsPrivateNetwork: true)
+        large.download = Download(path: "file")
+        let outcome = try driver.run(large)
+        #expect(outcome.httpVersion == "1.1" && outcome.download?.isComplete == true, "\(outcome)")
+        #expect(try folder.sha256("file") == sum)
+        let again = try driver.run(small)
+        #expect(again.httpVersion == "2" && again.reused)
+    }
+
     @Test func `a wrong SHA-256 ends as checksum and leaves nothing`() throws {
         _ = try makeFile(megabytes: 4)
         let driver = try AgentDriver(filesRoot: folder.path)

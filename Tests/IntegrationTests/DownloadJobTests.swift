@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `download_to`, from the row to the file.
+struct DownloadJobTests {
+    @Test func `a job whose download breaks off goes on where it was, and uses no attempt for that`() throws {
+        let folder = try TestFolder()
+        let nginx = try NginxServer(firstPort: 24_400)
+        try folder.shell("mkdir files; head -c 8388608 /dev/urandom >\(nginx.www)/large")
+        let sum = try folder.shell("sha256sum < \(nginx.www)/large").prefix(64)
+        let proxy = try CuttingProxy(to: nginx.port, cutEvery: 3 << 20)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        let id = try queue.insert(
+            "url, download_to, sha256, max_attempts, backoff",
+            "'http://127.0.0.1:\(proxy.port)/large', 'a/b', '\(sum)', 1, '{10 ms}'")
+        try queue.wait(30, for: id, toBe: "succeeded")
+        let rows = try queue.rows(
+            "select attempt::text, error_code from postrider.attempts where job_id = \(id) order by started_at")
+        #expect(rows == [["1", "truncated"], ["1", "truncated"], ["1", nil]])
+        #expect(try folder.sha256("files/a/b") == sum)
+        #expect(try queue.number("select coalesce(length(body), 0)::bigint from postrider.job_status") == 0)
+        _ = worker
+    }
+
+    @Test func `a worker without a files root says so`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, download_to", "'http://127.0.0.1:1/', 'x'")
+        try queue.wait(for: id, toBe: "failed")
+        let row = try queue.rows("select error_code, error from postrider.job_status where id = \(id)")
+        #expect(row.first?.first == "config" && row.first?.last??.contains("--files") == true, "\(row)")
+        _ = worker
+    }
+}
