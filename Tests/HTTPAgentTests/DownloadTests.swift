@@ -197,6 +197,20 @@ struct DownloadTests {
         #expect(failure.code == .tooLarge && failure.message.contains("9 bytes"))
     }
 
+    @Test func `progress counts the whole file, and what trickles in is on disk within seconds`() throws {
+        let head = "HTTP/1.1 206 Part\r\nContent-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\r\n45"
+        let target = try brokenOff("ETag: \"v1\"") { _ in [.send([UInt8](head.utf8)), .hang] }
+        driver.agent.start(call(target.url), slot: 3)
+        var seen: TransferProgress?
+        try TestClock.wait(15, for: "6 of 10 bytes, there are \(seen as Any)") {
+            try driver.turn(for: 50)
+            _ = driver.agent.takeFinished()
+            driver.agent.progress { seen = $0 }
+            return seen?.received == 6 && folder.size("file.part") == 6
+        }
+        #expect(seen?.slot == 3 && seen?.receiveTotal == 10)
+    }
+
     @Test func `redirects are followed, and their bodies are no file`() throws {
         let target = try TargetServer { request in
             request.path == "/moved"
