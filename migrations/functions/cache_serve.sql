@@ -90,6 +90,9 @@ begin
   if v_count > 0 then
     if true = any (v.is_special) then
       v_verdict := array_fill('s'::"char", array[v_count]);
+      v_code := array_fill(null::text, array[v_count]);
+      v_error := v_code;
+      v_result := array_fill(null::jsonb, array[v_count]);
       for i in 1 .. v_count loop
         continue when not v.is_special[i];
         v_body := v.body[i];

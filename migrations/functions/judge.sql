@@ -23,10 +23,11 @@ declare
   v_call postrider.cache_calls;
   v_kept record;
   v_answer record;
-  v_cache text[];
-  v_encoding text[];
-  v_result jsonb[];
-  v_outdates boolean[];
+  -- As long as the batch from the start: an array that is begun at its third element has one element, not three.
+  v_cache text[] := array_fill(null::text, array[cardinality(p_seq)]);
+  v_encoding text[] := v_cache;
+  v_result jsonb[] := array_fill(null::jsonb, array[cardinality(p_seq)]);
+  v_outdates boolean[] := array_fill(null::boolean, array[cardinality(p_seq)]);
   v_done bigint[];
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
