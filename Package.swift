@@ -43,7 +43,7 @@ let package = Package(
             exclude: ["README.md", "CHECKSUMS"],
             resources: [
                 .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"), .embedInCode("0003_cache.sql"),
-                .embedInCode("0004_progress.sql"),
+                .embedInCode("0004_progress.sql"), .embedInCode("0005_trees.sql"),
                 .embedInCode("functions"), .embedInCode("views"),
             ],
             swiftSettings: strict

@@ -37,6 +37,7 @@ public enum Migrations {
         MigrationFile(name: "0002_services.sql", bytes: PackageResources._002_services_sql),
         MigrationFile(name: "0003_cache.sql", bytes: PackageResources._003_cache_sql),
         MigrationFile(name: "0004_progress.sql", bytes: PackageResources._004_progress_sql),
+        MigrationFile(name: "0005_trees.sql", bytes: PackageResources._005_trees_sql),
     ]
 
     private static let functions = [
@@ -111,6 +112,7 @@ public enum Migrations {
         MigrationFile(name: "functions/leads.sql", bytes: PackageResources.leads_sql),
         MigrationFile(name: "functions/leave.sql", bytes: PackageResources.leave_sql),
         MigrationFile(name: "functions/make_tracks.sql", bytes: PackageResources.make_tracks_sql),
+        MigrationFile(name: "functions/members_ended.sql", bytes: PackageResources.members_ended_sql),
         MigrationFile(name: "functions/milliseconds.sql", bytes: PackageResources.milliseconds_sql),
         MigrationFile(name: "functions/pairs.sql", bytes: PackageResources.pairs_sql),
         MigrationFile(name: "functions/pairs_defect.sql", bytes: PackageResources.pairs_defect_sql),

@@ -72,10 +72,10 @@ extension Dispatcher {
             preparationLimit = max(1, entries.count / 2)
             guard entries.count == 1, let entry = entries.first else { return .report }
             unprepared.removeAll { $0.lease == entry.lease }
-            guard slots.release(entry.slot) != nil else { return .none }
+            guard let job = slots.release(entry.slot) else { return .none }
             let verdict = Verdict(
                 .failed, .internal, "the call could not be prepared by the database; please report it")
-            write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil), now: now)
+            write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
             return .reportJob(entry.lease.jobID)
         case .failure:
             rest(now: now)

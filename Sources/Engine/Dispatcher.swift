@@ -150,13 +150,17 @@ struct Dispatcher: ~Copyable {
         return change
     }
 
-    /// A finish is stored. Returns how many of its attempts were refused because their lease had ended.
-    mutating func finishReturned(_ number: UInt64, stored: Int) -> Int {
-        guard let exchange = exchanges[number], let batch = exchange.batch else { return 0 }
+    /// A finish is stored. Returns how many of its attempts were refused because their lease had ended, and what the
+    /// others set off.
+    mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, sequel: Sequel) {
+        guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
         exchanges[number]?.batch = nil
         if exchange.claim == nil { exchanges[number] = nil }
         batchLimit = min(ExchangePolicy.finishLimit, batchLimit * 2)
-        return batch.attempts.count - stored
+        let sequel = batch.sequel
+        // The next step of a chain may be ready.
+        if sequel.contains(.tree) { isHungry = true }
+        return (batch.attempts.count - stored, sequel)
     }
 
     /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
@@ -205,7 +209,7 @@ struct Dispatcher: ~Copyable {
         finished.removeFirst()
         let verdict = Verdict(
             .failed, .internal, "the answer could not be stored by the database; please report it")
-        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil), now: now)
+        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
         return .reportJob(first.lease.jobID)
     }
 
@@ -215,7 +219,10 @@ struct Dispatcher: ~Copyable {
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged), now: now)
+        write(
+            FinishedAttempt(
+                lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: job.sequel),
+            now: now)
     }
 
     /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be
@@ -228,7 +235,7 @@ struct Dispatcher: ~Copyable {
                 .unknown, .lostWorker,
                 "the worker was stopped before the answer came; it is not known whether the server acted on it")
             : Verdict(.handedBack, .lostWorker, "the worker was stopped before the answer came; no attempt was used")
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil), now: now)
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
     }
 
     /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.

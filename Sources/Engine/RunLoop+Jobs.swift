@@ -83,7 +83,7 @@ extension RunLoop {
 
     /// Notes what the database has stored, and what it refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let refused = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        let (refused, _) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused)) }
     }
 

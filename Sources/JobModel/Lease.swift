@@ -37,6 +37,8 @@ public struct ClaimedJob: Sendable {
     public var rekey: Int16
     /// Whether the database is to look at the answer before it is written; known once the call is.
     public var isJudged = false
+    /// What the end of the job sets off.
+    public var sequel: Sequel = []
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
 

@@ -20,6 +20,8 @@ public struct ClaimReader: Sendable {
         var job = ClaimedJob(
             lease: lease, call: nil, isAtMostOnce: result.bool(row, 5), okStatuses: .success,
             rekey: result.int16(row, 6))
+        if result.bool(row, 18) { job.sequel.insert(.tree) }
+        if result.bool(row, 19) { job.sequel.insert(.outcome) }
         guard !result.bool(row, 17) else { return job }
         job.okStatuses = CallReader.okStatuses(result, row, 16)
         job.call = calls.call(result, row, from: 7, for: job)

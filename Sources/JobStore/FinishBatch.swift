@@ -13,6 +13,8 @@ public struct FinishedAttempt: Sendable {
     public var outcome: CallOutcome?
     /// Whether the database is to judge the answer before it is written.
     public var isJudged: Bool
+    /// What the end of the job sets off.
+    public var sequel: Sequel
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {
@@ -20,11 +22,14 @@ public struct FinishedAttempt: Sendable {
     }
 
     /// An attempt with its verdict.
-    public init(lease: Lease, verdict: Verdict, outcome: CallOutcome?, isJudged: Bool = false) {
+    public init(
+        lease: Lease, verdict: Verdict, outcome: CallOutcome?, isJudged: Bool = false, sequel: Sequel = []
+    ) {
         self.lease = lease
         self.verdict = verdict
         self.outcome = outcome
         self.isJudged = isJudged
+        self.sequel = sequel
     }
 }
 
@@ -44,6 +49,9 @@ public struct FinishBatch: Sendable {
             (left.lease.track, left.lease.seq) < (right.lease.track, right.lease.seq)
         }
     }
+
+    /// What the ends in this batch set off, all together.
+    public var sequel: Sequel { attempts.reduce(into: []) { $0.formUnion($1.sequel) } }
 
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }

@@ -79,8 +79,9 @@ begin
         from gone g
           on conflict (job_id) do update
              set key = excluded.key, seq = excluded.seq, run_at = excluded.run_at)
-    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
-    select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
+    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
+           g.expires_at, g.parent_id, g.is_followed
       from gone g;
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found));

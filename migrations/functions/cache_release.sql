@@ -32,8 +32,9 @@ begin
     delete from postrider.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
   unwaited as (
     delete from postrider.cache_waits w using gone g where w.ctid = g.spot)
-  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
-  select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at
+  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
+         o.expires_at, o.parent_id, o.is_followed
     from (select * from gone g order by g.seq) o;
   get diagnostics v_moved = row_count;
   if v_moved > 0 then

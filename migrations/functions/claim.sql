@@ -20,7 +20,8 @@ create or replace function postrider.claim(
 returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
-  timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean)
+  timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean, is_member boolean,
+  is_followed boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -66,7 +67,8 @@ begin
        set worker = p_worker, fence = v_fence, attempt = r.attempt + 1, since = now()
       from picked p
      where r.ctid = p.spot
-    returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey)
+    returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey,
+      r.parent_id, r.is_followed)
   select t.track, t.seq, t.fence, t.job_id, t.attempt,
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
@@ -79,7 +81,9 @@ begin
          case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
          postrider.milliseconds(j.timeout), j.max_response,
          case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
-         postrider.job_is_rich(j)
+         postrider.job_is_rich(j) or case when t.parent_id is not null
+           then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end,
+         t.parent_id is not null, t.is_followed
     from taken t
     join postrider.jobs j on j.id = t.job_id;
 end

@@ -8,7 +8,10 @@
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
--- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other.
+-- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what members_ended
+-- locks it locks with SKIP LOCKED.
+--
+-- A job that is followed does not end here: its end waits in outcomes for conclude.
 create or replace function postrider.finish(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
@@ -27,6 +30,9 @@ set enable_mergejoin = off
 as $$
 declare
   v_done bigint[];
+  v_parents bigint[];
+  v_members bigint[];
+  v_states "char"[];
 begin
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
@@ -39,7 +45,8 @@ begin
     delete from postrider.ready r
      using x
      where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
-    returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at, x.*,
+    returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
+      r.parent_id, r.is_followed, x.*,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
            when x.verdict = 'p' and r.expires_at <= now() then 'f'
            when x.verdict = 'h' and r.expires_at <= now() then 'e'
@@ -54,7 +61,18 @@ begin
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result
       from gone g
-     where g.outcome in ('s', 'f', 'u', 'e')),
+     where g.outcome in ('s', 'f', 'u', 'e') and not g.is_followed),
+  followed as (
+    insert into postrider.outcomes (
+      job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
+      status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
+      bytes_sent, bytes_received, cache, encoding, result, parent_id)
+    select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
+      g.status, g.rekey, g.outcome, g.reused, g.http,
+      case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
+      g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id
+      from gone g
+     where g.outcome in ('s', 'f', 'u', 'e') and g.is_followed),
   tried as (
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
@@ -64,17 +82,26 @@ begin
       from gone g
      where g.outcome in ('r', 'h', 'p')),
   again as (
-    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
              (select j.backoff from postrider.jobs j where j.id = g.job_id),
              case when g.outcome = 'p' then 1 else g.attempt end, g.retry_after_ms) end,
-           g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at
+           g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
+           g.parent_id, g.is_followed
       from gone g
      where g.outcome in ('r', 'h', 'p')),
   tally as (
     insert into postrider.tallies (track, state, jobs)
     select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
-  select array_agg(g.seq) into v_done from gone g;
+  select array_agg(g.seq),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e'))
+    into v_done, v_parents, v_members, v_states
+    from gone g;
+  if v_parents is not null then
+    perform postrider.members_ended(v_parents, v_members, v_states);
+  end if;
   return coalesce(v_done, '{}');
 end
 $$;

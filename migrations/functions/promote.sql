@@ -23,9 +23,9 @@ begin
   gone as (
     delete from postrider.scheduled s using due d where s.ctid = d.spot returning s.*),
   placed as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
-           g.expires_at
+           g.expires_at, g.parent_id, g.is_followed
       from (select * from gone order by run_at, job_id) g)
   select count(*), max(g.run_at) into moved, latest from gone g;
 end

@@ -49,8 +49,9 @@ begin
     insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', v_error from gone g where g.outcome = 'r'),
   again as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
-    select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
+           o.expires_at, o.parent_id, o.is_followed
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
     insert into postrider.tallies (track, state, jobs)

@@ -24,10 +24,12 @@ begin
   perform postrider.feed_job(reschedule.id);
   delete from postrider.ready r
    where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
-  returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.since as at into v_row;
+  returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
+    r.since as at into v_row;
   if not found then
     delete from postrider.scheduled s where s.job_id = reschedule.id
-    returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.run_at as at into v_row;
+    returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.is_followed,
+      s.run_at as at into v_row;
   end if;
   if v_row is null then
     raise exception using errcode = 'PR005',
@@ -42,9 +44,9 @@ begin
     select t.id into v_track from postrider.tracks t
      where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
   end if;
-  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
-          v_row.rekey, v_row.at_most_once, v_row.expires_at);
+          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed);
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, smallint) is

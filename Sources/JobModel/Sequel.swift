@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the end of a job sets off beyond its result.
+public struct Sequel: OptionSet, Sendable {
+    /// One bit for each.
+    public let rawValue: UInt8
+
+    /// The options with these bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// A batch or chain hears of it, and other jobs may become ready.
+    public static let tree = Sequel(rawValue: 1)
+    /// Callbacks, hooks or notices are to run in the transaction that ends the job.
+    public static let outcome = Sequel(rawValue: 2)
+}
