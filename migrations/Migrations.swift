@@ -96,6 +96,7 @@ public enum Migrations {
         MigrationFile(name: "functions/http_time.sql", bytes: PackageResources.http_time_sql),
         MigrationFile(name: "functions/is_html.sql", bytes: PackageResources.is_html_sql),
         MigrationFile(name: "functions/job_defect.sql", bytes: PackageResources.job_defect_sql),
+        MigrationFile(name: "functions/job_is_followed.sql", bytes: PackageResources.job_is_followed_sql),
         MigrationFile(name: "functions/job_is_good.sql", bytes: PackageResources.job_is_good_sql),
         MigrationFile(name: "functions/job_is_regular.sql", bytes: PackageResources.job_is_regular_sql),
         MigrationFile(name: "functions/job_is_rich.sql", bytes: PackageResources.job_is_rich_sql),

@@ -16,7 +16,7 @@ declare
   v_rows bigint;
   v_doubtful bigint;
   v_later bigint;
-  v_expiring bigint;
+  v_special bigint;
   v_is_large boolean;
   v_is_heard boolean;
   v_is_queued boolean;
@@ -103,10 +103,11 @@ begin
     end;
   end if;
 
-  select count(*), count(n.expires_at), count(*) filter (where n.run_at > now()),
+  select count(*), count(*) filter (where n.expires_at is not null or postrider.job_is_followed(row(n.*)::postrider.jobs)),
+         count(*) filter (where n.run_at > now()),
          count(*) filter (where (postrider.job_is_regular(row(n.*)::postrider.jobs) and postrider.url_is_regular(n.url)
                                  and postrider.host_is_plain(split_part(n.url, '/', 3))) is not true)
-    into v_rows, v_expiring, v_later, v_doubtful
+    into v_rows, v_special, v_later, v_doubtful
     from new_rows n;
 
   if v_doubtful > 0 then
@@ -123,8 +124,9 @@ begin
   end if;
 
   if v_later > 0 then
-    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at)
-    select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at
+    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+    select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
+           postrider.job_is_followed(row(n.*)::postrider.jobs)
       from new_rows n
      cross join lateral (
            select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
@@ -137,7 +139,7 @@ begin
     return null;
   end if;
 
-  if v_expiring = 0 and (v_rows - v_later >= 10000 or v_is_queued) then
+  if v_special = 0 and (v_rows - v_later >= 10000 or v_is_queued) then
     -- Sorting would lose the order of the ids in a list; the lists of a million rows take 8 MB. Set here and not
     -- above, where each setting costs every INSERT some microseconds.
     v_work_mem := current_setting('work_mem');
@@ -151,8 +153,9 @@ begin
      group by 1, 2, 3, 4, 5, n.id / 1000;
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
   else
-    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
-    select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at
+    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+    select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
+           postrider.job_is_followed(row(n.*)::postrider.jobs)
       from new_rows n
      cross join lateral (
            select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
