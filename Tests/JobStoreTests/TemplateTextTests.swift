@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// How templates are written: what of a text is one, and which are refused.
+struct TemplateTextTests {
+    /// A text, the names that its templates begin with, how each is read, and the beginning of why it is refused.
+    struct Case: Sendable {
+        var text: String
+        var names = ""
+        var paths = ""
+        var reason: String?
+    }
+
+    static let cases: [Case] = [
+        Case(text: ""),
+        Case(text: "plain { text } }}"),
+        Case(text: "/a/{{register.body.data.id}}", names: "register", paths: "register|body|data|id"),
+        Case(text: "{{ a.status }}{{\ta.status\n}}", names: "a", paths: "a|status"),
+        Case(text: "{{list.body[0].x}} {{list.body.0.x}}", names: "list", paths: "list|body|0|x"),
+        Case(text: "{{b.body[-1]}}{{a.status}}", names: "a,b", paths: "a|status;b|body|-1"),
+        Case(text: #"{{"my step".body["a.key"]}}"#, names: "my step", paths: "my step|body|a.key"),
+        Case(text: "{{prev}}{{item.a}}{{fan.results}}", names: "fan,item,prev", paths: "fan|results;item|a;prev"),
+        Case(text: "{{a-b_1.body.ü}}", names: "a-b_1", paths: "a-b_1|body|ü"),
+        Case(text: "{{{{ literal"),
+        Case(text: "{{{{literal}} {{a}}", names: "a", paths: "a"),
+        Case(text: "{{{{{{a}}", names: "a", paths: "a"),
+        Case(text: #"{"x":{{{a.body}}}}"#, names: "a", paths: "a|body"),
+        Case(text: "{{a.body", reason: "holds a {{ that no }} closes"),
+        Case(text: "{{a}} {{b.body", names: "a", paths: "a", reason: "holds a {{ that no }} closes"),
+        Case(text: "{{a{b}}", reason: "holds a {{ that no }} closes"),
+        Case(text: "{{}}", paths: "?", reason: "holds an empty template"),
+        Case(text: "{{  }}", paths: "?", reason: "holds an empty template"),
+        Case(text: "{{a..b}}", paths: "?", reason: "holds a template that cannot be read: {{a..b}}"),
+        Case(text: "{{a.}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{.a}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{a b}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{a|upper}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{$.a.body}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{a[x]}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: "{{a[*]}}", paths: "?", reason: "holds a template that cannot be read"),
+        Case(text: #"{{"a\"b"}}"#, paths: "?", reason: "holds a template that cannot be read"),
+    ]
+
+    @Test func `a text's templates are found, read or refused`() throws {
+        let queue = try TestQueue()
+        for test in Self.cases {
+            var parameters = PGParameters()
+            parameters.append(text: test.text)
+            let row = try queue.connection.query(
+                """
+                select array_to_string(postrider.template_names($1), ','),
+                       (select coalesce(string_agg(coalesce(array_to_string(p, '|'), '?'), ';' order by p), '')
+                          from postrider.template_paths($1) p),
+                       (postrider.template_defect($1)).reason
+                """, &parameters)
+            #expect(row.optionalText(0, 0) == test.names, "\(test.text)")
+            #expect(row.optionalText(0, 1) == test.paths, "\(test.text)")
+            let reason = row.optionalText(0, 2)
+            #expect(reason?.hasPrefix(test.reason ?? "-") ?? (test.reason == nil), "\(test.text): \(reason ?? "")")
+        }
+    }
+
+    @Test func `a text of many templates is refused at once`() throws {
+        let queue = try TestQueue()
+        #expect(
+            try queue.text("select (postrider.template_defect(repeat('{{a.status}}', 100000))).reason")
+                == "holds more than 1000 templates")
+        #expect(try queue.text("select (postrider.template_defect(repeat('{{a.status}}', 1000))).reason") == nil)
+        #expect(
+            try queue.text("select (postrider.template_defect('{{' || repeat('a', 3000) || '}}')).reason")
+                == "holds a template of more than 2000 characters")
+    }
+}

@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What can be told without the tree. Whether a name is visible, submit tells for a whole spec; whether there is a value,
+-- only resolve can.
+create or replace function postrider.template_defect(p_value text, out reason text, out hint text)
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts text[];
+  v_path text[];
+begin
+  if p_value is null or position('{{' in p_value) = 0 then
+    return;
+  end if;
+  -- Counted by their length, before they are cut out.
+  if (length(p_value) - length(replace(p_value, '{{', ''))) / 2 > 1000 then
+    reason := 'holds more than 1000 templates';
+    hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
+    return;
+  end if;
+  v_parts := postrider.template_parts(p_value);
+  for i in 1 .. cardinality(v_parts) loop
+    if i % 2 = 1 then
+      -- An escaped one has become {{ here, so the text itself tells what is open.
+      continue;
+    end if;
+    v_path := postrider.template_path(v_parts[i]);
+    if v_parts[i] = '' then
+      reason := 'holds an empty template';
+      hint := 'Name a step and what is wanted of it, like {{register.body.id}}; a literal {{ is written {{{{.';
+    elsif v_path is null then
+      reason := format('holds a template that cannot be read: {{%s}}', left(v_parts[i], 100));
+      hint := 'Write a step''s name and the way to the value: {{list.body.items[0].id}}; names with other characters '
+        'stand in double quotes. A literal {{ is written {{{{.';
+    elsif length(v_parts[i]) > 2000 then
+      reason := 'holds a template of more than 2000 characters';
+      hint := 'Give the step a shorter name, or an extract that brings its result closer.';
+    end if;
+    if reason is not null then
+      return;
+    end if;
+  end loop;
+  if position('{{' in regexp_replace(p_value, '\{\{\{\{|\{\{[^{}]*\}\}', '', 'g')) > 0 then
+    reason := 'holds a {{ that no }} closes';
+    hint := 'Close it, like {{register.body.id}}; a literal {{ is written {{{{.';
+  end if;
+end
+$$;
+comment on function postrider.template_defect(text) is
+  'private: why the templates in a text cannot be read, and what would be right; nulls for good ones';

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Two passes of one expression, both linear in the text. Neither an expression nor the escape can begin where the other
+-- does, and no expression holds a brace, so {"a":{{{step.body}}}} is read as it looks.
+create or replace function postrider.template_parts(p_value text) returns text[]
+language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_literals text[] := regexp_split_to_array(p_value, '\{\{\{\{|\{\{[^{}]*\}\}');
+  v_found text[] := array(select m.part[1] from regexp_matches(p_value, '(\{\{\{\{|\{\{[^{}]*\}\})', 'g') as m(part));
+  v_parts text[] := v_literals[1:1];
+begin
+  for i in 1 .. cardinality(v_found) loop
+    if v_found[i] = '{{{{' then
+      v_parts[cardinality(v_parts)] := v_parts[cardinality(v_parts)] || '{{' || v_literals[i + 1];
+    else
+      v_parts := v_parts || btrim(substr(v_found[i], 3, length(v_found[i]) - 4), E' \t\r\n') || v_literals[i + 1];
+    end if;
+  end loop;
+  return v_parts;
+end
+$$;
+comment on function postrider.template_parts(text) is
+  'private: a text cut at its templates: literal, what stands between {{ and }}, literal, ...; {{{{ has become {{';
