@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small API with a database of its own, for tests and for `make demo`.
+
+Accounts, for chains: who registers gets an id, and what is asked for next depends on the answers.
+
+    POST /register {"username"}    {"data": {"id", "username", "team", "fresh"}}; fresh: the name was not taken
+    GET  /users/ID                 {"data": {"id", "username", "team", "avatar"}}
+    GET  /avatars/ID               an SVG picture
+    GET  /teams/NAME               {"data": {"name", "members": [ids]}}
+    POST /welcome {"id"}           {"data": {"greeting"}}; without a body the last one who registered is greeted
+
+Lists, for pagination. `of` is how many items there are (95), `limit` how many a page has (10, at most 100):
+
+    GET /items?page                {"code": 200, "data": {"list", "page", "pages", "total"}}
+    GET /offset?offset             the array itself
+    GET /cursor?after              {"items", "next"}: next is null on the last page
+    GET /link?page                 the array itself, and a Link header (RFC 8288)
+                                   as=absolute, path, query: how the reference is written
+                                   in=body: {"items", "links": {"next"}} and no header
+
+What may go wrong there, each at page N: loop=N (next leads back to page 1), away=N (next leads to another origin),
+odd=N (no list where one was), fail=N (status 503, once for each `run`); slow=MS for each page.
+
+Everywhere: GET /calls gives all requests so far, in order: [{"at", "method", "path", "key"}].
+"""
+
+import os
+import sqlite3
+import time
+
+from flask import Flask, Response, g, jsonify, request
+
+app = Flask(__name__)
+app.json.sort_keys = False
+database = sqlite3.connect(os.environ.get("SMALL_API_DATABASE", ":memory:"), check_same_thread=False, isolation_level=None)
+database.executescript(
+    """
+    create table if not exists users (id integer primary key, username text not null unique, team text not null);
+    create table if not exists greetings (id integer not null);
+    create table if not exists calls (at real not null, method text not null, path text not null, key text);
+    create table if not exists failures (run text primary key);
+    """
+)
+
+
+@app.before_request
+def note():
+    if request.path != "/calls":
+        database.execute(
+            "insert into calls values (?, ?, ?, ?)",
+            (time.time(), request.method, request.full_path.rstrip("?"), request.headers.get("Idempotency-Key")),
+        )
+
+
+def missing(what):
+    return jsonify(error=f"{what} does not exist"), 404
+
+
+@app.post("/register")
+def register():
+    username = (request.get_json(silent=True) or {}).get("username")
+    if not isinstance(username, str) or not username:
+        return jsonify(error="username is missing"), 400
+    team = "early" if username[0].lower() < "n" else "late"
+    fresh = database.execute(
+        "insert into users (username, team) values (?, ?) on conflict do nothing", (username, team)
+    ).rowcount
+    number = database.execute("select id from users where username = ?", (username,)).fetchone()[0]
+    return jsonify(data={"id": number, "username": username, "team": team, "fresh": fresh == 1}), 201 if fresh else 200
+
+
+@app.get("/users/<int:number>")
+def user(number):
+    row = database.execute("select username, team from users where id = ?", (number,)).fetchone()
+    if row is None:
+        return missing(f"user {number}")
+    return jsonify(data={"id": number, "username": row[0], "team": row[1], "avatar": f"/avatars/{number}"})
+
+
+@app.get("/avatars/<int:number>")
+def avatar(number):
+    row = database.execute("select username from users where id = ?", (number,)).fetchone()
+    if row is None:
+        return missing(f"user {number}")
+    letter = row[0][0].upper() if row[0][0].isalnum() else "?"
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><text x="20" y="40">{letter}</text></svg>'
+    return Response(svg, mimetype="image/svg+xml")
+
+
+@app.get("/teams/<name>")
+def team(name):
+    members = [row[0] for row in database.execute("select id from users where team = ? order by id", (name,))]
+    return jsonify(data={"name": name, "members": members}) if members else missing(f"team {name}")
+
+
+@app.post("/welcome")
+def welcome():
+    number = (request.get_json(silent=True) or {}).get("id")
+    if number is None:
+        row = database.execute("select id, username from users order by id desc limit 1").fetchone()
+    else:
+        row = database.execute("select id, username from users where id = ?", (number,)).fetchone()
+    if row is None:
+        return missing("the user")
+    database.execute("insert into greetings values (?)", (row[0],))
+    return jsonify(data={"greeting": f"Welcome, {row[1]}!"})
+
+
+@app.get("/calls")
+def calls():
+    rows = database.execute("select at, method, path, key from calls order by rowid").fetchall()
+    return jsonify([{"at": row[0], "method": row[1], "path": row[2], "key": row[3]} for row in rows])
+
+
+# Lists
+
+
+def number(name, default):
+    return request.args.get(name, default, type=int)
+
+
+def begin(page):
+    """What each list does first: waits, fails. An answer, or None to go on."""
+    g.page = page
+    time.sleep(number("slow", 0) / 1000)
+    if page == number("fail", 0):
+        first = database.execute(
+            "insert into failures values (?) on conflict do nothing", (request.path + request.args.get("run", ""),)
+        ).rowcount
+        if first:
+            return jsonify(error="not now"), 503
+    return jsonify(code=200, data={}, error="something else") if page == number("odd", 0) else None
+
+
+def size():
+    return max(1, min(number("limit", 10), 100))
+
+
+def items(start):
+    """The items from start on, and whether there are more."""
+    total = number("of", 95)
+    numbers = range(start, min(start + size(), total))
+    return [{"id": n + 1, "name": f"item {n + 1}"} for n in numbers], start + size() < total
+
+
+@app.route("/items", methods=["GET", "POST"])
+def by_page():
+    page = number("page", 1)
+    if (answer := begin(page)) is not None:
+        return answer
+    found, _ = items((page - 1) * size())
+    total = number("of", 95)
+    return jsonify(code=200, data={"list": found, "page": page, "pages": -(-total // size()), "total": total})
+
+
+@app.get("/offset")
+def by_offset():
+    start = number("offset", 0)
+    if (answer := begin(start // size() + 1)) is not None:
+        return answer
+    return jsonify(items(start)[0])
+
+
+@app.get("/cursor")
+def by_cursor():
+    after = request.args.get("after", "")
+    # Characters that must be encoded in a query, as opaque cursors have them.
+    page = int(after.split("&")[0][2:]) if after.startswith("p=") else 1
+    if (answer := begin(page)) is not None:
+        return answer
+    found, more = items((page - 1) * size())
+    following = 1 if page == number("loop", 0) else page + 1
+    return jsonify(items=found, next=f"p={following}&/+é" if more else None)
+
+
+@app.get("/link")
+def by_link():
+    page = number("page", 1)
+    if (answer := begin(page)) is not None:
+        return answer
+    found, more = items((page - 1) * size())
+    args = request.args.to_dict()
+    args["page"] = str(1 if page == number("loop", 0) else page + 1)
+    query = "?" + "&".join(f"{name}={value}" for name, value in args.items())
+    origin = "http://elsewhere.example" if page == number("away", 0) else request.host_url.rstrip("/")
+    form = "absolute" if page == number("away", 0) else request.args.get("as", "absolute")
+    target = {"absolute": origin + "/link" + query, "path": "/link" + query, "query": query}[form]
+    if request.args.get("in") == "body":
+        return jsonify(items=found, links={"next": target if more else None})
+    response = jsonify(found)
+    if more:
+        response.headers["Link"] = f'<{origin}/link?page=1>; rel="first prefetch", <{target}>; title="a, b"; rel="next"'
+    return response

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// The small API of `Tests/SmallAPI/api.py` on a loopback port, with an empty database of its own; ends with the object.
+public final class SmallAPIServer: Sendable {
+    /// `http://127.0.0.1:PORT`.
+    public let url: String
+    private let process: Int32
+
+    /// Starts it and waits until it takes connections.
+    public init() throws {
+        let port = try TargetServer.freePort()
+        url = "http://127.0.0.1:\(port)"
+        let folder = try HttpbinServer.projectFolder()
+        process = try ChildProcess.spawn(
+            [
+                folder + "/.postrider/venv/bin/python", "-B", "-m", "gunicorn", "--bind", "127.0.0.1:\(port)",
+                "--worker-class", "gevent", "--worker-connections", "2000", "--log-level", "error",
+                "--chdir", folder + "/Tests/SmallAPI", "api:app",
+            ], output: -1)
+        try TestClock.wait(20, for: "the small API on port \(port)") { TargetServer.isTaken(port) }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+    }
+}
