@@ -25,13 +25,16 @@ create table postrider.trees (
   mode "char" not null,                    -- of a batch: a all · s settle · f first
   state "char" not null default 'w',       -- w waiting for its turn or its commit · o open · final ones as in results
   is_followed boolean not null default false,
+  is_planted boolean not null default false,   -- its INSERT has committed, or is about to
+  is_expanding boolean not null default false,  -- the members that each asks for are still to be made
   is_draining boolean not null default false,  -- final, and some members are still to be ended
   max_parallel int,
-  cursor int not null default 0,           -- no member at a position up to here still waits
+  reached int not null default -1,         -- no member at a position up to here still waits
   children int not null default 0,
-  running int not null default 0,          -- members that were let go and have not ended
+  released int not null default 0,         -- members that do not wait any more
   finished int not null default 0,
   failed int not null default 0,
+  succeeded int not null default 0,
   failed_job_id bigint,                    -- the first that failed
   run_at timestamptz not null,             -- the latest of its own and its ancestors'
   expires_at timestamptz,                  -- the earliest of its own and its ancestors'
@@ -57,6 +60,7 @@ create table postrider.tree_deltas (
   id bigint generated always as identity primary key,
   tree_id bigint not null,
   added int not null default 0,
+  released int not null default 0,         -- members that ended before they were let go
   finished int not null default 0,
   failed int not null default 0,
   succeeded int not null default 0,

@@ -3,7 +3,7 @@
 /// What the duties session is asked to do; the raw value is part of a statement's tag.
 enum Duty: UInt64, CaseIterable {
     case beat = 1
-    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress
+    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle
 }
 
 /// Tags of statements, by which their answers are known.

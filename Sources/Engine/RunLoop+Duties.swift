@@ -29,6 +29,10 @@ extension RunLoop {
         if dispatcher.slots.inUse > 0 || hasReportedProgress, due(&schedule.progress, Schedule.progressInterval) {
             reportProgress(worker)
         }
+        if !dutiesUnderWay.contains(.settle), now >= treeMarks.due {
+            StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
+            send(.settle, StoreStatement.settle)
+        }
         survey()
         if let epoch { leadersDuties(worker, epoch) }
     }
@@ -118,6 +122,7 @@ extension RunLoop {
             if (held == nil) != (epoch == nil) {
                 configuration.log(.leading(held != nil))
                 marks = LeaderMarks()
+                if held != nil { treeMarks.leads(now: now) }
             }
             epoch = held
         case .tend:
@@ -126,6 +131,9 @@ extension RunLoop {
             if result.int64(0, 1) > 0 { jobsAnnounced() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
+        case .settle:
+            treeMarks.settled(to: result.optionalInt64(0, 0), leads: epoch != nil, now: now)
+            if result.int32(0, 1) > 0 { jobsAnnounced() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
         case .setIdle:

@@ -83,7 +83,8 @@ extension RunLoop {
 
     /// Notes what the database has stored, and what it refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let (refused, _) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        let (refused, sequel) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        if sequel.contains(.tree) { treeMarks.membersEnded(now: now) }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused)) }
     }
 

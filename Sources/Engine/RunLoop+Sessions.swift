@@ -93,6 +93,7 @@ extension RunLoop {
         case .ready:
             configuration.log(.connected(session: "duties"))
             schedule = Schedule()
+            treeMarks.membersEnded(now: now)
             dispatcher.lookout = Lookout()
             jobsAnnounced()
         case .result(let tag, let result):
@@ -102,6 +103,7 @@ extension RunLoop {
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
+            if duty == .settle { treeMarks.settled(to: nil, leads: epoch != nil, now: now) }
             configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))

@@ -43,6 +43,7 @@ public final class RunLoop {
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
     var marks = LeaderMarks()
+    var treeMarks = TreeMarks()
     var isFullTend = false
     var tendStarted: UInt64 = 0
 
@@ -149,6 +150,7 @@ public final class RunLoop {
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
             moment = min(moment, schedule.earliest(leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0))
+            if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
         }
         let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)
         if let due = dispatcher.nextLook(canSurvey: canSurvey) { moment = min(moment, due) }

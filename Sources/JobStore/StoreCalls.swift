@@ -87,6 +87,13 @@ public enum StoreCalls {
         parameters.append(int64s: leases.map(\.jobID))
     }
 
+    /// `settle`: deltas with an id above `after`.
+    public static func settle(_ look: (after: Int64, isWhole: Bool), into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int64: look.after)
+        parameters.append(bool: look.isWhole)
+    }
+
     /// `survey` of the queues given; empty: every queue.
     public static func survey(queues names: [String], into parameters: inout PGParameters) {
         parameters.removeAll()

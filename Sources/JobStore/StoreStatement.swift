@@ -48,6 +48,8 @@ public enum StoreStatement {
     /// Tells how far long transfers have come.
     public static let reportProgress = PGStatement(
         "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
+    /// Draws the consequences of what has ended in batches and chains.
+    public static let settle = PGStatement("settle", "select latest, settled from postrider.settle($1,$2)")
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.

@@ -13,15 +13,11 @@ declare
 begin
   -- What comes with later work is refused, never ignored.
   v_unsupported := case
-    when p_job.kind in ('batch', 'chain') then 'kind'
     when p_job.dedupe_key is not null then 'dedupe_key'
     when p_job.on_duplicate = 'skip' then 'on_duplicate'
     when p_job.credential is not null then 'credential'
     when p_job.login_required then 'login_required'
     when p_job.paginate is not null then 'paginate'
-    when p_job.run_if is not null then 'run_if'
-    when p_job.mode in ('settle', 'first') then 'mode'
-    when p_job.max_parallel is not null then 'max_parallel'
     when p_job.on_success is not null then 'on_success'
     when p_job.on_failure is not null then 'on_failure'
     when p_job.callback_url is not null then 'callback_url'

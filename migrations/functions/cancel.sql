@@ -8,20 +8,32 @@ as $$
 declare
   v_row postrider.ready;
   v_planned postrider.scheduled;
+  v_member postrider.members;
   v_state "char";
 begin
+  if exists (select from postrider.trees t where t.job_id = p_id) then
+    return postrider.cancel_tree(p_id);
+  end if;
   for i in 1 .. 100 loop
     select * into v_row from postrider.ready r
      where r.ctid = (select p.spot from postrider.ready_place(p_id) p) for update;
     exit when found;
     delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
-      insert into postrider.results (job_id, attempt, track, rekey, state, error_code, error)
-      values (p_id, v_planned.attempt, v_planned.track, v_planned.rekey, 'c', 'cancelled', 'cancelled before it was called');
-      insert into postrider.tallies (track, state, jobs) values (v_planned.track, 'c', 1);
+      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before it was called', v_planned.parent_id,
+        v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey);
       return true;
     end if;
-    if exists (select from postrider.results r where r.job_id = p_id) then
+    update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
+    if found then
+      insert into postrider.tree_deltas (tree_id, released) values (v_member.parent_id, 1);
+      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before its turn came', v_member.parent_id,
+        postrider.job_is_followed(j))
+         from postrider.jobs j where j.id = p_id;
+      return true;
+    end if;
+    if exists (select from postrider.results r where r.job_id = p_id)
+       or exists (select from postrider.outcomes o where o.job_id = p_id) then
       return false;
     end if;
     continue when postrider.feed_job(p_id);
@@ -37,19 +49,18 @@ begin
   end if;
   delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
   v_state := case when v_row.worker > 0 and v_row.at_most_once then 'u' else 'c' end;
-  insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
-  values (p_id, case when v_row.worker > 0 then v_row.since end, v_row.fence, v_row.worker, v_row.attempt,
-          v_row.track, v_row.rekey, v_state, 'cancelled',
-          case when v_row.worker = 0 then 'cancelled before it was called'
-               when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
-               else 'cancelled while it was running' end);
-  insert into postrider.tallies (track, state, jobs) values (v_row.track, v_state, 1);
   if v_row.worker > 0 then
     insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
+  perform postrider.end_job(p_id, v_state, 'cancelled',
+    case when v_row.worker = 0 then 'cancelled before it was called'
+         when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
+         else 'cancelled while it was running' end,
+    v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt, v_row.rekey,
+    case when v_row.worker > 0 then v_row.since end, v_row.fence, v_row.worker);
   return true;
 end
 $$;
 comment on function postrider.cancel(bigint) is
-  'public: ends an unfinished job; a running call is aborted within a second. False if the job was finished already';
+  'public: ends an unfinished job; a running call is aborted within a second, and what runs below a batch or chain too. False if it was finished already';

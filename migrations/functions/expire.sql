@@ -8,6 +8,9 @@ set enable_seqscan = off
 as $$
 declare
   v_ended int;
+  v_parents bigint[];
+  v_members bigint[];
+  v_states "char"[];
 begin
   with waiting as materialized (
     select r.ctid as spot
@@ -25,27 +28,37 @@ begin
        for update skip locked),
   gone as (
     delete from postrider.ready r using waiting w where r.ctid = w.spot
-    returning r.job_id, r.track, r.attempt, r.rekey),
+    returning r.job_id, r.track, r.attempt, r.rekey, r.parent_id, r.is_followed),
   dropped as (
     delete from postrider.scheduled s using planned p where s.ctid = p.spot
-    returning s.job_id, s.track, s.attempt, s.rekey),
+    returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.is_followed),
   ended as (
-    select e.*, t.error_code, t.error, t.status_code, t.started_at
+    select e.*, t.started_at, t.status_code, case when t.error_code is null then 'e' else 'f' end::"char" as state,
+           coalesce(t.error_code, 'expired') as error_code,
+           coalesce(t.error || '; no time was left for another try', 'not started before expires_at') as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
            select * from postrider.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on e.attempt > 0),
   final as (
     insert into postrider.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
-    select e.job_id, e.started_at, e.attempt, e.track, e.rekey,
-           case when e.error_code is null then 'e' else 'f' end::"char", e.status_code,
-           coalesce(e.error_code, 'expired'),
-           coalesce(e.error || '; no time was left for another try', 'not started before expires_at')
-      from ended e
-    returning track, state),
+    select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
+      from ended e where not e.is_followed),
+  followed as (
+    insert into postrider.outcomes (
+      job_id, started_at, attempt, track, rekey, state, status_code, error_code, error, parent_id)
+    select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
+      from ended e where e.is_followed),
   tally as (
     insert into postrider.tallies (track, state, jobs)
-    select f.track, f.state, count(*) from final f group by f.track, f.state)
-  select count(*) into v_ended from final;
+    select e.track, e.state, count(*) from ended e group by e.track, e.state)
+  select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_followed),
+         array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_followed),
+         array_agg(e.state) filter (where e.parent_id is not null and not e.is_followed)
+    into v_ended, v_parents, v_members, v_states
+    from ended e;
+  if v_parents is not null then
+    perform postrider.members_ended(v_parents, v_members, v_states);
+  end if;
   return v_ended;
 end
 $$;

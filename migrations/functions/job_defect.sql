@@ -26,13 +26,11 @@ begin
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (p_job.kind not in ('request', 'batch', 'chain'),
      'kind', 'must be request, batch or chain', 'A single call is a request, the default.'),
-    (p_job.parent_id is not null and not exists (select from postrider.jobs j where j.id = p_job.parent_id),
-     'parent_id', format('job %s does not exist', p_job.parent_id),
-     'Insert the batch or chain first and give its id.'),
-    (p_job.parent_id is not null,
-     'parent_id', format('job %s is a request and has no members', p_job.parent_id),
-     'Only a batch or a chain can be a parent.'),
-    (p_job.position is not null,
+    (p_job.position not between 0 and 1000000000,
+     'position', format('%s is out of range', p_job.position), 'Give 0 or more, or leave it out for the next free one.'),
+    (p_job.run_if is not null and p_job.parent_id is null,
+     'run_if', 'is for steps of a chain', 'Leave it out, or give parent_id.'),
+    (p_job.position is not null and p_job.parent_id is null,
      'position', 'is for members of a batch or chain', 'Leave it out, or give parent_id.'),
     (p_job.name = '' or length(p_job.name) > 200,
      'name', 'must have 1 to 200 characters', 'Templates refer to a job by this name.'),
@@ -63,6 +61,11 @@ begin
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then
+    return;
+  end if;
+
+  if p_job.kind <> 'request' then
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
     return;
   end if;
 
@@ -151,8 +154,9 @@ begin
      'cache_sensitive', 'must have at most 1000 characters', 'Give a hash of it.'),
     (p_job.cache_ttl is null and p_job.ignore_cache,
      'ignore_cache', 'is for jobs with cache_ttl', 'Give cache_ttl, how long the answer may serve others, or leave it out.'),
-    (p_job.mode not in ('all', 'settle', 'first'),
-     'mode', 'must be all, settle or first', 'It is for batches; leave it out.')
+    (p_job.mode <> 'all', 'mode', 'is for batches', 'Leave it out.'),
+    (p_job.max_parallel is not null, 'max_parallel', 'is for batches', 'Leave it out.'),
+    (p_job.each is not null, 'each', 'is for batches', 'Leave it out.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then

@@ -16,6 +16,7 @@ as $$
      and length(p_job.queue) between 1 and 200
      and (p_job.lane is null or length(p_job.lane) between 1 and 300)
      and (p_job.name is null or length(p_job.name) between 1 and 200)
+     and (p_job.position is null or p_job.parent_id is not null and p_job.position between 0 and 1000000000)
      and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > p_job.run_at)
      and (p_job.timeout is null or p_job.timeout > interval '0' and p_job.timeout <= interval '1 day')
      and p_job.delivery in ('at_least_once', 'at_most_once')
@@ -35,7 +36,7 @@ as $$
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(
-           p_job.parent_id, p_job.position, p_job.backoff, p_job.dedupe_key, p_job.body_parts, p_job.credential,
+           p_job.backoff, p_job.dedupe_key, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.download_to, p_job.sha256,
            p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.on_success, p_job.on_failure, p_job.callback_url) = 0
 $$;

@@ -7,6 +7,8 @@
 -- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in.
 -- While such lists wait, every INSERT queues up behind them, so order holds. The rows of a statement come in the order
 -- in which their ids were given.
+--
+-- Batches, chains and their members are planted instead of fed: the end of the transaction starts them (trees_begin).
 create or replace function postrider.jobs_feed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -17,6 +19,8 @@ declare
   v_doubtful bigint;
   v_later bigint;
   v_special bigint;
+  v_planted bigint[];
+  v_planted_later bigint;
   v_is_large boolean;
   v_is_heard boolean;
   v_is_queued boolean;
@@ -121,6 +125,14 @@ begin
         perform postrider.admit_job(v_job);
       end loop;
     end;
+    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now())
+      into v_planted, v_planted_later
+      from new_rows n where n.parent_id is not null or n.kind <> 'request';
+    if v_planted is not null then
+      perform postrider.plant(v_planted);
+      v_rows := v_rows - cardinality(v_planted);
+      v_later := v_later - v_planted_later;
+    end if;
   end if;
 
   if v_later > 0 then
@@ -133,7 +145,7 @@ begin
       left join lateral (
            select t.id from postrider.tracks t
             where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority limit 1) t on true
-     where n.run_at > now();
+     where n.run_at > now() and n.parent_id is null and n.kind = 'request';
   end if;
   if v_rows = v_later then
     return null;
@@ -149,7 +161,7 @@ begin
     select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, n.max_attempts,
            n.delivery = 'at_most_once', min(n.id), max(n.id), array_agg(n.id)
       from new_rows n
-     where n.run_at <= now()
+     where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
      group by 1, 2, 3, 4, 5, n.id / 1000;
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
   else
@@ -162,7 +174,7 @@ begin
       left join lateral (
            select t.id from postrider.tracks t
             where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority limit 1) t on true
-     where n.run_at <= now();
+     where n.run_at <= now() and n.parent_id is null and n.kind = 'request';
   end if;
   if v_is_heard then
     perform pg_notify('postrider', '');

@@ -13,6 +13,10 @@ set jit = off
 as $$
 declare
   v_lost int[];
+  v_counts int[];
+  v_parents bigint[];
+  v_members bigint[];
+  v_states "char"[];
   v_error constant text := 'the worker that made the call died or hung; it is not known whether the server acted on it';
 begin
   if not postrider.leads(p_worker, p_epoch) then
@@ -37,14 +41,18 @@ begin
   delete from postrider.idle_workers i where i.worker = any (v_lost);
   perform postrider.shut_idle_gate();
   delete from postrider.aborts a where a.worker = any (v_lost);
-  return query
   with gone as (
     delete from postrider.ready r where r.worker = any (v_lost)
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome),
   final as (
     insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', v_error
-      from gone g where g.outcome <> 'r'),
+      from gone g where g.outcome <> 'r' and not g.is_followed),
+  followed as (
+    insert into postrider.outcomes (
+      job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
+    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', v_error, g.parent_id
+      from gone g where g.outcome <> 'r' and g.is_followed),
   tried as (
     insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', v_error from gone g where g.outcome = 'r'),
@@ -56,8 +64,18 @@ begin
   tally as (
     insert into postrider.tallies (track, state, jobs)
     select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
-  select w.id, w.name, (select count(*)::int from gone g where g.worker = w.id)
-    from postrider.workers w where w.id = any (v_lost);
+  select array(select (select count(*) from gone g where g.worker = l.id) from unnest(v_lost) with ordinality as l(id, n) order by l.n),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r'),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r'),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r')
+    into v_counts, v_parents, v_members, v_states
+    from gone g;
+  if v_parents is not null then
+    perform postrider.members_ended(v_parents, v_members, v_states);
+  end if;
+  return query
+  select w.id, w.name, l.jobs
+    from unnest(v_lost, v_counts) as l(id, jobs) join postrider.workers w on w.id = l.id;
   perform postrider.wake();
 end
 $$;

@@ -32,10 +32,10 @@ begin
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache);
   end if;
   insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);
-  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at)
+  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
-          v_job.delivery = 'at_most_once', v_job.expires_at);
+          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.job_is_followed(v_job));
   perform postrider.wake();
 end
 $$;

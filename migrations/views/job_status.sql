@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.job_status as
-select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
+select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
        coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
        j.service, coalesce(t.priority, p.priority, j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
             when s.job_id is not null then 'scheduled'
+            when tr.state = 'o' then case when tr.run_at > now() then 'scheduled' else 'running' end
+            when tr.job_id is not null or m.is_waiting then 'waiting'
             when p.worker > 0 then 'running'
             else 'ready'
        end as state,
@@ -12,7 +14,7 @@ select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
        coalesce(s.max_attempts, p.max_attempts, j.max_attempts) as max_attempts,
        coalesce(s.run_at, j.run_at) as run_at,
        j.created_at,
-       case when r.job_id is not null then r.started_at when p.worker > 0 then p.since end as started_at,
+       case when r.job_id is not null then r.started_at when tr.run_at <= now() then tr.started_at when p.worker > 0 then p.since end as started_at,
        r.finished_at,
        w.name as worker,
        j.method, postrider.url_shown(j.url) as url,
@@ -22,17 +24,19 @@ select j.id, j.kind, j.parent_id, j.position, j.name, j.queue,
        coalesce(r.result, postrider.result_json(r.headers, r.body)) as result,
        r.error_code, r.error,
        coalesce(r.cache in ('hit', 'stale'), false) as from_cache,
-       null::bigint as failed_job_id,
-       null::bigint as children, null::bigint as children_finished, null::bigint as children_failed,
+       tr.failed_job_id,
+       tr.children::bigint as children, tr.finished::bigint as children_finished, tr.failed::bigint as children_failed,
        b.done as bytes_done, b.total as bytes_total,
        j.tag, j.metadata
   from postrider.jobs j
   left join postrider.results r on r.job_id = j.id
+  left join postrider.trees tr on tr.job_id = j.id and j.kind <> 'request'
+  left join postrider.members m on m.job_id = j.id and j.parent_id is not null
   left join postrider.scheduled s on s.job_id = j.id
   left join lateral (
        select q.worker, q.attempt, q.max_attempts, q.since, q.fence, t.priority
          from postrider.ready_place(j.id) q left join postrider.tracks t on t.id = q.track
-        where r.job_id is null and s.job_id is null) p on true
+        where r.job_id is null and s.job_id is null and j.kind = 'request' and m.is_waiting is not true) p on true
   left join postrider.progress b on b.job_id = j.id and b.fence = p.fence and p.worker > 0
   left join postrider.tracks t on t.id = coalesce(r.track, s.track)
   left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0));

@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.begin_member(p_job postrider.jobs, p_tree postrider.trees) returns "char"
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_is_followed boolean := postrider.job_is_followed(p_job);
+  v_state "char";
+  v_code text;
+  v_error text;
+  v_holds boolean;
+  v_run_at timestamptz := greatest(p_job.run_at, p_tree.run_at);
+  v_expires_at timestamptz := least(p_job.expires_at, p_tree.expires_at);
+  v_track int;
+begin
+  if v_expires_at <= now() then
+    v_state := 'e';
+    v_code := 'expired';
+    v_error := 'not started before expires_at';
+  elsif p_job.run_if is not null then
+    select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
+    if v_error is not null then
+      v_state := 'f';
+      v_code := 'template';
+    elsif not coalesce(v_holds, false) then
+      v_state := 'k';
+      v_error := 'skipped: its run_if does not hold';
+    end if;
+  end if;
+  if v_state is null and p_job.kind = 'request' and postrider.job_is_templated(p_job) then
+    select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+    v_state := case when v_code is not null then 'f' end;
+  end if;
+  if v_state is not null then
+    if p_job.kind <> 'request' then
+      return postrider.end_tree(t, v_state, v_code, v_error, true) from postrider.trees t where t.job_id = p_job.id;
+    end if;
+    perform postrider.end_job(p_job.id, v_state, v_code, v_error, case when v_is_followed then p_tree.job_id end, v_is_followed);
+    return case when not v_is_followed then v_state end;
+  end if;
+
+  if p_job.kind <> 'request' then
+    return postrider.begin_tree(p_job.id, true);
+  end if;
+  select t.id into v_track from postrider.tracks t
+   where t.queue = p_job.queue and t.priority = p_job.priority
+     and t.lane = postrider.job_lane(coalesce(p_job.lane, p_job.service), p_job.url);
+  if v_run_at > now() then
+    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
+    values (v_run_at, p_job.id, coalesce(v_track, 0), p_job.max_attempts, p_job.delivery = 'at_most_once', v_expires_at,
+            p_tree.job_id, v_is_followed);
+  else
+    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
+    values (nextval('postrider.jobs_id_seq'), p_job.id, coalesce(v_track, 0), p_job.max_attempts,
+            p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_is_followed);
+  end if;
+  return null;
+end
+$$;
+comment on function postrider.begin_member(postrider.jobs, postrider.trees) is
+  'private: a member whose turn has come and that asks for more than a place in line: run_if, templates, a batch or chain; its end if it ended at once and the caller is to count it';

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.begin_tree(p_tree bigint, p_is_inner boolean default false) returns "char"
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_tree postrider.trees;
+  v_job postrider.jobs;
+  v_items jsonb;
+  v_defect text;
+begin
+  if not exists (select from postrider.trees t where t.job_id = p_tree and t.state = 'w') then
+    return null;
+  end if;
+  select * into v_job from postrider.jobs j where j.id = p_tree;
+  if v_job.each is not null then
+    select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
+  end if;
+  update postrider.trees t
+     set state = 'o', started_at = clock_timestamp(), is_planted = true,
+         children = case when t.is_planted then t.children
+                         else (select count(*) from postrider.members m where m.parent_id = p_tree) end,
+         is_expanding = v_job.each is not null and v_defect is null and jsonb_array_length(v_items) > 100
+   where t.ctid = (select x.ctid from postrider.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
+  returning * into v_tree;
+  if not found then
+    -- Who cancels it at this moment may yet think better of it: settle looks again.
+    insert into postrider.tree_deltas (tree_id) values (p_tree);
+    return null;
+  elsif v_tree.expires_at <= now() then
+    return postrider.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
+  elsif v_defect is not null then
+    return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
+  elsif v_tree.is_expanding then
+    -- Making thousands of members is not for the transaction that finished the step before.
+    insert into postrider.tree_deltas (tree_id) values (p_tree);
+    perform postrider.wake();
+    return null;
+  elsif v_items is not null then
+    perform postrider.expand(p_tree, v_items);
+  end if;
+  return postrider.settle_tree(p_tree, 0, 0, 0, 0, 0, null, p_is_inner);
+end
+$$;
+comment on function postrider.begin_tree(bigint, boolean) is
+  'private: lets a batch or chain run whose turn has come; its end if it ended at once and p_is_inner: then the caller counts it';

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting members.
+create or replace function postrider.end_job(
+  p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track int default 0,
+  p_attempt int default 0, p_rekey smallint default 0, p_started timestamptz default null, p_fence bigint default 0,
+  p_worker int default 0)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_is_followed then
+    insert into postrider.outcomes (
+      job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
+    values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error, p_parent);
+  else
+    insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error);
+  end if;
+  if p_track > 0 then
+    insert into postrider.tallies (track, state, jobs) values (p_track, p_state, 1);
+  end if;
+  if p_parent is not null and not p_is_followed then
+    perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);
+  end if;
+end
+$$;
+comment on function postrider.end_job(
+  bigint, "char", text, text, bigint, boolean, int, int, smallint, timestamptz, bigint, int) is
+  'private: writes the end of a job that was not called to its end, and tells its batch or chain';

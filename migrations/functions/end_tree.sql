@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
+-- else holds at this moment is left to settle, which comes back until nothing is left (is_draining).
+create or replace function postrider.end_tree(
+  p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false)
+returns "char"
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_below record;
+begin
+  if p_error is null and p_state = 'f' then
+    select format('member %s%s %s: %s', p_tree.failed_job_id, ' ' || quote_ident(j.name),
+             case r.state when 'c' then 'was cancelled' when 'e' then 'expired' when 'u' then 'has an unknown outcome' else 'failed' end,
+             r.error_code)
+      into p_error
+      from postrider.jobs j
+      join (select e.job_id, e.state, e.error_code from postrider.results e
+            union all
+            select o.job_id, o.state, o.error_code from postrider.outcomes o) r on r.job_id = j.id
+     where j.id = p_tree.failed_job_id;
+    p_error := coalesce(p_error, 'a member failed');
+  end if;
+  update postrider.trees t set state = p_state where t.job_id = p_tree.job_id;
+  select * into v_below from postrider.end_below(p_tree.job_id, case
+    when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char");
+  update postrider.trees t
+     set is_draining = v_below.remaining > 0, released = t.released + v_below.released, finished = t.finished + v_below.ended
+   where t.job_id = p_tree.job_id;
+  perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
+    case when p_tree.is_followed or not p_is_inner then p_tree.parent_id end, p_tree.is_followed,
+    p_started => p_tree.started_at);
+  return case when p_is_inner and not p_tree.is_followed then p_state end;
+end
+$$;
+comment on function postrider.end_tree(postrider.trees, "char", text, text, boolean) is
+  'private: ends a batch or chain, whose row the caller holds, and what runs below it; its state if p_is_inner: then the caller tells the parent';

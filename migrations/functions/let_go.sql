@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds.
+create or replace function postrider.let_go(
+  p_tree postrider.trees, p_limit int, out released int, out finished int, out failed int, out succeeded int,
+  out failed_job bigint, out reached int, out is_blocked boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+declare
+  v_ids bigint[];
+  v_placed bigint[];
+  v_job postrider.jobs;
+  v_end "char";
+begin
+  released := 0;
+  finished := 0;
+  failed := 0;
+  succeeded := 0;
+  is_blocked := false;
+  with next as materialized (
+    select m.ctid as spot from postrider.members m
+     where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting
+     order by m.position
+     limit p_limit),
+  held as materialized (
+    select m.ctid as spot from postrider.members m
+     where m.ctid = any (array(select n.spot from next n)) and m.is_waiting
+       for update skip locked),
+  freed as (
+    update postrider.members m set is_waiting = false from held h where m.ctid = h.spot
+    returning m.job_id, m.position)
+  select array_agg(f.job_id order by f.position), coalesce(cardinality(array_agg(f.job_id)), 0) < (select count(*) from next)
+    into v_ids, is_blocked
+    from freed f;
+  if v_ids is null then
+    return;
+  end if;
+  released := cardinality(v_ids);
+  reached := coalesce(
+    (select m.position - 1 from postrider.members m
+      where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting
+      order by m.position limit 1),
+    (select m.position from postrider.members m where m.parent_id = p_tree.job_id order by m.position desc limit 1));
+
+  with due as materialized (
+    select j.id, u.n, j.max_attempts, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
+           least(j.expires_at, p_tree.expires_at) as expires_at, postrider.job_is_followed(j) as is_followed,
+           coalesce(t.id, 0) as track
+      from unnest(v_ids) with ordinality as u(id, n)
+      join postrider.jobs j on j.id = u.id
+     cross join lateral (
+           select postrider.job_lane(coalesce(j.lane, j.service), j.url) as lane offset 0) k
+      left join lateral (
+           select t.id from postrider.tracks t
+            where t.queue = j.queue and t.lane = k.lane and t.priority = j.priority limit 1) t on true
+     where j.kind = 'request' and j.run_if is null and not postrider.job_is_templated(j)
+       and (least(j.expires_at, p_tree.expires_at) <= now()) is not true),
+  later as (
+    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
+    select d.run_at, d.id, d.track, d.max_attempts, d.at_most_once, d.expires_at, p_tree.job_id, d.is_followed
+      from due d where d.run_at > now()),
+  soon as (
+    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), o.id, o.track, o.max_attempts, o.at_most_once, o.expires_at, p_tree.job_id,
+           o.is_followed
+      from (select * from due d where d.run_at <= now() order by d.n) o)
+  select array_agg(d.id) into v_placed from due d;
+
+  if cardinality(v_placed) is distinct from cardinality(v_ids) then
+    for v_job in
+      select j.* from unnest(v_ids) with ordinality as u(id, n) join postrider.jobs j on j.id = u.id
+       where u.id <> all (coalesce(v_placed, '{}'))
+       order by u.n
+    loop
+      v_end := postrider.begin_member(v_job, p_tree);
+      if v_end is not null then
+        finished := finished + 1;
+        succeeded := succeeded + (v_end = 's')::int;
+        if v_end in ('f', 'e', 'u', 'c') then
+          failed := failed + 1;
+          failed_job := coalesce(failed_job, v_job.id);
+        end if;
+      end if;
+    end loop;
+  end if;
+  perform postrider.wake();
+end
+$$;
+comment on function postrider.let_go(postrider.trees, int) is
+  'private: makes up to p_limit waiting members of a batch or chain ready or begins them; how many, how many of them have ended at once, and whether some were held by others';

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Runs at the end of the transaction that inserted a batch or chain, once for each, in the order of the INSERTs; members may
+-- be inserted in any order before. What lies below a root is begun by the root.
+create or replace function postrider.trees_begin() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+begin
+  if not exists (select from postrider.members m where m.parent_id = new.job_id)
+     and exists (select from postrider.jobs j where j.id = new.job_id and j.each is null) then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'kind',
+      message = format('jobs.kind: %s %s has no members', case new.kind when 'b' then 'batch' else 'chain' end, new.job_id),
+      hint = 'Insert its members in the same transaction, with its id as parent_id.';
+  end if;
+  perform postrider.count_members(new.job_id);
+  if new.parent_id is null then
+    perform postrider.begin_tree(new.job_id);
+  end if;
+  return null;
+end
+$$;
+comment on function postrider.trees_begin() is
+  'private: refuses a batch or chain without members at the end of its transaction, and begins the roots';
+
+drop trigger if exists trees_begin on postrider.trees;
+create constraint trigger trees_begin
+  after insert on postrider.trees
+  deferrable initially deferred
+  for each row execute function postrider.trees_begin();
