@@ -41,6 +41,7 @@ create table postrider.trees (
   started_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 create index trees_parent on postrider.trees (parent_id) where parent_id is not null;
+create index trees_open on postrider.trees (job_id) where state in ('w', 'o');
 create index trees_draining on postrider.trees (job_id) where is_draining;
 comment on table postrider.trees is 'private: one row for each batch and chain: where it stands; read job_status';
 
@@ -50,6 +51,8 @@ create table postrider.members (
   position int not null,
   name text,
   is_waiting boolean not null default true,  -- its turn has not come; then it has no row elsewhere
+  attempt int not null default 0,          -- of earlier runs, when retry has made it wait again
+  rekey smallint not null default 0,
   item jsonb,                              -- the element of each that it was made for
   unique (parent_id, position)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);

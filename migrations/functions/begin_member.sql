@@ -13,6 +13,7 @@ declare
   v_run_at timestamptz := greatest(p_job.run_at, p_tree.run_at);
   v_expires_at timestamptz := least(p_job.expires_at, p_tree.expires_at);
   v_track int;
+  v_member postrider.members;
 begin
   if v_expires_at <= now() then
     v_state := 'e';
@@ -46,14 +47,18 @@ begin
   select t.id into v_track from postrider.tracks t
    where t.queue = p_job.queue and t.priority = p_job.priority
      and t.lane = postrider.job_lane(coalesce(p_job.lane, p_job.service), p_job.url);
+  select m.* into v_member from postrider.members m where m.job_id = p_job.id;
   if v_run_at > now() then
-    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
-    values (v_run_at, p_job.id, coalesce(v_track, 0), p_job.max_attempts, p_job.delivery = 'at_most_once', v_expires_at,
-            p_tree.job_id, v_is_followed);
-  else
-    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
-    values (nextval('postrider.jobs_id_seq'), p_job.id, coalesce(v_track, 0), p_job.max_attempts,
+    insert into postrider.scheduled (
+      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    values (v_run_at, p_job.id, coalesce(v_track, 0), v_member.attempt, v_member.attempt + p_job.max_attempts, v_member.rekey,
             p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_is_followed);
+  else
+    insert into postrider.ready (
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    values (nextval('postrider.jobs_id_seq'), p_job.id, coalesce(v_track, 0), v_member.attempt,
+            v_member.attempt + p_job.max_attempts, v_member.rekey, p_job.delivery = 'at_most_once', v_expires_at,
+            p_tree.job_id, v_is_followed);
   end if;
   return null;
 end

@@ -14,14 +14,15 @@ begin
     return null;
   end if;
   select * into v_job from postrider.jobs j where j.id = p_tree;
-  if v_job.each is not null then
+  -- One that is retried has its members already.
+  if v_job.each is not null and not exists (select from postrider.members m where m.parent_id = p_tree) then
     select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
   end if;
   update postrider.trees t
      set state = 'o', started_at = clock_timestamp(), is_planted = true,
          children = case when t.is_planted then t.children
                          else (select count(*) from postrider.members m where m.parent_id = p_tree) end,
-         is_expanding = v_job.each is not null and v_defect is null and jsonb_array_length(v_items) > 100
+         is_expanding = coalesce(jsonb_array_length(v_items) > 100, false)
    where t.ctid = (select x.ctid from postrider.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then
@@ -32,8 +33,8 @@ begin
     return postrider.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
   elsif v_defect is not null then
     return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
-  elsif v_tree.is_expanding then
-    -- Making thousands of members is not for the transaction that finished the step before.
+  elsif v_tree.is_expanding or p_is_inner and v_tree.children > 500 then
+    -- Thousands of members are not for the transaction that finished the step before.
     insert into postrider.tree_deltas (tree_id) values (p_tree);
     perform postrider.wake();
     return null;

@@ -15,7 +15,13 @@ begin
     select w.job_id
       from (select r.job_id, r.track, r.seq from postrider.ready r
             union all
-            select s.job_id, s.track, null from postrider.scheduled s) w
+            select s.job_id, s.track, null from postrider.scheduled s
+            union all
+            select t.job_id, -1, t.job_id from postrider.trees t where t.state in ('w', 'o')
+            union all
+            select m.job_id, 0, null
+              from postrider.trees t join postrider.members m on m.parent_id = t.job_id
+             where t.state in ('w', 'o') and m.is_waiting) w
       join postrider.jobs j on j.id = w.job_id
      where (cancel_all.queue is null or j.queue = cancel_all.queue)
        and (cancel_all.lane is null or coalesce(j.lane, j.service, postrider.url_lane(j.url)) = cancel_all.lane)

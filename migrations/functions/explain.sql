@@ -29,6 +29,13 @@ begin
       coalesce(format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error),
                format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)));
   end if;
+  if v_job.kind <> 'request' or v_job.parent_id is not null then
+    v_place := null;
+    select postrider.explain_member(v_job) as text into v_place;
+    if v_place.text is not null then
+      return v_place.text;
+    end if;
+  end if;
   v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
   select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
     from postrider.workers w

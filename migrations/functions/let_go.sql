@@ -47,11 +47,12 @@ begin
     (select m.position from postrider.members m where m.parent_id = p_tree.job_id order by m.position desc limit 1));
 
   with due as materialized (
-    select j.id, u.n, j.max_attempts, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
+    select j.id, u.n, m.attempt, m.attempt + j.max_attempts as max_attempts, m.rekey, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
            least(j.expires_at, p_tree.expires_at) as expires_at, postrider.job_is_followed(j) as is_followed,
            coalesce(t.id, 0) as track
       from unnest(v_ids) with ordinality as u(id, n)
-      join postrider.jobs j on j.id = u.id
+     cross join lateral (select x.* from postrider.jobs x where x.id = u.id offset 0) j
+     cross join lateral (select y.attempt, y.rekey from postrider.members y where y.job_id = u.id offset 0) m
      cross join lateral (
            select postrider.job_lane(coalesce(j.lane, j.service), j.url) as lane offset 0) k
       left join lateral (
@@ -60,12 +61,14 @@ begin
      where j.kind = 'request' and j.run_if is null and not postrider.job_is_templated(j)
        and (least(j.expires_at, p_tree.expires_at) <= now()) is not true),
   later as (
-    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
-    select d.run_at, d.id, d.track, d.max_attempts, d.at_most_once, d.expires_at, p_tree.job_id, d.is_followed
+    insert into postrider.scheduled (
+      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select d.run_at, d.id, d.track, d.attempt, d.max_attempts, d.rekey, d.at_most_once, d.expires_at, p_tree.job_id, d.is_followed
       from due d where d.run_at > now()),
   soon as (
-    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, parent_id, is_followed)
-    select nextval('postrider.jobs_id_seq'), o.id, o.track, o.max_attempts, o.at_most_once, o.expires_at, p_tree.job_id,
+    insert into postrider.ready (
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), o.id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at, p_tree.job_id,
            o.is_followed
       from (select * from due d where d.run_at <= now() order by d.n) o)
   select array_agg(d.id) into v_placed from due d;

@@ -21,6 +21,10 @@ begin
       message = format('priority: %s is out of range', reschedule.priority),
       hint = 'Give -100 to 100; low is -4, normal 0, high 4.';
   end if;
+  if v_job.kind <> 'request' then
+    raise exception using errcode = 'PR005', message = format('job %s is a %s', reschedule.id, v_job.kind),
+      hint = 'Reschedule its members that are scheduled or ready, or cancel it and insert it anew.';
+  end if;
   perform postrider.feed_job(reschedule.id);
   delete from postrider.ready r
    where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
@@ -33,8 +37,10 @@ begin
   end if;
   if v_row is null then
     raise exception using errcode = 'PR005',
-      message = format('job %s is running or has finished', reschedule.id),
-      hint = 'Only a waiting job can be rescheduled; cancel a running one, retry a finished one.';
+      message = case when exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting)
+        then format('job %s waits for its turn in job %s', reschedule.id, v_job.parent_id)
+        else format('job %s is running or has finished', reschedule.id) end,
+      hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
   end if;
   v_track := v_row.track;
   if reschedule.priority is not null then

@@ -18,26 +18,25 @@ begin
     raise exception using errcode = 'PR005', message = format('job %s expired at %s', retry.id, v_job.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
-  delete from postrider.results r where r.job_id = retry.id returning * into v_result;
-  if not found then
+  if v_job.parent_id is not null then
+    perform postrider.rejoin_tree(retry.id, v_job.parent_id);
+  end if;
+  if v_job.kind <> 'request' then
+    perform postrider.retry_tree(retry.id, retry.new_key);
+    return;
+  end if;
+  v_result := postrider.reopen_job(retry.id);
+  if v_result is null then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', retry.id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
-  if v_result.fence > 0 then
-    insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
-      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache)
-    values (v_result.job_id, v_result.fence, v_result.started_at, v_result.finished_at, v_result.worker,
-      v_result.attempt, v_result.dns_us, v_result.connect_us, v_result.tls_us, v_result.first_byte_us,
-      v_result.total_us, v_result.status_code, v_result.reused, v_result.http_version, v_result.error_code,
-      v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache);
-  end if;
-  insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);
-  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
+  insert into postrider.ready (
+    seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
-          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.job_is_followed(v_job));
+          v_job.delivery = 'at_most_once', v_job.expires_at, v_job.parent_id, postrider.job_is_followed(v_job));
   perform postrider.wake();
 end
 $$;
 comment on function postrider.retry(bigint, boolean) is
-  'public: makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key';
+  'public: makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key. Of a batch or chain, all that has not succeeded runs again';

@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.explain_member(p_job postrider.jobs) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tree postrider.trees;
+  v_parent postrider.trees;
+  v_member postrider.members;
+  v_before record;
+begin
+  select * into v_member from postrider.members m where m.job_id = p_job.id;
+  select * into v_tree from postrider.trees t where t.job_id = p_job.id;
+  if v_tree.state = 'o' then
+    return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s are under way%s.', p_job.id,
+      case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_tree.children, p_job.kind,
+      greatest(v_tree.released - v_tree.finished, 0),
+      case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end);
+  end if;
+  if v_member.is_waiting is not true then
+    return null;
+  end if;
+  select * into v_parent from postrider.trees t where t.job_id = v_member.parent_id;
+  if v_parent.state = 'w' then
+    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s).', p_job.id,
+      case v_parent.kind when 'b' then 'batch' else 'chain' end, v_member.parent_id, v_member.parent_id);
+  elsif v_parent.kind = 'b' then
+    return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first.', p_job.id,
+      v_member.parent_id, v_parent.max_parallel);
+  end if;
+  select m.job_id, m.name into v_before
+    from postrider.members m
+   where m.parent_id = v_member.parent_id and m.position < v_member.position and not m.is_waiting
+     and not exists (select from postrider.results r where r.job_id = m.job_id)
+   order by m.position desc
+   limit 1;
+  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s).', p_job.id, v_member.position,
+    v_member.parent_id, coalesce(v_before.job_id::text, 'none yet'), coalesce(' ' || quote_ident(v_before.name), ''),
+    coalesce(v_before.job_id, v_member.parent_id));
+end
+$$;
+comment on function postrider.explain_member(postrider.jobs) is
+  'private: the sentence of explain for a batch, a chain, or a member whose turn has not come; null for others';

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.rearm_tree(p_id bigint, p_new_key boolean) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_tree postrider.trees;
+  v_member record;
+  v_result postrider.results;
+  v_count int := 0;
+begin
+  select * into v_tree from postrider.trees t where t.job_id = p_id for update;
+  if v_tree.state in ('w', 'o') or v_tree.is_draining
+     or not exists (select from postrider.results r where r.job_id = p_id) then
+    raise exception using errcode = 'PR005', message = format('job %s has not finished', p_id),
+      hint = 'Only a finished job can be retried; see select postrider.explain(id).';
+  end if;
+  for v_member in
+    select m.job_id, j.kind
+      from postrider.members m
+      join postrider.jobs j on j.id = m.job_id
+      join postrider.results r on r.job_id = m.job_id
+     where m.parent_id = p_id
+       and r.state <> 's'
+     order by m.position
+  loop
+    if v_member.kind = 'request' then
+      v_result := postrider.reopen_job(v_member.job_id);
+      delete from postrider.resolved d where d.job_id = v_member.job_id;
+      update postrider.members m
+         set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
+       where m.job_id = v_member.job_id;
+    else
+      perform postrider.rearm_tree(v_member.job_id, p_new_key);
+      update postrider.members m set is_waiting = true where m.job_id = v_member.job_id;
+    end if;
+    v_count := v_count + 1;
+  end loop;
+  if v_count = 0 and v_tree.state = 's' then
+    return 0;
+  end if;
+  perform postrider.reopen_job(p_id);
+  update postrider.trees t
+     set state = 'w', is_draining = false, is_expanding = false, reached = -1, failed = 0, failed_job_id = null, started_at = null,
+         (released, finished, succeeded) = (
+           select count(*), count(*), count(*) filter (where r.state = 's')
+             from postrider.members m join postrider.results r on r.job_id = m.job_id where m.parent_id = p_id)
+   where t.job_id = p_id;
+  return greatest(v_count, 1);
+end
+$$;
+comment on function postrider.rearm_tree(bigint, boolean) is
+  'private: makes what has not succeeded in a finished batch or chain wait again, to any depth; how many members';

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.reopen_job(p_id bigint) returns postrider.results
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_result postrider.results;
+begin
+  delete from postrider.results r where r.job_id = p_id returning * into v_result;
+  if not found then
+    return null;
+  end if;
+  if v_result.fence > 0 then
+    insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
+      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache)
+    values (v_result.job_id, v_result.fence, v_result.started_at, v_result.finished_at, v_result.worker,
+      v_result.attempt, v_result.dns_us, v_result.connect_us, v_result.tls_us, v_result.first_byte_us,
+      v_result.total_us, v_result.status_code, v_result.reused, v_result.http_version, v_result.error_code,
+      v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache);
+  end if;
+  if v_result.track > 0 then
+    insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);
+  end if;
+  return v_result;
+end
+$$;
+comment on function postrider.reopen_job(bigint) is
+  'private: takes the result of a finished job away and returns it; its last attempt stays in tries. Null if it has none';

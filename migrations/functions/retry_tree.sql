@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.retry_tree(p_id bigint, p_new_key boolean) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+begin
+  if postrider.rearm_tree(p_id, p_new_key) = 0 then
+    raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: all of it has succeeded', p_id),
+      hint = 'Insert it anew to run it once more.';
+  end if;
+  if exists (select from postrider.members m where m.job_id = p_id) then
+    update postrider.members m set is_waiting = false where m.job_id = p_id;
+  end if;
+  perform postrider.begin_tree(p_id);
+end
+$$;
+comment on function postrider.retry_tree(bigint, boolean) is
+  'private: lets all that has not succeeded in a batch or chain run again';
