@@ -9,6 +9,8 @@ struct Preparation {
     struct Entry {
         var slot: Int
         var lease: Lease
+        /// Preparations with it that the database gave up, since they took too long; it goes alone then.
+        var overruns = 0
     }
 
     var entries: [Entry]
@@ -23,7 +25,8 @@ extension Dispatcher {
     mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
-        let entries = Array(unprepared.prefix(preparationLimit))
+        let mates = unprepared.prefix { $0.overruns == 0 }.prefix(preparationLimit)
+        let entries = Array(mates.isEmpty ? unprepared.prefix(1) : mates)
         guard !entries.isEmpty else { return nil }
         unprepared.removeFirst(entries.count)
         let number = takeNumber()
@@ -71,15 +74,25 @@ extension Dispatcher {
         case .unstorable:
             preparationLimit = max(1, entries.count / 2)
             guard entries.count == 1, let entry = entries.first else { return .report }
-            unprepared.removeAll { $0.lease == entry.lease }
-            guard let job = slots.release(entry.slot) else { return .none }
-            let verdict = Verdict(
-                .failed, .internal, "the call could not be prepared by the database; please report it")
-            write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
-            return .reportJob(entry.lease.jobID)
+            return fail(entry, "the call could not be prepared by the database; please report it", now: now)
+        case .overrun:
+            rest(now: now)
+            for place in entries.indices { unprepared[place].overruns += 1 }
+            guard entries.count == 1, let entry = entries.first, entry.overruns > 0 else { return .report }
+            return fail(
+                entry, "the database gave up on what extract or validator ask of the cached answer; make them simpler",
+                now: now)
         case .failure:
             rest(now: now)
             return .report
         }
+    }
+
+    private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> Remedy {
+        unprepared.removeAll { $0.lease == entry.lease }
+        guard let job = slots.release(entry.slot) else { return .none }
+        let verdict = Verdict(.failed, .internal, reason)
+        write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
+        return .reportJob(entry.lease.jobID)
     }
 }

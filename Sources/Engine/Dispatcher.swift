@@ -91,10 +91,11 @@ struct Dispatcher: ~Copyable {
     }
 
     /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
-    /// of their order.
+    /// of their order. One that was in a statement which took too long goes alone.
     private mutating func nextBatch() -> FinishBatch {
+        if finished[0].overruns > 0 { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
-        let mates = finished.lazy.filter { $0.isJudged == isJudged }
+        let mates = finished.lazy.filter { $0.isJudged == isJudged && $0.overruns == 0 }
         let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: batchLimit)
         let batch = FinishBatch(Array(mates.prefix(count)))
         if count == finished.count {
@@ -102,7 +103,7 @@ struct Dispatcher: ~Copyable {
         } else {
             var left = count
             finished.removeAll { attempt in
-                guard left > 0, attempt.isJudged == isJudged else { return false }
+                guard left > 0, attempt.isJudged == isJudged, attempt.overruns == 0 else { return false }
                 left -= 1
                 return true
             }
@@ -188,6 +189,8 @@ struct Dispatcher: ~Copyable {
         case .workerLost: return .enlist
         case .unstorable:
             if let batch { return isolate(batch, now: now) }
+        case .overrun:
+            if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
         case .failure: break
         }
         rest(now: now)
@@ -212,6 +215,31 @@ struct Dispatcher: ~Copyable {
         write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
         return .reportJob(first.lease.jobID)
     }
+
+    /// A batch was too much for one statement: each of it goes alone. What is too much twice alone is written without
+    /// being judged, and if even that is too much, without its answer; true then.
+    private mutating func separate(_ batch: FinishBatch, now: UInt64) -> Bool {
+        for place in batch.attempts.indices { finished[place].overruns += 1 }
+        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1, attempt.outcome != nil
+        else { return false }
+        finished.removeFirst()
+        if attempt.verdict.kind == .succeeded {
+            let reason =
+                attempt.isJudged
+                ? "the database gave up on what extract or validator ask of this answer; make them simpler"
+                : "the answer could not be stored by the database; please report it"
+            attempt.verdict = Verdict(.failed, .internal, reason)
+        }
+        if !attempt.isJudged { attempt.outcome = nil }
+        attempt.isJudged = false
+        attempt.overruns = 1
+        write(attempt, now: now)
+        return true
+    }
+
+    /// How long a statement of the jobs session may take: 10 MB of JSON in the smallest of values are judged in 3 s, and
+    /// a jsonpath that compares all of them with all takes days.
+    static let statementSeconds = 30
 
     /// A call has ended: its slot is free, its attempt goes into the next finish.
     mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {

@@ -48,6 +48,8 @@ enum Rejection: Equatable {
     case workerLost
     /// A value cannot be stored; another try would fail alike.
     case unstorable
+    /// The statement took too long or too much memory; one with less in it may not.
+    case overrun
     /// Anything else.
     case failure
 }

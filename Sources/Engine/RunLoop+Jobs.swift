@@ -105,6 +105,7 @@ extension RunLoop {
     private static func rejection(_ error: PGError) -> Rejection {
         if error.code == .aborted { return .aborted }
         if error.sqlState == workerLost { return .workerLost }
+        if error.sqlState?.isOverrun == true { return .overrun }
         return error.sqlState?.isDataError == true ? .unstorable : .failure
     }
 

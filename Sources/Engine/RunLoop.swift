@@ -72,9 +72,11 @@ public final class RunLoop {
         }
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
         let setUp = configuration.usesSessions ? ["set idle_in_transaction_session_timeout = '10s'"] : []
+        let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
         jobs = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
+                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [patience] : []),
+                prepares: configuration.usesSessions))
         duties = PGSession(
             PGSession.Configuration(
                 string: configuration.database, setUp: setUp + (configuration.usesSessions ? ["listen postrider"] : []),

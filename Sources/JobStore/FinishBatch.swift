@@ -15,6 +15,8 @@ public struct FinishedAttempt: Sendable {
     public var isJudged: Bool
     /// What the end of the job sets off.
     public var sequel: Sequel
+    /// Statements with this attempt that the database gave up, since they took too long or too much memory.
+    public var overruns = 0
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {

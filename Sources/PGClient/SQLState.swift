@@ -56,6 +56,10 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// Whether a value of the statement is to blame: classes 22 (data), 23 (constraints), 54 (limits).
     public var isDataError: Bool { ["22", "23", "54"].contains(String(rawValue.prefix(2))) }
 
+    /// Whether the statement took too long (`query_canceled`) or too much memory: 53200, or XX000, by which the server
+    /// refuses to allocate a value that is larger than it can be.
+    public var isOverrun: Bool { self == .queryCanceled || rawValue == "53200" || rawValue == "XX000" }
+
     /// Whether a function, table, column or schema is missing or of another shape: classes 42 and 3F.
     public var isSchemaMismatch: Bool {
         rawValue.hasPrefix("42") && self != .insufficientPrivilege || self == .noSuchSchema

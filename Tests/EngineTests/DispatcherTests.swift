@@ -123,6 +123,74 @@ struct DispatcherTests {
         #expect(dispatcher.isWritten == true)
     }
 
+    @Test func `what takes too long goes alone, then without being judged, then without its answer`() {
+        var dispatcher = dispatcher(capacity: 9)
+        let slots = claim(&dispatcher, (1...9).map { rich($0) })
+        dispatcher.isDraining = true
+        prepareAll(&dispatcher)
+        for slot in slots {
+            dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        }
+        var time = moment
+        var stored: [Int64: Verdict.Kind] = [:]
+        var tries: [String] = []
+        for _ in 0..<40 {
+            time += 1_000_000_000
+            guard let (number, exchange) = dispatcher.nextExchange(now: time), let batch = exchange.batch
+            else { break }
+            if let bad = batch.attempts.first(where: { $0.lease.seq == 5 }), bad.outcome != nil {
+                tries.append("\(batch.attempts.count) \(bad.isJudged ? "judged" : "plain")")
+                _ = dispatcher.exchangeFailed(number, .overrun, now: time)
+            } else {
+                for attempt in batch.attempts { stored[attempt.lease.seq] = attempt.verdict.kind }
+                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
+            }
+        }
+        #expect(tries == ["9 judged", "1 judged", "1 plain"])
+        #expect(stored.count == 9)
+        #expect(stored.filter { $0.value == .failed }.map(\.key) == [5])
+        #expect(dispatcher.isWritten == true)
+    }
+
+    @Test func `a preparation that takes too long is made again job by job, and one that takes too long alone fails`() {
+        var dispatcher = dispatcher(capacity: 9)
+        _ = claim(&dispatcher, (1...9).map { rich($0) })
+        dispatcher.isDraining = true
+        var time = moment
+        var sizes: [Int] = []
+        for _ in 0..<40 {
+            time += 1_000_000_000
+            guard let (number, leases) = dispatcher.nextPreparation(now: time) else { break }
+            sizes.append(leases.count)
+            if leases.contains(where: { $0.seq == 5 }) {
+                _ = dispatcher.preparationFailed(number, .overrun, now: time)
+            } else {
+                _ = dispatcher.preparationReturned(number)
+            }
+        }
+        #expect(sizes == [9, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+        #expect(dispatcher.slots.inUse == 8)
+        #expect(dispatcher.finished.map(\.verdict.kind) == [.failed])
+        #expect(dispatcher.finished.map(\.lease.seq) == [5])
+    }
+
+    private func rich(_ seq: Int64) -> ClaimedJob {
+        var job = job(seq)
+        job.call = nil
+        job.isJudged = true
+        return job
+    }
+
+    private func prepareAll(_ dispatcher: inout Dispatcher) {
+        while let (number, _) = dispatcher.nextPreparation(now: moment) {
+            for (slot, job) in (dispatcher.preparationReturned(number) ?? [:]).values {
+                var job = job
+                job.call = HTTPCall(url: "http://h/")
+                dispatcher.callPrepared(slot: slot, job)
+            }
+        }
+    }
+
     /// The enlisting behind a claim makes its rows ready again; whoever called them too would call them twice.
     @Test func `rows claimed for a number that is given up are not called`() {
         var dispatcher = dispatcher()
