@@ -2,6 +2,9 @@
 -- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. Calls that run at
 -- the same time each bring their own view of the jar: what a call brings wins, and what it does not bring is gone unless
 -- another call set it after this one began (p_since).
+--
+-- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a path),
+-- or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
 create or replace function postrider.keep_cookies(p_service text, p_credential text, p_since timestamptz, p_lines text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,11 +18,21 @@ begin
     from string_to_table(p_lines, E'\n') as line
    cross join lateral (values (split_part(line, E'\t', 1), split_part(line, E'\t', 3), split_part(line, E'\t', 6)))
          as f(domain, path, name)
-   where name <> '' and exists (select from postrider.services s where s.name = p_service)
+   where name <> '' and line ~ '^[^\x01-\x1f\x7f]+(\t[^\x01-\x1f\x7f]*){6}$'
+     and octet_length(domain) + octet_length(path) + octet_length(name) <= 1000
+     and exists (select from postrider.services s where s.name = p_service)
    order by domain, path, name
       on conflict (service, credential, domain, path, name) do update
          set line = excluded.line, set_at = now()
        where cookies.line <> excluded.line;
+  if cardinality(string_to_array(p_lines, E'\n')) > 200 then
+    delete from postrider.cookies c
+     where c.ctid = any (array(
+             select o.ctid from postrider.cookies o
+              where o.service = p_service and o.credential = p_credential
+              order by o.set_at desc, o.name
+             offset 200));
+  end if;
 end
 $$;
 comment on function postrider.keep_cookies(text, text, timestamptz, text) is

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Cookies by which a server might fail the jobs of its service, or fill the jar.
+struct HostileCookieTests {
+    @Test func `no cookie fails its job, or the next of the service`() throws {
+        // No two alike, or the index would compress them.
+        let long = (0..<900).map { String($0 * 7_919 % 9_973, radix: 36) }.joined()
+        let cookies: [(name: String, line: String, kept: Int64?)] = [
+            ("long-name", "\(long)=1; Path=/", 0), ("long-path", "a=1; Path=/\(long)", 0),
+            ("control", "a=1; Path=/\u{1}", 0), ("tab", "a=1; Path=/x\ty", 0), ("latin", "\u{E9}=\u{FF}; Path=/", 1),
+            ("empty", "a=; Path=/", 1), ("no-name", "=a; Path=/", nil), ("command", "FLUSH=1; Path=/", 1),
+            ("comment", "# a=1; Path=/", 1), ("good", "a=\(long); Path=/", 1),
+        ]
+        let target = try TargetServer { request in
+            let cookie = cookies.first { request.path == "/\($0.name)" }
+            return TargetStep.answer(200, headers: cookie.map { ["Set-Cookie: \($0.line)"] } ?? [])
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        for cookie in cookies {
+            try queue.connection.execute(
+                "insert into postrider.services (name, base_url, cookies) values ('\(cookie.name)', '\(target.url)', true)"
+            )
+            try queue.insert("service, url", "'\(cookie.name)', '\(cookie.name)'")
+        }
+        try queue.waitUntilDone()
+        for cookie in cookies { try queue.insert("service, url", "'\(cookie.name)', 'next'") }
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded \(2 * cookies.count)")
+        for cookie in cookies where cookie.kept != nil {
+            #expect(
+                try queue.number("select count(*) from postrider.cookies where service = '\(cookie.name)'")
+                    == cookie.kept, "\(cookie.name)")
+        }
+        _ = worker
+    }
+
+    @Test func `a jar holds the newest 200 cookies`() throws {
+        let target = try TargetServer { request in
+            TargetStep.answer(200, headers: (1...40).map { "Set-Cookie: c\(request.turn)-\($0)=1; Path=/" })
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
+        let worker = try RunningWorker(queue.database)
+        for _ in 1...8 { try queue.wait(for: try queue.insert("service, url", "'s', 'a'"), toBe: "succeeded") }
+        #expect(try queue.number("select count(*) from postrider.cookies") == 200)
+        #expect(try queue.number("select count(*) from postrider.cookies where name like 'c8-%'") == 40)
+        _ = worker
+    }
+}
