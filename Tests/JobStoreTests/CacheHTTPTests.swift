@@ -129,6 +129,49 @@ struct CacheHTTPTests {
                 == "succeeded miss 200 new")
     }
 
+    @Test(arguments: [
+        ("http://h/b/c", "location: /a", true), ("http://h/b/c", "location: ../a", true),
+        ("http://h/b?x=/y/", "location: a", true), ("http://h", "location: a", true),
+        ("http://h/b", "content-location: http://H/a", true),
+        ("http://h/b", "location: /x\ncontent-location: //h/a", true),
+        ("http://h/b/c", "location: a", false), ("http://h/b", "location: http://h:81/a", false),
+        ("http://h/b", "location: https://h/a", false), ("http://h/b", "location: //other/a", false),
+        ("http://h/b", "location: mailto:a", false), ("http://h/b", "x: /a", false),
+    ])
+    func `an unsafe method also outdates what its answer points to, on its own origin`(
+        url: String, headers: String, goes: Bool
+    ) throws {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try desk.queue.insert("service, method, url", "'s', 'POST', '\(url)'")
+        #expect(try desk.take() == [unsafe])
+        try desk.answer(unsafe, status: 201, headers: headers)
+        #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
+    }
+
+    @Test func `an unsafe method outdates even if its job was cancelled meanwhile: the server has acted`() throws {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try desk.queue.insert("service, method, url", "'s', 'DELETE', 'http://h/a'")
+        #expect(try desk.take() == [unsafe])
+        try desk.queue.connection.execute("select postrider.cancel(\(unsafe))")
+        try desk.answer(unsafe)
+        #expect(try desk.fetch("service", "'s'", "new") == "succeeded miss 200 new")
+    }
+
+    @Test func `no-store in the request, and Vary: Cookie where a jar is kept, are not stored`() throws {
+        let desk = try desk()
+        try desk.fetch(
+            "service, headers", "'s', '{\"cache-control\": [\"No-Store\"]}'", "a", headers: "cache-control: max-age=60")
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: cookie")
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 1)
+        try desk.queue.connection.execute(
+            "delete from postrider.cache_entries; update postrider.services set cookies = true")
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: Accept, Cookie")
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+    }
+
     @Test func `only GET and HEAD are cached, and the job's own no-cache asks the server`() throws {
         let desk = try desk()
         #expect(

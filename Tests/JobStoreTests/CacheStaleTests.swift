@@ -29,6 +29,48 @@ struct CacheStaleTests {
         #expect(try desk.queue.number("select revalidated from postrider.cache_status") == 1)
     }
 
+    @Test(arguments: [("cache_version", "2"), ("cache_sensitive", "'ada'")])
+    func `an entry of another version or of somebody else is not asked about`(column: String, value: String) throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert(column, value)
+        #expect(try desk.take() == [job])
+        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+        #expect(try desk.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
+        let other = try desk.insert(column, value)
+        #expect(try desk.take(app: "2.0") == [other])
+        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+    }
+
+    @Test(arguments: ["version = 7", "sensitive = 'ada'", "app_version = '2.0'"])
+    func `a 304 does not serve what somebody else has stored meanwhile`(change: String) throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        try desk.queue.connection.execute("update postrider.cache_entries set \(change)")
+        let before = try desk.queue.text("select (e)::text from postrider.cache_entries e")
+        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try desk.queue.state(job) == "scheduled")
+        #expect(try desk.queue.text("select (e)::text from postrider.cache_entries e") == before)
+    }
+
+    @Test(arguments: [
+        "etag: \"\u{1}\"", "etag: \"é\"", "etag: \"a\"\netag: \"b\"", "etag: a, b",
+        "etag: \(String(repeating: "x", count: 300))",
+        "etag:", "last-modified: yesterday", "last-modified: Fri, 20 Nov 2026 10:00:00 GMT\u{1}",
+    ])
+    func `a validator that no request can carry back is none`(headers: String) throws {
+        let desk = try CacheDesk()
+        try desk.fetch("", "", "old", headers: headers)
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert()
+        #expect(try desk.take() == [job])
+        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+    }
+
     @Test func `a 200 replaces it`() throws {
         let desk = try CacheDesk()
         try desk.fetch("", "", "old", headers: "etag: \"v1\"")

@@ -1,13 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The entry may have been replaced since it was asked about: by an answer with the same validators, but of another
+-- version or of somebody else.
 create or replace function postrider.cache_confirmed(
-  p_call postrider.cache_calls, p_news bytea, out status smallint, out headers bytea, out body bytea)
+  p_call postrider.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea,
+  out status smallint, out headers bytea, out body bytea)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select e.status, postrider.cache_merge(e.headers, p_news), e.body
     from postrider.cache_entries e
    where e.key = p_call.key and e.etag is not distinct from p_call.etag
-     and e.last_modified is not distinct from p_call.last_modified and e.sha256 = sha256(e.body)
+     and e.last_modified is not distinct from p_call.last_modified
+     and e.version = p_job.cache_version and e.sensitive is not distinct from p_job.cache_sensitive
+     and e.app_version is not distinct from p_app_version and e.sha256 = sha256(e.body)
 $$;
-comment on function postrider.cache_confirmed(postrider.cache_calls, bytea) is
+comment on function postrider.cache_confirmed(postrider.cache_calls, postrider.jobs, text, bytea) is
   'private: the answer that a 304 stands for; nulls if the entry that was asked about is gone';

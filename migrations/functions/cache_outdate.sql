@@ -1,22 +1,38 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 section 4.4. The variants of an answer are not looked for: without the row of their salt nobody finds them.
-create or replace function postrider.cache_outdate(p_job postrider.jobs, p_service postrider.services) returns void
+-- Location and Content-Location count on the origin of the call alone.
+create or replace function postrider.cache_outdate(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_own text := postrider.job_url(p_job.url, p_job.use_cdn, p_service);
+  v_origin text := substring(v_own from '^[A-Za-z]+://[^/?#]*');
+  v_name text;
+  v_url text;
   v_keys bytea[] := '{}';
 begin
   p_job.body := null;
   p_job.body_json := null;
   p_job.body_form := null;
   p_job.body_parts := null;
-  foreach p_job.method in array '{GET,HEAD}'::text[] loop
-    v_keys := v_keys || postrider.cache_key(p_job, p_service);
+  foreach v_name in array '{"",location,content-location}'::text[] loop
+    if v_name <> '' then
+      -- Relative to the folder of the URL that was called.
+      v_url := postrider.url_join(
+        substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'), postrider.header_value(p_headers, v_name));
+      continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*')) is distinct from lower(v_origin);
+      p_job.url := v_origin || substr(v_url, length(v_origin) + 1);
+      p_job.query := null;
+    end if;
+    foreach p_job.method in array '{GET,HEAD}'::text[] loop
+      v_keys := v_keys || postrider.cache_key(p_job, p_service);
+    end loop;
   end loop;
   delete from postrider.cache_varies v where v.key = any (v_keys);
   perform postrider.cache_drop(v_keys, 'invalidated');
 end
 $$;
-comment on function postrider.cache_outdate(postrider.jobs, postrider.services) is
-  'private: http mode: after a POST, PUT, PATCH or DELETE that was not refused, what is cached of its URL goes';
+comment on function postrider.cache_outdate(postrider.jobs, postrider.services, bytea) is
+  'private: http mode: after a POST, PUT, PATCH or DELETE that was not refused, what is cached of its URL and of those it names goes';

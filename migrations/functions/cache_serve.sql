@@ -57,6 +57,9 @@ begin
              else postrider.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
            e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,
+           -- What is of another version or of somebody else is not asked about: a 304 would serve it.
+           e.version = x.cache_version and e.sensitive is not distinct from x.cache_sensitive
+             and e.app_version is not distinct from p_app_version as is_own,
            e.last_used < now() - interval '1 min' as is_to_touch,
            case when e.bytes <= 65536 then e.body end as body
       from x
@@ -67,7 +70,7 @@ begin
            offset 0) c
      where x.key is not null),
   marked as (
-    select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and not l.asks_itself as asks from looked l)
+    select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own and not l.asks_itself as asks from looked l)
   select array_agg(h.track) filter (where h.serves) as track, array_agg(h.seq) filter (where h.serves) as seq,
          array_agg(h.fence) filter (where h.serves) as fence, array_agg(h.job) filter (where h.serves) as job,
          array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,

@@ -52,10 +52,12 @@ begin
           end if;
           update postrider.cache_entries e
              set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = p_headers[v_at],
-                 fresh = v_fresh, etag = coalesce(postrider.header_value(p_headers[v_at], 'etag'), e.etag),
-                 last_modified = coalesce(postrider.header_value(p_headers[v_at], 'last-modified'), e.last_modified)
+                 fresh = v_fresh, etag = coalesce(postrider.cache_tag(p_headers[v_at], 'etag'), e.etag),
+                 last_modified = coalesce(postrider.cache_tag(p_headers[v_at], 'last-modified'), e.last_modified)
            where e.key = v_call.key and e.etag is not distinct from v_call.etag
-             and e.last_modified is not distinct from v_call.last_modified;
+             and e.last_modified is not distinct from v_call.last_modified
+             and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
+             and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
         else
           v_serves := postrider.cache_store(

@@ -29,12 +29,14 @@ begin
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then
     return false;
   end if;
-  v_entry.etag := postrider.header_value(v_headers, 'etag');
-  v_entry.last_modified := postrider.header_value(v_headers, 'last-modified');
+  v_entry.etag := postrider.cache_tag(v_headers, 'etag');
+  v_entry.last_modified := postrider.cache_tag(v_headers, 'last-modified');
   if v_is_http then
     select f.is_storable, f.fresh, f.is_strict, f.vary into v_is_storable, v_entry.fresh, v_entry.is_strict, v_vary
       from postrider.http_freshness(v_headers, v_now) f;
-    if not v_is_storable
+    -- A jar is not part of the key, so what varies with cookies cannot be told apart.
+    if not v_is_storable or 'cookie' = any (v_vary) and p_service.cookies
+       or postrider.forbids_store(p_job.headers) or postrider.forbids_store(p_service.headers)
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then
       return false;
     end if;

@@ -39,7 +39,7 @@ begin
       select * into v_call from postrider.cache_calls c where c.job_id = p_job[i] and c.fence = p_fence[i];
       v_cache[i] := v_call.reason;
       if v_call.asks and p_status[i] = 304 then
-        select * into v_kept from postrider.cache_confirmed(v_call, p_headers[i]);
+        select * into v_kept from postrider.cache_confirmed(v_call, v_job, p_app_version, p_headers[i]);
         if v_kept.status is not null then
           v_cache[i] := 'revalidated';
           p_verdict[i] := 's';
@@ -96,11 +96,12 @@ begin
       p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version);
   end if;
   if true = any (v_outdates) then
-    perform postrider.cache_outdate(j, s)
-       from unnest(p_job, p_seq, p_status, v_outdates) as x(job, seq, status, outdates)
+    -- Whether or not the lease still held: the server has acted.
+    perform postrider.cache_outdate(j, s, x.headers)
+       from unnest(p_job, p_status, p_headers, v_outdates) as x(job, status, headers, outdates)
        join postrider.jobs j on j.id = x.job
        join postrider.services s on s.name = j.service
-      where x.outdates and x.status between 200 and 399 and x.seq = any (v_done);
+      where x.outdates and x.status between 200 and 399;
   end if;
   for i in 1 .. cardinality(p_seq) loop
     if p_cookies[i] is not null and p_seq[i] = any (v_done) then

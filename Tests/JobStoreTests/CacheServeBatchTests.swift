@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Many jobs in one call of `cache_serve`: what is found out about one must not end up with another.
+struct CacheServeBatchTests {
+    /// What a job asks of a cached answer, and what it must end as, if its answer is `{"n": PLACE}` with filling.
+    enum Kind: String, CaseIterable {
+        case plain, judged, refused, miss, large, largeJudged, broken
+
+        var columns: (String, String) {
+            switch self {
+            case .plain, .miss, .large: ("cache_version", "0")
+            case .judged, .largeJudged: ("extract", "'$.n'")
+            case .refused: ("validator", "'{\"n\": \"string\"}'")
+            case .broken: ("response_format", "'json'")
+            }
+        }
+
+        func expected(_ place: Int) -> [String?] {
+            switch self {
+            case .plain, .large: ["succeeded", "hit", nil, nil, "latin1"]
+            case .judged, .largeJudged: ["succeeded", "hit", nil, "\(place)", "utf-8"]
+            case .refused: ["failed", "hit", "validator", nil, "utf-8"]
+            case .broken: ["failed", "hit", "json_invalid", nil, "utf-8"]
+            case .miss: ["running", nil, nil, nil, nil]
+            }
+        }
+    }
+
+    private static let orders: [[Kind]] = [
+        [.plain, .judged, .refused, .miss, .large, .largeJudged, .broken],
+        [.refused, .plain, .judged, .broken, .plain, .judged],
+        [.miss, .broken, .miss, .judged, .plain, .miss, .refused, .judged],
+        [.largeJudged, .plain, .large, .refused, .judged], [.plain, .plain, .refused], [.plain, .large, .miss, .plain],
+        [.judged, .refused],
+    ]
+
+    @Test(arguments: orders)
+    func `each job keeps its own result, charset and error, whatever the others of the batch are`(kinds: [Kind]) throws
+    {
+        let desk = try CacheDesk()
+        var jobs: [Int64] = []
+        for (place, kind) in kinds.enumerated() {
+            let filling = [.large, .largeJudged].contains(kind) ? 70_000 : 0
+            let body = kind == .broken ? "{" : "{\"n\": \(place), \"x\": \"\(String(repeating: "x", count: filling))\"}"
+            if kind != .miss {
+                try desk.queue.connection.execute(
+                    "select postrider.cache_put('{\"url\": \"http://h/\(place)\"}', '\(body)'::text)")
+            }
+            jobs.append(try desk.insert(kind.columns.0, kind.columns.1, url: "http://h/\(place)"))
+        }
+        // So that what comes from the entry and what judge_answer finds can be told apart.
+        try desk.queue.connection.execute(
+            "update postrider.cache_entries set encoding = 'latin1', headers = convert_to('content-type: text/plain' || chr(10), 'UTF8')"
+        )
+        let missed = zip(jobs, kinds).filter { $0.1 == .miss }.map(\.0)
+        #expect(try desk.take() == missed)
+        for (place, kind) in kinds.enumerated() {
+            let row = try desk.queue.rows(
+                """
+                select s.state, r.cache, r.error_code, r.result::text, r.encoding from postrider.job_status s
+                left join postrider.results r on r.job_id = s.id where s.id = \(jobs[place])
+                """)
+            #expect(row == [kind.expected(place)], "place \(place), \(kind)")
+            guard kind != .miss else { continue }
+            #expect(
+                try desk.queue.number(
+                    """
+                    select count(*) from postrider.results r join postrider.cache_entries e on e.body = r.body and e.headers = r.headers
+                    where r.job_id = \(jobs[place]) and e.url = 'http://h/\(place)'
+                    """) == 1, "place \(place), \(kind)")
+        }
+    }
+}
