@@ -29,6 +29,12 @@ class Contender(ABC):
     claim_pattern: str | None = None
     #: A table to compare bulk inserts with a bare one; None where that is no question.
     jobs_table: str | None = None
+    #: Sets up what the two statements after it need, once; it takes `%(base)s`. None where no scenario needs it.
+    service_sql: str | None = None
+    #: Adds `count` calls whose target, headers and limits stand in a row of settings.
+    load_service_sql: str | None = None
+    #: Adds `count` calls that stored answers of the same size serve, and nothing else.
+    load_hits_sql: str | None = None
     #: Slow ones get fewer jobs, so that a round stays short; rates are per second, so they compare.
     most_jobs: int | None = None
 

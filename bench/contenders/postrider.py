@@ -22,6 +22,18 @@ class Postrider(Contender):
         " where state = 'succeeded' and status_code = 200 and length(body) > 200")
     claim_pattern = "%postrider.claim(%"
     jobs_table = "postrider.jobs"
+    service_sql = (
+        "with added as (insert into postrider.services (name, base_url, headers, query, timeout) values"
+        " ('bench', %(base)s, '{\"Accept\": \"application/json\"}', '{\"key\": 7}', '10 s') returning name)"
+        " select name from added")
+    load_service_sql = (
+        "insert into postrider.jobs (service, url) select 'bench', 'call' from generate_series(1, %(count)s)")
+    load_hits_sql = (
+        "with stored as materialized (select count(postrider.cache_put("
+        "jsonb_build_object('service', 'bench', 'url', 'call/' || i, 'cache_ttl', '1 hour'),"
+        " jsonb_build_object('answer', repeat('x', 286)))) from generate_series(1, 100) i)"
+        " insert into postrider.jobs (service, url, cache_ttl)"
+        " select 'bench', 'call/' || 1 + i %% 100, '1 hour' from stored, generate_series(1, %(count)s) i")
 
     def __init__(self, repository: Path, build: Path):
         super().__init__(repository, build)

@@ -120,11 +120,15 @@ class Database:
     def await_finished(self, wanted: int, worker: Process, limit_s: float = 60) -> None:
         """Returns once `wanted` jobs of this run are finished with their results stored."""
         deadline = time.monotonic() + limit_s
-        while (finished := self.value(self._contender.finished_sql) - self._finished) < wanted:
+        while (finished := self.finished()) < wanted:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{worker.name}: {finished} of {wanted} results after {limit_s:.0f} s")
             worker.check()
             time.sleep(0.005)
+
+    def finished(self) -> int:
+        """Jobs of this run that are finished with their results stored."""
+        return self.value(self._contender.finished_sql) - self._finished
 
     def kept(self) -> int:
         """Results of this run with status 200 and a whole body."""

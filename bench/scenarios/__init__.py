@@ -7,6 +7,8 @@ from scenarios.insert import Insert
 from scenarios.latency import Latency
 from scenarios.memory import Memory
 from scenarios.pinned import Pinned
+from scenarios.rich import Rich
 from scenarios.scenario import Scenario
 
-SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert)}
+SCENARIOS: dict[str, type[Scenario]] = {
+    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich)}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rich: what does a job cost that has a service, and one that the cache serves?"""
+
+import argparse
+import time
+
+from contenders import Contender
+from harness.meter import Usage
+from harness.process import Process
+from harness.workbench import Database, Workbench
+from scenarios.scenario import Figure, Scenario
+
+EVERY_S = 0.05  # a look counts the results, so more of them would be felt
+RUN_LIMIT_S = 600
+
+
+class Rich(Scenario):
+    """Drains three queues in turn, each in a fresh database: plain jobs, jobs with a service, hits.
+
+    The clock runs from the first look that sees a result until the last result is stored; what was finished before that
+    look is left out of the count. A hit makes no call: its like is what PostgreSQL does for a plain job.
+    """
+
+    name = "rich"
+    figures = [
+        Figure("plain_cpu_us_per_job", "plain: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("service_cpu_us_per_job", "service: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("hit_cpu_us_per_job", "hit: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("service_to_plain", "service ÷ plain, CPU/job", compare=False),
+        Figure("hit_to_plain_postgres", "hit ÷ plain, CPU/job of PostgreSQL", compare=False),
+        Figure("service_per_s", "service: jobs/s", compare=False),
+        Figure("hits_per_s", "hit: jobs/s", compare=False),
+    ]
+
+    @staticmethod
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--jobs", type=int, default=30_000, help="in each queue")
+
+    def fits(self, contender: Contender) -> bool:
+        return contender.load_service_sql is not None
+
+    def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
+        assert contender.load_service_sql and contender.load_hits_sql
+        plain = self._drain(bench, contender, contender.load_sql, calls=True)
+        service = self._drain(bench, contender, contender.load_service_sql, calls=True)
+        hit = self._drain(bench, contender, contender.load_hits_sql, calls=False)
+        record: dict[str, object] = {"jobs": self.options.jobs}
+        for name, figures in (("plain", plain), ("service", service), ("hit", hit)):
+            record |= {f"{name}_{key}": value for key, value in figures.items()}
+        return record | {
+            "service_to_plain": service["cpu_us_per_job"] / plain["cpu_us_per_job"],
+            "hit_to_plain_postgres": hit["postgres_cpu_us_per_job"] / plain["postgres_cpu_us_per_job"],
+            "service_per_s": service["jobs_per_s"],
+            "hits_per_s": hit["jobs_per_s"],
+        }
+
+    def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool) -> dict[str, float]:
+        jobs = self.options.jobs
+        with bench.database(contender) as database:
+            database.session.execute(contender.service_sql, {"base": bench.nginx.base_url})
+            database.session.execute(load_sql, {"url": bench.nginx.base_url + "/call", "count": jobs})
+            database.settle()
+            asked = bench.nginx.requests()
+            with bench.worker(contender, database, self.options.concurrency) as worker:
+                meter = bench.meter(worker, database)
+                begun = _await_results(database, worker, 1)
+                first = meter.read()
+                _await_results(database, worker, jobs)
+                usage = Usage.between(first, meter.read())
+            if (kept := database.kept()) != jobs:
+                raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+            if (asked := bench.nginx.requests() - asked) != (jobs if calls else 0):
+                raise RuntimeError(f"{contender.name}: {asked} calls")
+        return {
+            "jobs_per_s": (jobs - begun) / usage.seconds,
+            "cpu_us_per_job": (usage.worker + usage.postgres) / (jobs - begun) * 1e6,
+            "worker_cpu_us_per_job": usage.worker / (jobs - begun) * 1e6,
+            "postgres_cpu_us_per_job": usage.postgres / (jobs - begun) * 1e6,
+            "other_cpu_percent": usage.other / usage.seconds * 100,
+        }
+
+
+def _await_results(database: Database, worker: Process, wanted: int) -> int:
+    """How many results there are at the first look that finds so many."""
+    deadline = time.monotonic() + RUN_LIMIT_S
+    while (finished := database.finished()) < wanted:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{worker.name}: {finished} of {wanted} results after {RUN_LIMIT_S} s")
+        worker.check()
+        time.sleep(EVERY_S)
+    return finished
