@@ -1,15 +1,33 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.call_headers(p_job jsonb, p_url text, p_service postrider.services) returns text[]
-language sql immutable parallel safe
+language plpgsql immutable parallel safe
 as $$
-  select case
-    when p_service.headers is null or not p_service.apply_to_absolute and p_url ~* '^https?:' then postrider.pairs(p_job)
-    else coalesce(postrider.pairs((
-           select jsonb_object_agg(s.key, s.value)
-             from jsonb_each(p_service.headers) s
-            where not exists (select from jsonb_object_keys(coalesce(p_job, '{}')) k where lower(k) = lower(s.key)))), '{}')
-         || coalesce(postrider.pairs(p_job), '{}')
-  end
+declare
+  v_names jsonb;
+  v_own text[] := '{}';
+  v_common jsonb := p_service.headers;
+  v_pairs text[];
+  v_kept text[] := '{}';
+begin
+  if v_common is null or not p_service.apply_to_absolute and p_url ~* '^https?:' then
+    return postrider.pairs(p_job);
+  end if;
+  v_pairs := postrider.pairs(v_common);
+  if p_job is null then
+    return v_pairs;
+  end if;
+  -- Names, not pairs: an empty array leaves the service's header out.
+  v_names := jsonb_path_query_array(p_job, '$.keyvalue().key');
+  for i in 0 .. jsonb_array_length(v_names) - 1 loop
+    v_own := v_own || lower(v_names ->> i);
+  end loop;
+  for i in 1 .. cardinality(v_pairs) by 2 loop
+    if lower(v_pairs[i]) <> all (v_own) then
+      v_kept := v_kept || v_pairs[i:i + 1];
+    end if;
+  end loop;
+  return v_kept || postrider.pairs(p_job);
+end
 $$;
 comment on function postrider.call_headers(jsonb, text, postrider.services) is
   'private: name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';

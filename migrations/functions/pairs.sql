@@ -1,11 +1,27 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us.
 create or replace function postrider.pairs(p_object jsonb) returns text[]
-language sql immutable strict parallel safe
+language plpgsql immutable strict parallel safe
 as $$
-  select coalesce(array_agg(part order by e.place, v.place, side), '{}')
-    from jsonb_each(p_object) with ordinality as e(key, value, place)
-   cross join lateral jsonb_path_query(e.value, 'lax $[*]') with ordinality as v(value, place)
-   cross join lateral (values (1, e.key), (2, coalesce(v.value #>> '{}', ''))) as s(side, part)
+declare
+  v_members jsonb := jsonb_path_query_array(p_object, '$.keyvalue()');
+  v_key text;
+  v_value jsonb;
+  v_pairs text[] := '{}';
+begin
+  for i in 0 .. jsonb_array_length(v_members) - 1 loop
+    v_key := v_members -> i ->> 'key';
+    v_value := v_members -> i -> 'value';
+    if jsonb_typeof(v_value) = 'array' then
+      for k in 0 .. jsonb_array_length(v_value) - 1 loop
+        v_pairs := v_pairs || array[v_key, coalesce(v_value ->> k, '')];
+      end loop;
+    else
+      v_pairs := v_pairs || array[v_key, coalesce(v_value #>> '{}', '')];
+    end if;
+  end loop;
+  return v_pairs;
+end
 $$;
 comment on function postrider.pairs(jsonb) is
   'private: name, value, name, value, ... of an object; an array gives its name once for each element';
