@@ -164,6 +164,9 @@ struct Dispatcher: ~Copyable {
         return (batch.attempts.count - stored, sequel)
     }
 
+    /// Batches or chains have heard of an end: their next members may be ready.
+    mutating func treesTold() { isHungry = true }
+
     /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
     /// jobs are to be prepared again.
     mutating func takeBack(_ number: UInt64, now: UInt64) {

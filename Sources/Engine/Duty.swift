@@ -15,6 +15,13 @@ enum Tag {
     static let enlist: UInt64 = 2
     static let leave: UInt64 = 3
 
+    /// On the callbacks session: the limit of time, ends of jobs, and a job's hooks before its call.
+    static let limitTime: UInt64 = 0
+    static let conclude: UInt64 = 1
+    static let putOff: UInt64 = 2
+    static let beginKind: UInt64 = 3
+    static func begin(_ number: UInt64) -> UInt64 { number << 2 | beginKind }
+
     /// On the duties session: the duty, and the worker it was for; answers for a former number mean nothing.
     static func duty(_ duty: Duty, worker: Int32) -> UInt64 { UInt64(UInt32(bitPattern: worker)) << 8 | duty.rawValue }
     static func duty(of tag: UInt64) -> Duty? { Duty(rawValue: tag & 0xff) }

@@ -129,6 +129,7 @@ extension RunLoop {
             if !result.bool(0, 0) { epoch = nil }
             if result.bool(0, 2) { schedule.tend = now }
             if result.int64(0, 1) > 0 { jobsAnnounced() }
+            if result.bool(0, 4) { desk.endsWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
         case .settle:

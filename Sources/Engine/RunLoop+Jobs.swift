@@ -71,9 +71,16 @@ extension RunLoop {
             guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
             let complete = preparations.complete(job, result, row)
             dispatcher.callPrepared(slot: slot, complete)
-            if let call = complete.call { agent.start(call, slot: slot) }
+            if complete.hasHooks {
+                desk.hooksWait(slot: slot, complete.lease)
+            } else if let call = complete.call {
+                agent.start(call, slot: slot)
+            }
         }
-        for (slot, _) in waiting.values { dispatcher.dealtWith(slot: slot) }
+        for (slot, job) in waiting.values {
+            dispatcher.dealtWith(slot: slot)
+            if job.sequel.contains(.outcome) { desk.endsWait() }
+        }
     }
 
     /// A preparation failed and was rolled back.
@@ -85,6 +92,7 @@ extension RunLoop {
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let (refused, sequel) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
         if sequel.contains(.tree) { treeMarks.membersEnded(now: now) }
+        if sequel.contains(.outcome) { desk.endsWait() }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused)) }
     }
 

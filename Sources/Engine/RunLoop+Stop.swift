@@ -9,6 +9,8 @@ internal import PGClient
 extension RunLoop {
     /// Time to write what is left and to say goodbye, after the drain.
     private static let goodbyeTime: UInt64 = 5_000_000_000
+    /// Of which this much is kept for the goodbye: ends that are not concluded by then are left to others.
+    private static let timeToSay: UInt64 = 1_000_000_000
 
     /// A signal: the first begins the drain, a second one ends it at once.
     func stopRequested() {
@@ -34,6 +36,7 @@ extension RunLoop {
         }
         guard dispatcher.isQuiet else { return }
         if leaveDeadline == nil { leaveDeadline = now + RunLoop.goodbyeTime }
+        guard desk.isQuiet || now + RunLoop.timeToSay >= leaveDeadline ?? 0 else { return }
         guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
         StoreCalls.worker(dispatcher.worker, into: &parameters)
         do throws(PGError) {

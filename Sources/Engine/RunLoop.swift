@@ -14,6 +14,7 @@ internal import Reactor
 ///        ▼                                                                  │
 ///   jobs session ─► claims ─► agent starts calls                            │
 ///   duties session ─► news, surveys, heartbeats, the leader's duties        │
+///   callbacks session ─► hooks, ends with functions; opened when needed     │
 ///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
 ///   exchange: [finish what has ended, claim for what is free] ──────────────┘
 /// ```
@@ -29,6 +30,11 @@ public final class RunLoop {
     var duties: PGSession
     var jobsInterest: PGSessionInterest?
     var dutiesInterest: PGSessionInterest?
+    var callbacks: PGSession
+    var callbacksInterest: PGSessionInterest?
+    /// Whether the callbacks session was needed yet.
+    var hasCallbacks = false
+    var desk = CallbackDesk()
 
     var parameters = PGParameters()
     var columns = FinishColumns()
@@ -81,6 +87,9 @@ public final class RunLoop {
             PGSession.Configuration(
                 string: configuration.database, setUp: setUp + (configuration.usesSessions ? ["listen postrider"] : []),
                 prepares: configuration.usesSessions))
+        callbacks = PGSession(
+            PGSession.Configuration(
+                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
     }
 
     /// Runs until a signal has ended it.
@@ -104,6 +113,7 @@ public final class RunLoop {
         }
         jobs.close()
         duties.close()
+        callbacks.close()
         configuration.log(.stopped)
         return end ?? .clean
     }
@@ -119,6 +129,9 @@ public final class RunLoop {
         case Token.duties:
             guard event.token & ~Token.kinds == dutiesInterest?.generation else { return }
             duties.process(readable: event.readable, writable: event.writable, now: now)
+        case Token.callbacks:
+            guard event.token & ~Token.kinds == callbacksInterest?.generation else { return }
+            callbacks.process(readable: event.readable, writable: event.writable, now: now)
         default:
             agent.socketReady(
                 Int32(truncatingIfNeeded: event.token), readable: event.readable, writable: event.writable)
@@ -129,13 +142,18 @@ public final class RunLoop {
     private func turn() {
         if let due = jobs.nextDeadline, now >= due { jobs.process(readable: false, writable: false, now: now) }
         if let due = duties.nextDeadline, now >= due { duties.process(readable: false, writable: false, now: now) }
+        if let due = callbacks.nextDeadline, now >= due {
+            callbacks.process(readable: false, writable: false, now: now)
+        }
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.next() { dutiesEvent(event) }
+        while let event = callbacks.next() { callbacksEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
         doDuties()
         apply(dispatcher.poll(now: now))
         exchange()
+        serveCallbacks()
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
@@ -146,6 +164,8 @@ public final class RunLoop {
         var moment = UInt64.max
         if let due = jobs.nextDeadline { moment = min(moment, due) }
         if let due = duties.nextDeadline { moment = min(moment, due) }
+        if let due = callbacks.nextDeadline { moment = min(moment, due) }
+        if let due = desk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
         if let due = drainDeadline { moment = min(moment, due) }
         if let due = leaveDeadline { moment = min(moment, due) }
@@ -180,6 +200,15 @@ public final class RunLoop {
             }
             dutiesInterest = alsoWanted
         }
+        let thirdWanted = callbacks.interest
+        if thirdWanted != callbacksInterest {
+            if let thirdWanted {
+                try poller.set(
+                    thirdWanted.descriptor, token: Token.callbacks | thirdWanted.generation, read: thirdWanted.read,
+                    write: thirdWanted.write)
+            }
+            callbacksInterest = thirdWanted
+        }
         var failure: ReactorError?
         agent.drainSocketChanges { change in
             if change.isRemoval { return poller.remove(change.descriptor) }
@@ -196,10 +225,11 @@ public final class RunLoop {
 
     /// Poller tokens: a kind, and behind it the generation of a session's socket or the descriptor of an agent's.
     private enum Token {
-        static let kinds: UInt64 = 3 << 62
-        static let signals: UInt64 = 1 << 62
-        static let jobs: UInt64 = 2 << 62
-        static let duties: UInt64 = 3 << 62
+        static let kinds: UInt64 = 7 << 61
+        static let signals: UInt64 = 1 << 61
+        static let jobs: UInt64 = 2 << 61
+        static let duties: UInt64 = 3 << 61
+        static let callbacks: UInt64 = 4 << 61
     }
 }
 

@@ -39,6 +39,8 @@ public struct ClaimedJob: Sendable {
     public var isJudged = false
     /// What the end of the job sets off.
     public var sequel: Sequel = []
+    /// Whether hooks are to run before the call; known once the call is.
+    public var hasHooks = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
 

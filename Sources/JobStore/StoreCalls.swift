@@ -165,6 +165,18 @@ public enum StoreCalls {
         parameters.append(int64: after)
     }
 
+    /// `begin_job`, which takes a job alone.
+    public static func job(_ id: Int64, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int64: id)
+    }
+
+    /// `conclude`: at most `limit` jobs that have no functions.
+    public static func conclude(limit: Int32, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: limit)
+    }
+
     /// The rows of a survey.
     public static func sightings(_ result: borrowing PGResult) -> [TrackBook.Sighting] {
         var sightings: [TrackBook.Sighting] = []

@@ -27,7 +27,8 @@ public enum StoreStatement {
         """
         select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
         idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
-        pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged \
+        pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
+        has_hooks, webhook_time \
         from postrider.prepare($1,$2,$3,$4,$5,$6)
         """)
     /// Ends attempts of rich jobs.
@@ -50,12 +51,22 @@ public enum StoreStatement {
         "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement("settle", "select latest, settled from postrider.settle($1,$2)")
+    /// Gives the functions that users have registered 5 s, in this transaction.
+    public static let limitTime = PGStatement("limit_time", "select set_config('statement_timeout', '5s', true)")
+    /// Runs the hooks of a job that is about to be called.
+    public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1)")
+    /// Ends jobs with what hangs on their end.
+    public static let conclude = PGStatement(
+        "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
+    /// Puts off the end that could not be concluded.
+    public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next()")
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.
     public static let lead = PGStatement("lead", "select postrider.lead($1)")
     /// The leader's frequent duties.
-    public static let tend = PGStatement("tend", "select leads, moved, more, latest from postrider.tend($1,$2,$3)")
+    public static let tend = PGStatement(
+        "tend", "select leads, moved, more, latest, owed from postrider.tend($1,$2,$3)")
     /// Declares silent workers lost.
     public static let reap = PGStatement("reap", "select lost_worker, lost_name, jobs from postrider.reap($1,$2)")
     /// Ends jobs whose time is over.

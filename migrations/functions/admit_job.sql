@@ -18,10 +18,7 @@ begin
     when p_job.credential is not null then 'credential'
     when p_job.login_required then 'login_required'
     when p_job.paginate is not null then 'paginate'
-    when p_job.on_success is not null then 'on_success'
-    when p_job.on_failure is not null then 'on_failure'
     when p_job.callback_url is not null then 'callback_url'
-    when p_job.notify then 'notify'
   end;
   if v_unsupported is not null then
     raise exception using errcode = 'PR002', schema = 'postrider', table = 'jobs', column = v_unsupported,

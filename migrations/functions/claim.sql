@@ -81,9 +81,10 @@ begin
          case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
          postrider.milliseconds(j.timeout), j.max_response,
          case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
-         postrider.job_is_rich(j) or case when t.parent_id is not null
-           then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end,
-         t.parent_id is not null, t.is_followed
+         postrider.job_is_rich(j) or (select exists (select from postrider.hooks h where h.event = 'will_start'))
+           or case when t.parent_id is not null
+                then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end,
+         t.parent_id is not null, t.is_followed or (select exists (select from postrider.hooks))
     from taken t
     join postrider.jobs j on j.id = t.job_id;
 end

@@ -8,8 +8,10 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_is_told boolean := p_is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_job);
 begin
-  if p_is_followed then
+  if v_is_told then
     insert into postrider.outcomes (
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error, p_parent);
@@ -20,7 +22,7 @@ begin
   if p_track > 0 then
     insert into postrider.tallies (track, state, jobs) values (p_track, p_state, 1);
   end if;
-  if p_parent is not null and not p_is_followed then
+  if p_parent is not null and not v_is_told then
     perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);
   end if;
 end

@@ -10,6 +10,7 @@ set jit = off
 as $$
 declare
   v_below record;
+  v_is_followed boolean := p_tree.is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_tree.job_id);
 begin
   if p_error is null and p_state = 'f' then
     select format('member %s%s %s: %s', p_tree.failed_job_id, ' ' || quote_ident(j.name),
@@ -30,9 +31,9 @@ begin
      set is_draining = v_below.remaining > 0, released = t.released + v_below.released, finished = t.finished + v_below.ended
    where t.job_id = p_tree.job_id;
   perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
-    case when p_tree.is_followed or not p_is_inner then p_tree.parent_id end, p_tree.is_followed,
+    case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
     p_started => p_tree.started_at);
-  return case when p_is_inner and not p_tree.is_followed then p_state end;
+  return case when p_is_inner and not v_is_followed then p_state end;
 end
 $$;
 comment on function postrider.end_tree(postrider.trees, "char", text, text, boolean) is

@@ -33,7 +33,8 @@ begin
     delete from postrider.scheduled s using planned p where s.ctid = p.spot
     returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.is_followed),
   ended as (
-    select e.*, t.started_at, t.status_code, case when t.error_code is null then 'e' else 'f' end::"char" as state,
+    select e.*, e.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(e.job_id) else false end as is_told,
+           t.started_at, t.status_code, case when t.error_code is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
            coalesce(t.error || '; no time was left for another try', 'not started before expires_at') as error
       from (select * from gone union all select * from dropped) e
@@ -42,18 +43,18 @@ begin
   final as (
     insert into postrider.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
-      from ended e where not e.is_followed),
+      from ended e where not e.is_told),
   followed as (
     insert into postrider.outcomes (
       job_id, started_at, attempt, track, rekey, state, status_code, error_code, error, parent_id)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
-      from ended e where e.is_followed),
+      from ended e where e.is_told),
   tally as (
     insert into postrider.tallies (track, state, jobs)
     select e.track, e.state, count(*) from ended e group by e.track, e.state)
-  select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_followed),
-         array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_followed),
-         array_agg(e.state) filter (where e.parent_id is not null and not e.is_followed)
+  select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_told),
+         array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_told),
+         array_agg(e.state) filter (where e.parent_id is not null and not e.is_told)
     into v_ended, v_parents, v_members, v_states
     from ended e;
   if v_parents is not null then

@@ -7,6 +7,7 @@ as $$
 declare
   v_job postrider.jobs;
   v_result postrider.results;
+  v_end postrider.outcomes;
   v_place record;
   v_at timestamptz;
   v_attempt int;
@@ -27,7 +28,19 @@ begin
         when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
       to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       coalesce(format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error),
-               format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)));
+               format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)))
+      || coalesce((
+           select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)
+             from postrider.callback_faults f where f.job_id = explain.id order by f.id desc limit 1), '');
+  end if;
+  select * into v_end from postrider.outcomes o where o.job_id = explain.id;
+  if found then
+    return format('Job %s %s at %s%s.', explain.id,
+      case when v_end.state in ('c', 'e', 'k')
+        then format('is %s, and its callbacks, hooks and notices are to run', postrider.state_name(v_end.state))
+        else 'is running: its call is over, and it ends together with its callbacks, hooks and notices' end,
+      to_char(greatest(v_end.due_at, now()), 'YYYY-MM-DD HH24:MI:SS TZ'),
+      case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries) else '' end);
   end if;
   if v_job.kind <> 'request' or v_job.parent_id is not null then
     v_place := null;

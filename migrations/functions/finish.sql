@@ -11,7 +11,7 @@
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what members_ended
 -- locks it locks with SKIP LOCKED.
 --
--- A job that is followed does not end here: its end waits in outcomes for conclude.
+-- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude.
 create or replace function postrider.finish(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
@@ -46,7 +46,9 @@ begin
      using x
      where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
-      r.parent_id, r.is_followed, x.*,
+      r.parent_id,
+      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_followed,
+      x.*,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
            when x.verdict = 'p' and r.expires_at <= now() then 'f'
            when x.verdict = 'h' and r.expires_at <= now() then 'e'

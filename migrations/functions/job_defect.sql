@@ -64,6 +64,21 @@ begin
     return;
   end if;
 
+  select d.c, format('there is no callback %s', quote_literal(d.n)), 'Ask the owner of the schema to insert it into postrider.callbacks.'
+    into column_name, reason, hint
+    from (values (p_job.on_success, 'on_success'), (p_job.on_failure, 'on_failure')) as d(n, c)
+   where d.n is not null and not exists (select from postrider.callbacks b where b.name = d.n) limit 1;
+  if column_name is not null then
+    return;
+  end if;
+  if p_job.callback_url is not null then
+    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.callback_url) d
+     where d.reason is not null;
+    if column_name is not null then
+      return;
+    end if;
+  end if;
+
   if p_job.kind <> 'request' then
     select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
     return;

@@ -11,7 +11,7 @@ as $$
               then postrider.host_is_plain(split_part(p_job.url, '/', 3))
               else p_service.base_url is not null and length(p_service.base_url) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
-     and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache or p_job.notify)
+     and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
      and p_job.priority between -100 and 100 and p_job.max_attempts between 1 and 1000
      and length(p_job.queue) between 1 and 200
      and (p_job.lane is null or length(p_job.lane) between 1 and 300)
@@ -33,12 +33,13 @@ as $$
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object')
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
+     and p_job.callback_url is null
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(
            p_job.backoff, p_job.dedupe_key, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.download_to, p_job.sha256,
-           p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.on_success, p_job.on_failure, p_job.callback_url) = 0
+           p_job.paginate, p_job.run_if, p_job.max_parallel) = 0
 $$;
 comment on function postrider.job_is_good(postrider.jobs, postrider.services) is
   'private: whether a job with its service (all null without one) is good at first sight; false says nothing, job_defect decides';

@@ -121,6 +121,8 @@ begin
       for v_job in
         select n.* from new_rows n left join postrider.services s on s.name = n.service
          where postrider.job_is_good(row(n.*)::postrider.jobs, s) is not true
+            or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
+            or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop
         perform postrider.admit_job(v_job);
       end loop;

@@ -105,8 +105,10 @@ begin
   end if;
   for i in 1 .. cardinality(p_seq) loop
     if p_cookies[i] is not null and p_seq[i] = any (v_done) then
-      perform postrider.keep_cookies(j.service, '', coalesce(r.started_at, now() - interval '1 min'), p_cookies[i])
-         from postrider.jobs j left join postrider.results r on r.job_id = j.id
+      perform postrider.keep_cookies(j.service, '', coalesce(r.started_at, o.started_at, now() - interval '1 min'), p_cookies[i])
+         from postrider.jobs j
+         left join postrider.results r on r.job_id = j.id
+         left join postrider.outcomes o on o.job_id = j.id
         where j.id = p_job[i];
     end if;
   end loop;

@@ -12,7 +12,8 @@ returns table (
   idempotency_header text, gzip boolean, connect_ms int, first_byte_ms int, private_network boolean,
   proxy text, interface text, ca text, certificate text, key text, pins text[],
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
-  download_to text, sha256 bytea, checks_xml boolean, is_judged boolean)
+  download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
+  has_hooks boolean, webhook_time bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -59,7 +60,13 @@ begin
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
+           or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false),
+         case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
+           select from postrider.hooks h
+            where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
+         else false end,
+         case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
+              then extract(epoch from clock_timestamp())::bigint end
     from unnest(p_fence, p_job) as x(fence, job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service

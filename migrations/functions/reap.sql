@@ -43,16 +43,17 @@ begin
   delete from postrider.aborts a where a.worker = any (v_lost);
   with gone as (
     delete from postrider.ready r where r.worker = any (v_lost)
-    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome),
+    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
+      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_told),
   final as (
     insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', v_error
-      from gone g where g.outcome <> 'r' and not g.is_followed),
+      from gone g where g.outcome <> 'r' and not g.is_told),
   followed as (
     insert into postrider.outcomes (
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', v_error, g.parent_id
-      from gone g where g.outcome <> 'r' and g.is_followed),
+      from gone g where g.outcome <> 'r' and g.is_told),
   tried as (
     insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', v_error from gone g where g.outcome = 'r'),
@@ -65,9 +66,9 @@ begin
     insert into postrider.tallies (track, state, jobs)
     select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
   select array(select (select count(*) from gone g where g.worker = l.id) from unnest(v_lost) with ordinality as l(id, n) order by l.n),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r'),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r'),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome <> 'r')
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r')
     into v_counts, v_parents, v_members, v_states
     from gone g;
   if v_parents is not null then

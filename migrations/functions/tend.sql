@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.tend(p_worker int, p_epoch bigint, p_since timestamptz)
-returns table (leads boolean, moved bigint, more boolean, latest timestamptz)
+returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -12,7 +12,7 @@ declare
   v_fed bigint := 0;
 begin
   if not postrider.leads(p_worker, p_epoch) then
-    return query select false, 0::bigint, false, null::timestamptz;
+    return query select false, 0::bigint, false, null::timestamptz, false;
     return;
   end if;
   select p.moved, p.latest into v_promoted, v_latest from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
@@ -22,8 +22,9 @@ begin
     perform postrider.wake();
   end if;
   return query select true, v_promoted + v_placed + v_fed,
-    v_promoted = 5000 or v_placed = 10000 or v_fed > 0, v_latest;
+    v_promoted = 5000 or v_placed = 10000 or v_fed > 0, v_latest,
+    exists (select from postrider.outcomes o where o.due_at <= now());
 end
 $$;
 comment on function postrider.tend(int, bigint, timestamptz) is
-  'private: leader, every 100 ms: promotes what is due (from p_since on; null: all), feeds the intake, makes tracks; how many rows moved, whether more wait, and the latest run_at promoted';
+  'private: leader, every 100 ms: promotes what is due (from p_since on; null: all), feeds the intake, makes tracks; how many rows moved, whether more wait, the latest run_at promoted, and whether outcomes are to be concluded';

@@ -14,6 +14,11 @@ select a.job_id, a.attempt, coalesce(w.name, a.worker::text) as worker, a.starte
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache
           from postrider.results
+         where fence > 0
+        union all
+        select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
+               status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache
+          from postrider.outcomes
          where fence > 0) a
   left join postrider.workers w on w.id = a.worker;
 comment on view postrider.attempts is

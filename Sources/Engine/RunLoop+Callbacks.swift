@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+
+// Functions that users have registered run on a session of their own, since they may take long: nothing that the other
+// two sessions do waits for it. It is opened when there is something to do for the first time.
+extension RunLoop {
+    /// Sends what is due.
+    func serveCallbacks() {
+        guard desk.hasWork else { return }
+        guard hasCallbacks else {
+            hasCallbacks = true
+            callbacks.start(now: now)
+            return
+        }
+        guard callbacks.isReady else { return }
+        do throws(PGError) {
+            while let (number, jobID) = desk.nextBeginning() {
+                try limitTime()
+                StoreCalls.job(jobID, into: &parameters)
+                try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
+                callbacks.commit()
+            }
+            let putsOff = desk.hasFailed
+            guard desk.concludes(now: now) else { return }
+            if putsOff {
+                parameters.removeAll()
+                try callbacks.send(StoreStatement.putOffNext, &parameters, tag: Tag.putOff)
+            }
+            try limitTime()
+            StoreCalls.conclude(limit: CallbackDesk.limit, into: &parameters)
+            try callbacks.append(StoreStatement.conclude, &parameters, tag: Tag.conclude)
+            callbacks.commit()
+        } catch {
+            // `lost` follows.
+            desk.connectionLost()
+        }
+    }
+
+    /// Set in each transaction and not once: behind PgBouncer the next one may run on another connection, and a function
+    /// may have changed it.
+    private func limitTime() throws(PGError) {
+        parameters.removeAll()
+        try callbacks.append(StoreStatement.limitTime, &parameters, tag: Tag.limitTime)
+    }
+
+    /// An event of the callbacks session.
+    func callbacksEvent(_ event: consuming PGSessionEvent) {
+        switch consume event {
+        case .ready:
+            configuration.log(.connected(session: "callbacks"))
+        case .result(let tag, let result):
+            if tag == Tag.conclude { return concluded(result) }
+            if tag & 3 == Tag.beginKind { begun(tag >> 2) }
+        case .failed(let tag, let error):
+            if tag == Tag.conclude {
+                configuration.log(.statementFailed(verb: "conclude", reason: error.description))
+                desk.conclusionFailed(now: now)
+            } else if tag & 3 == Tag.beginKind {
+                configuration.log(.statementFailed(verb: "begin", reason: error.description))
+                begun(tag >> 2)
+            }
+        case .lost(let error, _):
+            configuration.log(.connectionLost(session: "callbacks", reason: error.description))
+            desk.connectionLost()
+        case .notification: break
+        case .retryAt: break
+        }
+    }
+
+    private func concluded(_ result: borrowing PGResult) {
+        desk.concluded(more: result.bool(0, 1))
+        if result.bool(0, 2) {
+            dispatcher.treesTold()
+            treeMarks.membersEnded(now: now)
+        }
+        if let reason = result.optionalText(0, 3) {
+            configuration.log(.statementFailed(verb: "conclude", reason: reason))
+        }
+    }
+
+    /// A job's hooks have run: it is called, if it was not cancelled meanwhile.
+    private func begun(_ number: UInt64) {
+        guard let entry = desk.begun(number), let job = dispatcher.slots.job(in: entry.slot, entry.lease),
+            let call = job.call
+        else { return }
+        agent.start(call, slot: entry.slot)
+    }
+}

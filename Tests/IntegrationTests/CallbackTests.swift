@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Functions that run when a job ends, with a worker and a target.
+struct CallbackTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer()
+    }
+
+    private func queueWithLog() throws -> TestQueue {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        return queue
+    }
+
+    @Test func `a callback runs once its job has ended and sees the result`() throws {
+        let queue = try queueWithLog()
+        let worker = try RunningWorker(queue.database)
+        let good = try queue.insert("url, on_success, on_failure", "'\(target.url)/ok', 'note', 'bad'")
+        let bad = try queue.insert("url, on_success, on_failure", "'\(target.url)/status/404', 'bad', 'note'")
+        let silent = try queue.insert("url, on_failure", "'\(target.url)/ok', 'note'")
+        try queue.wait(for: good, toBe: "succeeded")
+        try queue.wait(for: bad, toBe: "failed")
+        try queue.wait(for: silent, toBe: "succeeded")
+        // With the result, never after it.
+        #expect(try CallbackLog.lines(queue, of: good) == ["callback succeeded"])
+        #expect(try CallbackLog.lines(queue, of: bad) == ["callback failed"])
+        #expect(try CallbackLog.lines(queue, of: silent) == [])
+        #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
+        #expect(try queue.number("select count(*) from postrider.outcomes") == 0)
+        #expect(worker.end(SIGTERM) == 0)
+    }
+
+    @Test func `what a failing callback wrote is undone, the outcome stands, and it can run again`() throws {
+        let queue = try queueWithLog()
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            "insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')")
+        let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'bad'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: id) == ["did_stop succeeded"])
+        let errors =
+            "select event, callback, function, error_code, sqlstate, error from postrider.callback_errors where job_id = \(id)"
+        let known = [["on_success", "bad", "app.bad(bigint)", "callback", "P0001", "no such order"]]
+        #expect(try queue.rows(errors) == known)
+        #expect(try queue.text("select postrider.explain(\(id))")?.contains("no such order") == true)
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == nil)
+        #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "false")
+        #expect(try queue.rows(errors) == known)
+        try queue.connection.execute(
+            "create or replace function app.bad(bigint) returns void language sql as $$ insert into app.log (job, event) values ($1, 'mended') $$"
+        )
+        #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "true")
+        #expect(try CallbackLog.lines(queue, of: id) == ["did_stop succeeded", "mended"])
+        #expect(try queue.rows(errors) == [])
+        _ = worker
+    }
+
+    @Test func `a constraint that is checked at the commit fails the callback alone`() throws {
+        let queue = try queueWithLog()
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            """
+            create table app.orders (id bigint primary key);
+            create table app.payments (order_id bigint references app.orders deferrable initially deferred);
+            create function app.pay(bigint) returns void language sql as $$ insert into app.payments values ($1) $$;
+            create function app.late(bigint, text) returns void language plpgsql as $$
+            begin
+              insert into app.payments values ($1);
+              insert into app.orders values ($1);
+            end $$;
+            insert into postrider.callbacks (name, function) values ('pay', 'app.pay(bigint)');
+            insert into postrider.hooks (event, function) values
+              ('will_stop', 'app.late(bigint, text)'), ('did_stop', 'app.hook(bigint, text)')
+            """)
+        let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'pay'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: id) == ["did_stop succeeded"])
+        // The hook's payment came before its order, and the callback's second payment has one: both are good.
+        #expect(try queue.number("select count(*) from app.payments") == 2)
+        try queue.connection.execute("delete from postrider.hooks where event = 'will_stop'")
+        let lone = try queue.insert("url, on_success", "'\(target.url)/ok', 'pay'")
+        try queue.wait(for: lone, toBe: "succeeded")
+        #expect(try queue.rows("select sqlstate from postrider.callback_errors where job_id = \(lone)") == [["23503"]])
+        #expect(try queue.number("select count(*) from app.payments where order_id = \(lone)") == 0)
+        _ = worker
+    }
+
+    @Test func `a callback that takes too long delays neither other jobs nor heartbeats, and is undone alone`() throws {
+        let queue = try queueWithLog()
+        let worker = try RunningWorker(queue.database, concurrency: 2)
+        try queue.connection.execute(
+            "insert into postrider.hooks (event, function) values ('will_stop', 'app.hook(bigint, text)')")
+        let slow = try queue.insert("url, on_success", "'\(target.url)/ok', 'slow'")
+        try queue.wait(
+            until:
+                "select exists (select from pg_stat_activity where query like '%conclude%' and wait_event = 'PgSleep')")
+        try queue.connection.execute("delete from postrider.hooks")
+        #expect(try queue.state(slow) == "running")
+        #expect(try queue.text("select postrider.explain(\(slow))")?.contains("its call is over") == true)
+        let before = try queue.text("select max(heartbeat_at)::text from postrider.workers") ?? ""
+        for _ in 1...20 {
+            let id = try queue.insert("url", "'\(target.url)/ok'")
+            try queue.wait(for: id, toBe: "succeeded")
+        }
+        #expect(try queue.state(slow) == "running", "the 20 jobs ran beside it")
+        try queue.wait(until: "select max(heartbeat_at) > '\(before)' from postrider.workers")
+        try queue.wait(for: slow, toBe: "succeeded")
+        // Undone as a whole and begun anew without it; the hook is gone by then.
+        #expect(try CallbackLog.lines(queue, of: slow) == [])
+        #expect(try queue.rows("select callback, sqlstate from postrider.callback_errors") == [["slow", "57014"]])
+        #expect(worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test func `jobs that asked for it are announced, many in one message`() throws {
+        let queue = try TestQueue()
+        try queue.insert(100, "url, notify", "'\(target.url)/ok', i <= 50")
+        let listener = try PGConnection(queue.database)
+        try listener.execute("listen postrider_finished")
+        let worker = try RunningWorker(queue.database)
+        try queue.waitUntilDone()
+        var told: [Int64] = []
+        var messages = 0
+        try TestClock.wait(20, for: "50 ids") {
+            let news = listener.notifications()
+            messages += news.count
+            told += news.flatMap { $0.payload.split(separator: ",").compactMap { Int64($0) } }
+            return told.count >= 50
+        }
+        #expect(told.sorted() == Array(1...50))
+        #expect(messages <= 50)
+        _ = worker
+    }
+}

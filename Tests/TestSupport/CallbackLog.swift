@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// Functions of a user, in a schema `app` of their own, that write down what they were called with and saw.
+public enum CallbackLog {
+    /// Makes `app.log`, callbacks `note`, `bad` and `slow`, and `app.hook(bigint, text)` for hooks.
+    public static func make(in queue: borrowing TestQueue) throws {
+        try queue.connection.execute(
+            """
+            create schema app;
+            create table app.log (n bigint generated always as identity, job bigint, event text, state text);
+            create function app.note(bigint) returns void language plpgsql as $$
+            begin
+              insert into log (job, event, state) select id, 'callback', state from postrider.job_status where id = $1;
+            end $$;
+            create function app.bad(bigint) returns void language plpgsql as $$
+            begin
+              insert into app.log (job, event) values ($1, 'bad');
+              raise exception 'no such order';
+            end $$;
+            create function app.slow(bigint) returns void language plpgsql as $$
+            begin
+              insert into app.log (job, event) values ($1, 'slow');
+              perform pg_sleep(60);
+            end $$;
+            create function app.hook(bigint, text) returns void language plpgsql as $$
+            begin
+              insert into log (job, event, state) select id, $2, state from postrider.job_status where id = $1;
+            end $$;
+            insert into postrider.callbacks (name, function) values
+              ('note', 'app.note(bigint)'), ('bad', 'app.bad(bigint)'), ('slow', 'app.slow(bigint)')
+            """)
+    }
+
+    /// What was written down for a job, in order: `will_stop succeeded`.
+    public static func lines(_ queue: borrowing TestQueue, of job: Int64) throws -> [String] {
+        try queue.rows("select concat_ws(' ', event, state) from app.log where job = \(job) order by n").map {
+            $0[0] ?? ""
+        }
+    }
+}

@@ -1,0 +1,37 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call.
+create or replace function postrider.begin_job(p_job bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v record;
+  v_state text;
+  v_error text;
+begin
+  insert into postrider.hook_starts (job_id) values (p_job) on conflict do nothing;
+  if not found then
+    return;
+  end if;
+  for v in
+    select h.event, h.function
+      from postrider.hooks h
+      join postrider.jobs j on j.id = p_job
+     where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
+     order by h.id
+  loop
+    if v_state = '57014' then
+      v_error := 'not run: the hook before it took all of the 5 s that they have together';
+    else
+      select r.state, r.error into v_state, v_error from postrider.run_callable(p_job, v.event, null, v.function) r;
+    end if;
+    if v_error is not null then
+      insert into postrider.callback_faults (job_id, event, function, sqlstate, error)
+      values (p_job, v.event, v.function, v_state, v_error);
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.begin_job(bigint) is
+  'private: runs the will_start hooks of a job that is about to be called; once, however often it is tried';

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A hit of the cache is never called, so its will_start hooks run here, unless an earlier try of the job was called.
+create or replace function postrider.callables(p_job bigint, p_state "char", p_is_hit boolean)
+returns table (place int, key text, event text, callback text, function text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+  select row_number() over (order by c.place, c.id)::int, c.key, c.event, c.callback, c.function
+    from (select case h.event when 'will_start' then 1 when 'will_stop' then 2 else 4 end as place, h.id, h.id::text as key,
+                 h.event, null as callback, h.function
+            from postrider.hooks h
+            join postrider.jobs j on j.id = p_job
+           where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
+             and (h.event <> 'will_start'
+                  or p_is_hit and not exists (select from postrider.hook_starts s where s.job_id = p_job))
+           union all
+          select 3, 0, 'callback', n.event, n.name, b.function
+            from postrider.jobs j
+           cross join lateral (
+                 select case when p_state = 's' then 'on_success' else 'on_failure' end as event,
+                        case p_state when 's' then j.on_success when 'k' then null else j.on_failure end as name) n
+            left join postrider.callbacks b on b.name = n.name
+           where j.id = p_job and n.name is not null) c
+   order by 1
+$$;
+comment on function postrider.callables(bigint, "char", boolean) is
+  'private: the functions that run when a job has ended in a state, in their order; p_is_hit: the cache served it. A null function is not registered any more';

@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Called until it finds nothing, by whoever has finished a followed job, and by the leader for what is left over. One
+-- transaction is one job with functions, or many that have none.
+--
+-- Lock order: rows of outcomes with SKIP LOCKED; what members_ended locks, it skips likewise. What the functions lock is
+-- theirs; a deadlock ends one of them.
+create or replace function postrider.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_hooked boolean := exists (select from postrider.hooks);
+  v_end postrider.outcomes;
+  v_done boolean;
+  v_jobs bigint[];
+  v_parents bigint[];
+  v_members bigint[];
+  v_states "char"[];
+begin
+  ended := 0;
+  more := false;
+  has_parents := false;
+  select o.* into v_end
+    from postrider.outcomes o
+   where o.due_at <= now() order by o.due_at, o.job_id limit 1 for update skip locked;
+  if not found then
+    return;
+  end if;
+  more := true;
+  if v_end.tries > 0 or v_hooked and postrider.is_hooked(v_end.job_id)
+     or exists (
+          select from postrider.jobs j
+           where j.id = v_end.job_id
+             and case v_end.state when 's' then j.on_success when 'k' then null else j.on_failure end is not null) then
+    select c.has_ended, c.failure into v_done, failure from postrider.conclude_one(v_end) c;
+    ended := v_done::int;
+    has_parents := v_end.parent_id is not null;
+    return;
+  end if;
+  begin
+    select array_agg(o.job_id order by o.due_at, o.job_id),
+           array_agg(o.parent_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
+           array_agg(o.job_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
+           array_agg(o.state order by o.due_at, o.job_id) filter (where o.parent_id is not null)
+      into v_jobs, v_parents, v_members, v_states
+      from (select n.job_id, n.parent_id, n.state, n.due_at
+              from postrider.outcomes n
+             where n.due_at <= now() and n.tries = 0
+             order by n.due_at, n.job_id
+             limit p_limit
+               for update skip locked) o
+      left join postrider.jobs j on j.id = o.job_id
+     where case o.state when 's' then j.on_success when 'k' then null else j.on_failure end is null
+       and case when v_hooked then not postrider.is_hooked(o.job_id) else true end;
+    perform postrider.move_outcomes(v_jobs);
+    perform postrider.send_webhooks(v_jobs);
+    perform postrider.tell_finished(v_jobs);
+    if v_parents is not null then
+      perform postrider.members_ended(v_parents, v_members, v_states);
+      has_parents := true;
+    end if;
+    ended := cardinality(v_jobs);
+  exception when others then
+    -- One of them is to blame: each is taken by itself from now on.
+    get stacked diagnostics failure = message_text;
+    ended := 0;
+    update postrider.outcomes o set tries = 1 where o.job_id = any (v_jobs);
+  end;
+end
+$$;
+comment on function postrider.conclude(int) is
+  'private: ends one job of outcomes with its callbacks and hooks, or up to p_limit that have none; how many, whether to call again, whether batches or chains were told, and what went wrong';

@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One job whose functions run. The session's statement_timeout ends the function that runs when time is over, and it
+-- strikes once in a statement: what ran after it would have no limit. So all that this job did so far is undone, the
+-- function is noted and left out, and the next call begins anew.
+--
+-- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
+-- function is run at all.
+create or replace function postrider.conclude_one(p_end postrider.outcomes, out has_ended boolean, out failure text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v record;
+  v_key text;
+  v_state text;
+  v_error text;
+begin
+  begin
+    perform postrider.move_outcomes(array[p_end.job_id]);
+    for v in
+      select c.* from postrider.callables(
+          p_end.job_id, p_end.state, p_end.total_us is null and coalesce(p_end.cache in ('hit', 'stale'), false)) c
+       where c.key <> all (coalesce(p_end.dropped, '{}'))
+       order by c.place
+    loop
+      if p_end.tries >= 5 then
+        v_error := 'not run: the end of the job could not be stored together with its functions';
+      else
+        v_key := v.key;
+        select r.state, r.error into v_state, v_error
+          from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
+        if v_state = '57014' then
+          raise query_canceled using message = v_error;
+        end if;
+        v_key := null;
+      end if;
+      if v_error is not null then
+        insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
+        values (p_end.job_id, v.event, v.callback, v.function, v_state, v_error);
+      end if;
+    end loop;
+    delete from postrider.hook_starts s where s.job_id = p_end.job_id;
+    begin
+      perform postrider.send_webhooks(array[p_end.job_id]);
+    exception when others then
+      get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
+      insert into postrider.callback_faults (job_id, event, sqlstate, error)
+      values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
+    end;
+    perform postrider.tell_finished(array[p_end.job_id]);
+    if p_end.parent_id is not null then
+      perform postrider.members_ended(array[p_end.parent_id], array[p_end.job_id], array[p_end.state]);
+    end if;
+    has_ended := true;
+    return;
+  exception
+    when query_canceled or others then
+      get stacked diagnostics v_error = message_text;
+  end;
+  has_ended := false;
+  if v_key is not null then
+    update postrider.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
+    insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
+    values (p_end.job_id, v.event, v.callback, v.function, '57014',
+      'the functions of the job have 5 s together, and this one was running when they were over: ' || v_error);
+  else
+    failure := v_error;
+    perform postrider.put_off(p_end.job_id);
+  end if;
+end
+$$;
+comment on function postrider.conclude_one(postrider.outcomes) is
+  'private: ends one job of outcomes, which the caller has locked, with its functions; false if it is to be tried again, and why';

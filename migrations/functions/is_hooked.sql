@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.is_hooked(p_job bigint) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select from postrider.hooks h
+      join postrider.jobs j on j.id = p_job
+     where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
+$$;
+comment on function postrider.is_hooked(bigint) is
+  'private: whether a hook, of whatever event, is for a job; then its end goes through outcomes, as that of a followed job';

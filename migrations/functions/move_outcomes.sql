@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- From here on, once committed, the job has ended for everybody.
+create or replace function postrider.move_outcomes(p_jobs bigint[]) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+  with gone as (
+    delete from postrider.outcomes o where o.job_id = any (p_jobs) returning o.*)
+  insert into postrider.results (
+    job_id, started_at, finished_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
+    status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
+    bytes_sent, bytes_received, cache, encoding, result)
+  select g.job_id, g.started_at, g.finished_at, g.fence, g.worker, g.attempt, g.track, g.dns_us, g.connect_us, g.tls_us,
+    g.first_byte_us, g.total_us, g.status_code, g.rekey, g.state, g.reused, g.http_version, g.error_code, g.remote_ip,
+    g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result
+    from gone g;
+$$;
+comment on function postrider.move_outcomes(bigint[]) is
+  'private: moves the ends of jobs from outcomes to results, where they are seen';
