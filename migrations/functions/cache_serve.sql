@@ -30,13 +30,15 @@ declare
 begin
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           case when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
+           case when j.parent_id is not null then postrider.filled_key(j, s)
+                when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
            j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            coalesce(s.cache_mode = 'http', false) as is_http,
            s.name is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' as is_judged,
-           s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(j.headers) as wants_fresh,
+           s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
+             case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
              lower(concat(j.headers, s.headers)) ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'

@@ -40,6 +40,9 @@ begin
     v_fresh := null;
     if p_seq[v_at] = any (p_done) and p_verdict[v_at] = 's' then
       select * into v_job from postrider.jobs j where j.id = v_call.job_id;
+      if v_job.parent_id is not null then
+        v_job := postrider.filled(v_job);
+      end if;
       select * into v_service from postrider.services s where s.name = v_job.service;
       v_serves := true;
       -- What an answer says must never undo the batch that it came with.

@@ -78,6 +78,12 @@ begin
       return;
     end if;
   end if;
+  if p_job.parent_id is not null or p_job.each is not null then
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.job_template_defect(p_job) d;
+    if column_name is not null then
+      return;
+    end if;
+  end if;
 
   if p_job.kind <> 'request' then
     select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
@@ -105,7 +111,8 @@ begin
     hint := 'Write https: before it, or give a path.';
     return;
   end if;
-  v_url := postrider.job_url(p_job.url, p_job.use_cdn, v_service);
+  v_url := postrider.job_url(
+    case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
   if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
     column_name := 'url';
     reason := 'is relative, and the service has no base_url';

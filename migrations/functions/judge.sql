@@ -97,7 +97,7 @@ begin
   end if;
   if true = any (v_outdates) then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider.cache_outdate(j, s, x.headers)
+    perform postrider.cache_outdate(postrider.filled(j), s, x.headers)
        from unnest(p_job, p_status, p_headers, v_outdates) as x(job, status, headers, outdates)
        join postrider.jobs j on j.id = x.job
        join postrider.services s on s.name = j.service

@@ -32,16 +32,16 @@ begin
   end if;
   v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
   return query
-  select j.id, j.method, postrider.job_url(j.url, j.use_cdn, s),
-         case when s.query is not null then postrider.call_query(j.query, j.url, s)
-              when j.query is not null then postrider.pairs(j.query) end,
-         case when s.headers is not null then postrider.call_headers(j.headers, j.url, s)
-              when j.headers is not null then postrider.pairs(j.headers) end || postrider.cache_validators(c),
+  select j.id, j.method, postrider.job_url(coalesce(d.url, j.url), j.use_cdn, s),
+         case when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s)
+              when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
+         case when s.headers is not null then postrider.call_headers(coalesce(d.headers, j.headers), j.url, s)
+              when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.body is not null then j.body
-              when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
-         case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
+              when j.body_json is not null then convert_to(coalesce(d.body_json, j.body_json)::text, 'UTF8') end,
+         case when j.body_form is not null then postrider.form_pairs(coalesce(d.body_form, j.body_form)) end,
          postrider.milliseconds(case
            when j.timeout is null and (j.download_to is not null
                 or j.body_parts @? '$[*].file') then null else coalesce(j.timeout, s.timeout) end),
@@ -55,8 +55,8 @@ begin
          coalesce(s.cookies, false),
          case when s.cookies then array(
            select c.line from postrider.cookies c where c.service = s.name and c.credential = '') end,
-         case when j.body_parts is not null then postrider.part_texts(j.body_parts) end,
-         case when j.body_parts is not null then postrider.part_bodies(j.body_parts) end,
+         case when j.body_parts is not null then postrider.part_texts(coalesce(d.body_parts, j.body_parts)) end,
+         case when j.body_parts is not null then postrider.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
@@ -70,6 +70,9 @@ begin
     from unnest(p_fence, p_job) as x(fence, job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
+    -- Others than members pay the look at parent_id alone.
+    left join lateral (
+         select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
 end

@@ -20,7 +20,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
             when tr.run_at <= now() then tr.started_at when p.worker > 0 then p.since end as started_at,
        coalesce(r.finished_at, case when o.state in ('c', 'e', 'k') then o.finished_at end) as finished_at,
        w.name as worker,
-       j.method, postrider.url_shown(j.url) as url,
+       j.method, postrider.url_shown(coalesce(d.url, j.url)) as url,
        r.status_code::int as status_code,
        postrider.headers_json(r.headers) as response_headers,
        r.body,
@@ -42,6 +42,8 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        select q.worker, q.attempt, q.max_attempts, q.since, q.fence, t.priority
          from postrider.ready_place(j.id) q left join postrider.tracks t on t.id = q.track
         where r.job_id is null and s.job_id is null and j.kind = 'request' and m.is_waiting is not true) p on true
+  left join lateral (
+       select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1) d on true
   left join postrider.progress b on b.job_id = j.id and b.fence = p.fence and p.worker > 0
   left join postrider.tracks t on t.id = coalesce(r.track, o.track, s.track)
   left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(o.worker, 0), nullif(p.worker, 0));

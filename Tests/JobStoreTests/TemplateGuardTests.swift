@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// run_if, the list of each, and what is refused at INSERT.
+struct TemplateGuardTests {
+    private static let conditions: [(path: String, outcome: String)] = [
+        ("$.register.body.id == 17", "true"), ("$.register.body.id > 17", "false"), ("$.register.body.true", "true"),
+        ("$.register.body.nothing", "false"), ("$.register.body.null", "false"),
+        ("$.register.body.nothing == 1", "false"),
+        ("$.register.status == 201 && $.register.headers.location starts with \"/users\"", "true"),
+        ("$.register.result.id == 17", "true"), ("exists($.register.body.list[*] ? (@ == \"two\"))", "true"),
+        ("$.register.body.name like_regex \"^A\" flag \"i\"", "true"), ("$.skip.status == 200", "false"),
+        ("!exists($.skip)", "true"), ("$.fan.b.body.x == 2", "true"), ("$.fan.results[0].x == 1", "true"),
+        ("$.fan.*.body.x == 2", "true"), ("exists($.fan.c)", "false"), ("$.prev.results[1].x == 2", "true"),
+        ("$.item.a == 1", "false"), ("\"$.nobody\" == \"x\"", "false"),
+        ("strict $.register.body.nothing == 1", "false"),
+        ("$.later.status == 200", "run_if: no earlier step has the name later"),
+        ("$.nobody.status == 200", "run_if: no earlier step has the name nobody"),
+        ("$.register.body.id", "run_if: the path finds a value where"),
+        ("$.register.body.list[*]", "run_if: the path finds"),
+        ("strict $.register.body.nothing", "run_if: the path cannot be applied"),
+        ("$ == 1", "run_if: a $ is not followed"),
+        ("$.* == 1", "run_if: a $ is not followed"), ("$.register.body.id == $x", "run_if: a $ is not followed"),
+        ("$.register.body.id.size() == 1", "true"), ("$.register.body.name.double() == 1", "false"),
+    ]
+
+    @Test func `run_if holds, does not hold, or ends in a sentence`() throws {
+        let desk = try TemplateDesk()
+        for (path, outcome) in Self.conditions {
+            let found = try desk.queue.text(
+                """
+                select coalesce(o.defect, o.holds::text)
+                  from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
+                       postrider.run_if_holds(r.j) o
+                """)
+            #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
+        }
+    }
+
+    private static let lists: [(each: String, outcome: String)] = [
+        (#"{"list": "{{register.body.list}}"}"#, #"[1, "two", false]"#),
+        (#"{"list": "{{fan}}"}"#, #"[{"x": 1}, {"x": 2}, null, null]"#),
+        (#"{"list": [1, "{{register.body.id}}", {"a": "n{{register.body.id}}"}]}"#, #"[1, 17, {"a": "n17"}]"#),
+        (#"{"list": []}"#, "[]"),
+        (#"{"list": "{{register.body.object}}"}"#, "each: {{register.body.object}} is not a list but an object"),
+        (#"{"list": "{{register.body.null}}"}"#, "each: {{register.body.null}} is not a list but null"),
+        (#"{"list": "x{{register.body.list}}"}"#, "each: the list is neither an array nor one template"),
+        (#"{"list": 5}"#, "each: the list is neither"), (#"{}"#, "each: the list is neither"),
+        (#"{"list": "{{nobody.body}}"}"#, "each: {{nobody.body}}: no earlier step has the name nobody"),
+        (#"{"list": "{{register.body.template}}"}"#, "each: {{register.body.template}} is not a list but a string"),
+    ]
+
+    private static func list(_ desk: borrowing TemplateDesk, _ each: String) throws -> String? {
+        try desk.queue.text(
+            """
+            select coalesce(o.defect, o.items::text)
+              from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'each', \(each))) as j) r,
+                   postrider.each_list(r.j) o
+            """)
+    }
+
+    @Test func `the list of each is filled, and is a list of at most 10000`() throws {
+        let desk = try TemplateDesk()
+        for (each, outcome) in Self.lists {
+            let found = try Self.list(desk, "$x$\(each)$x$::jsonb")
+            #expect(found?.hasPrefix(outcome) ?? false, "\(each): \(found ?? "null")")
+        }
+        for (count, words) in [
+            (10_000, "[1, 2, 3"), (10_001, "each: the list has 10001 elements, and 10000 are allowed"),
+        ] {
+            try desk.answer(
+                2, type: "application/json",
+                body: "(select convert_to(jsonb_agg(i)::text, 'UTF8') from generate_series(1, \(count)) i)")
+            let found = try Self.list(desk, #"'{"list": "{{register.body}}"}'::jsonb"#)
+            #expect(found?.hasPrefix(words) ?? false, "\(found?.prefix(80) ?? "")")
+        }
+    }
+
+    private static let rows: [(row: String, refusal: String?)] = [
+        (#"{"service": "api", "url": "/u/{{a.body.id}}"}"#, nil),
+        (#"{"service": "api", "url": "{{a.headers.location}}"}"#, nil),
+        (#"{"url": "https://h.example/{{a.body.id}}?x={{b.status}}#{{c.result}}"}"#, nil),
+        (#"{"url": "https://h.example?x={{b.status}}"}"#, nil), (#"{"url": "http://h.example:80/{{{{"}"#, nil),
+        (#"{"url": "http://{{x}}/"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "http://h.{{x}}/"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "http://h:{{x}}/"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "http://u:{{x}}@h/"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "http://h{{x}}"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "http://h\\{{x}}"}"#, "url: takes its scheme, host or port"),
+        (#"{"service": "api", "url": "{{x}}://h/"}"#, "url: takes its scheme, host or port"),
+        (#"{"service": "api", "url": "http{{x}}://h/"}"#, "url: takes its scheme, host or port"),
+        (#"{"service": "api", "url": "//{{x}}/"}"#, "url: takes its scheme, host or port"),
+        (#"{"service": "api", "url": "https:{{x}}"}"#, "url: takes its scheme, host or port"),
+        (#"{"url": "{{x.body}}"}"#, "url: begins with a template or a path, and"),
+        (#"{"url": "/{{x.body}}"}"#, "url: begins with a template"),
+        (#"{"service": "api", "url": "/u/{{a.body"}"#, "url: holds a {{ that no }} closes"),
+        (#"{"service": "api", "url": "/u/{{}}"}"#, "url: holds an empty template"),
+        (
+            #"{"service": "api", "url": "/u", "query": {"a": ["{{a b}}"]}}"#,
+            "query: a.0: holds a template that cannot be read"
+        ),
+        (#"{"service": "api", "url": "/u", "headers": {"X": "{{"}}"#, "headers: X: holds a {{"),
+        (
+            #"{"service": "api", "url": "/u", "body_json": {"a": {"b": "{{a.}}"}}}"#,
+            "body_json: a.b: holds a template that cannot"
+        ),
+        (
+            #"{"service": "api", "url": "/u", "body_parts": [{"name": "a", "file": "{{a.body}}"}]}"#,
+            "body_parts: $[0].file holds a template"
+        ),
+        (#"{"service": "api", "url": "/u", "name": "prev"}"#, "name: prev means something else"),
+        (#"{"service": "api", "url": "/u", "run_if": "$ == 1"}"#, "run_if: has a $ that no name follows"),
+        (#"{"kind": "batch", "each": {"list": "{{a..b}}"}}"#, "each: list: holds a template that cannot be read"),
+        (#"{"service": "api", "url": "/u", "run_if": "$.a.status == 200"}"#, nil),
+    ]
+
+    @Test func `a member's row is refused for what no answer can mend`() throws {
+        let desk = try TemplateDesk()
+        for (row, refusal) in Self.rows {
+            let found = try desk.queue.text(
+                """
+                select o.column_name || ': ' || o.reason
+                  from (select pg_temp.job('{"id": 9, "parent_id": 1}'::jsonb || $x$\(row)$x$::jsonb) as j) r,
+                       postrider.job_template_defect(r.j) o
+                """)
+            #expect(refusal.map { found?.hasPrefix($0) ?? false } ?? (found == nil), "\(row): \(found ?? "null")")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What a name in a template stands for: which steps a job sees, and what of their answers.
+struct TemplateNameTests {
+    /// What a template in the body of job 9 of the desk becomes, or how its sentence goes on.
+    private static let values: [(template: String, becomes: String)] = [
+        ("register.status", "201"), ("register.result.id", "17"), ("register.body.list[1]", #""two""#),
+        ("register.body.list.0", "1"), ("register.body.list[-1]", "false"), ("register.body.deep[0].x[1]", "20"),
+        (#"register.body["key with space"]"#, "5"), ("register.body.0", #""zero""#), ("register.body[0]", #""zero""#),
+        ("register.headers.Location", #""/users/17""#), ("register.headers.x-tag", #""b""#),
+        ("register.headers", #"{"x-tag": "b", "location": "/users/17", "content-type": "application/json"}"#),
+        ("fan", #"[{"x": 1}, {"x": 2}, null, null]"#), ("fan.results", #"[{"x": 1}, {"x": 2}, null, null]"#),
+        ("fan[1].x", "2"), ("fan.results[0]", #"{"x": 1}"#), ("fan.results.1.x", "2"), ("fan.b.body.x", "2"),
+        ("fan.b.x", "a request has body, status, headers and result, not x"), ("fan.b", #"{"x": 2}"#),
+        ("fan.c.body", "has no value: job 6 failed"), ("fan.d.body", "fan has no member with the name d"),
+        ("prev", #"[{"x": 1}, {"x": 2}, null, null]"#), ("prev.results[0].x", "1"), ("prev[0].x", "1"),
+        ("prev.a.body.x", "1"), ("prev[7].x", "has no value"),
+        ("skip.body", "has no value: job 8 was skipped"), ("later.body", "no earlier step has the name later"),
+        ("step.body", "no earlier step has the name step"), ("a.body", "no earlier step has the name a"),
+        ("nobody.body", "no earlier step has the name nobody"), ("register.text", "a request has body, status"),
+        ("item", "the job was not made by each"), ("register.status.x", "has no value"),
+    ]
+
+    @Test func `a name leads to a step's answer, and the way on to a value of it`() throws {
+        let desk = try TemplateDesk()
+        for (template, becomes) in Self.values {
+            let escaped = template.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
+            let found = try desk.fill("body_json", #""{{\#(escaped)}}""#)
+            #expect(
+                found == becomes || found.hasPrefix("template: body_json: {{\(template)}}") && found.contains(becomes),
+                "\(template) became \(found)")
+        }
+        #expect(try desk.fill("body_json", #"{"x": "{{register}}"}"#).contains(#""id": 17"#))
+    }
+
+    @Test func `names are looked up in the own chain first and then further up, past batches`() throws {
+        let desk = try TemplateDesk()
+        // 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
+            values (9, 1, 1, 2, 'c', 'a', now(), 'o');
+            select pg_temp.member(20, 9, 1, 'a', null, '{}'), pg_temp.answer(20, 's', 200, 'content-type: application/json', '{"v":1}');
+            select pg_temp.member(21, 9, 2, 'each', 'o', '{"kind": "batch"}');
+            select pg_temp.member(22, 21, 1, 'x', null, '{}'), pg_temp.answer(22, 's', 200, 'content-type: application/json', '{"v":2}');
+            select pg_temp.member(23, 21, 2, 'y', 'o', '{"kind": "chain"}');
+            select pg_temp.member(26, 23, 1, 'first', null, '{}');
+            update postrider.members set item = '{"id": "i22"}' where job_id = 22;
+            update postrider.members set item = '{"id": ["i23"], "none": null}' where job_id = 23;
+            select pg_temp.member(24, 9, 3, 'register', null, '{}'), pg_temp.answer(24, 's', 204, 'x: y', null);
+            select pg_temp.member(25, 9, 4, 'last', null, '{}');
+            """)
+        let cases: [(job: Int, template: String, becomes: String)] = [
+            (22, "item.id", #""i22""#), (26, "item.id[0]", #""i23""#), (26, "item", #"{"id": ["i23"], "none": null}"#),
+            (26, "item.none", "null"), (26, "item.no", "the element of each has no such member"),
+            (26, "prev.body.v", "1"), (22, "prev.body.v", "1"), (20, "prev[0].x", "1"), (25, "prev.status", "204"),
+            (26, "x.body", "no earlier step has the name x"), (26, "a.body.v", "1"), (26, "register.status", "201"),
+            (25, "register.status", "204"), (25, "fan[0].x", "1"),
+            (25, "each.results", "has no value: job 21 has not ended"),
+            (25, "prev", "the answer of job 24 has no result"), (25, "register.body", "has no value"),
+            (2, "prev", "no step ran before"),
+            (25, "item", "the job was not made by each"),
+        ]
+        for (job, template, becomes) in cases {
+            let found = try desk.fill("body_json", #""{{\#(template)}}""#, of: job)
+            #expect(
+                found == becomes || found.contains("{{\(template)}}") && found.contains(becomes),
+                "\(job) \(template): \(found)")
+        }
+        try desk.queue.connection.execute("update postrider.trees set state = 's' where job_id = 21")
+        #expect(try desk.fill("body_json", #""{{each.results}}""#, of: 25) == #"[{"v": 2}, [null]]"#)
+        #expect(try desk.fill("body_json", #""{{each.y.first.body}}""#, of: 25).contains("job 23 has not ended"))
+    }
+
+    /// Bodies are SQL expressions of type bytea.
+    private static let bodies: [(type: String, body: String, becomes: String)] = [
+        ("application/json", "'{\"a\": 1}'", #"{"a": 1}"#), ("text/plain", "'{\"a\": 1}'", #"{"a": 1}"#),
+        ("text/plain", "'[1]'", "[1]"), ("text/plain", "'0017'", #""0017""#), ("text/plain", "'1e5'", #""1e5""#),
+        ("application/json", "'17'", "17"), ("application/json", "'null'", "null"), ("text/html", "'null'", #""null""#),
+        ("application/json", "'{broken'", #""{broken""#), ("application/json", "''", "template: "),
+        ("application/json", "null", "template: "), ("image/png", "'\\xff00'", "template: "),
+        ("text/plain", "'\\x00'", "template: "), ("text/plain; charset=iso-8859-1", "'\\xe9'", #""é""#),
+        ("application/json", "'\\xefbbbf5b315d'", "[1]"),
+        ("application/json; charset=utf-16", "'\\xfeff005b0031005d'", "[1]"),
+        ("application/json", #"'{"a": "\\u0000"}'"#, #""{\"a\": \"\\u0000\"}""#),
+        ("application/json", "convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')", "\"[1e10000"),
+        ("text/plain", "'{{register.body}}'", #""{{register.body}}""#),
+    ]
+
+    @Test func `a body is read as JSON where it is JSON, else as its text`() throws {
+        let desk = try TemplateDesk()
+        for (type, body, becomes) in Self.bodies {
+            try desk.answer(2, type: type, body: body)
+            let found = try desk.fill("body_json", #""{{register.body}}""#)
+            #expect(found.hasPrefix(becomes), "\(type) \(body): \(found.prefix(99))")
+        }
+    }
+
+    @Test func `the row that is kept is that of the last filling, and other jobs are left alone`() throws {
+        let desk = try TemplateDesk()
+        _ = try desk.fill("body_json", #""{{register.status}}""#)
+        _ = try desk.fill("url", "/u/{{register.status}}")
+        #expect(try desk.queue.rows("select url, body_json::text from postrider.resolved") == [["/u/201", nil]])
+        #expect(try desk.fill("url", "/plain") == "/u/201")
+        #expect(
+            try desk.queue.number(
+                """
+                select count(*) from (select pg_temp.job('{"id": 99, "url": "http://h/{{x", "headers": {"a": "{{"}}') as j) o
+                 where (postrider.resolve(j)).code is null and not postrider.job_is_templated(j)
+                   and (postrider.filled(j)).url = 'http://h/{{x'
+                """) == 1)
+    }
+}

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The body is read once, whatever is asked for. result is what job_status shows.
+create or replace function postrider.answer_parts(p_job bigint, p_parts text[]) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  v_result postrider.results;
+  v_body jsonb;
+  v_parts jsonb := '{}';
+begin
+  select r.* into v_result from postrider.results r where r.job_id = p_job and r.state = 's';
+  if not found then
+    return null;
+  end if;
+  if 'body' = any (p_parts) or 'result' = any (p_parts) and v_result.result is null then
+    if octet_length(v_result.body) > 16777216 then
+      raise exception using errcode = 'PR009',
+        message = format('the answer of job %s is larger than 16 MiB; give that job an extract and use its result', p_job);
+    end if;
+    v_body := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
+  end if;
+  if 'body' = any (p_parts) and v_body is not null then
+    v_parts := jsonb_build_object('body', v_body);
+  end if;
+  if 'result' = any (p_parts) then
+    if v_result.result is not null then
+      v_parts := v_parts || jsonb_build_object('result', v_result.result);
+    elsif v_body is not null and position('json'::bytea in v_result.headers) > 0 then
+      v_parts := v_parts || jsonb_build_object('result', v_body);
+    end if;
+  end if;
+  if 'status' = any (p_parts) and v_result.status_code is not null then
+    v_parts := v_parts || jsonb_build_object('status', v_result.status_code);
+  end if;
+  if 'headers' = any (p_parts) and v_result.headers is not null then
+    v_parts := v_parts || jsonb_build_object('headers', (
+      select jsonb_object_agg(lower(h.key), h.value -> 0) from jsonb_each(postrider.headers_json(v_result.headers)) h));
+  end if;
+  return v_parts;
+end
+$$;
+comment on function postrider.answer_parts(bigint, text[]) is
+  'private: of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; null for any other job';

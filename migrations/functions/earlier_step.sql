@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Members of a batch run side by side and never see each other; in a chain all before the job have ended. What is nearer
+-- hides what is further up.
+create or replace function postrider.earlier_step(
+  p_job bigint, p_name text, out step bigint, out is_tree boolean, out state "char")
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  v_job bigint := p_job;
+  v_place record;
+begin
+  loop
+    select m.parent_id, m.position, t.kind into v_place
+      from postrider.members m join postrider.trees t on t.job_id = m.parent_id
+     where m.job_id = v_job;
+    exit when not found;
+    if v_place.kind = 'c' and p_name = 'prev' then
+      select m.job_id, t.job_id is not null, coalesce(r.state, t.state) into step, is_tree, state
+        from postrider.members m
+        left join postrider.trees t on t.job_id = m.job_id
+        left join postrider.results r on r.job_id = m.job_id
+       where m.parent_id = v_place.parent_id and m.position < v_place.position
+         and coalesce(r.state, t.state) is distinct from 'k'
+       order by m.position desc limit 1;
+      exit when found;
+    elsif v_place.kind = 'c' then
+      select m.job_id, t.job_id is not null, coalesce(r.state, t.state) into step, is_tree, state
+        from postrider.members m
+        left join postrider.trees t on t.job_id = m.job_id
+        left join postrider.results r on r.job_id = m.job_id
+       where m.parent_id = v_place.parent_id and m.name = p_name and m.position < v_place.position;
+      exit when found;
+    end if;
+    v_job := v_place.parent_id;
+  end loop;
+end
+$$;
+comment on function postrider.earlier_step(bigint, text) is
+  'private: the job that a name in the templates of a job stands for, prev included, and how it ended; nulls if none is visible';

@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What a row alone tells. Scheme, host and port must stand before the first template: then no value can change
+-- them, and the lane of the job is known. A file to send is never chosen by an answer.
+create or replace function postrider.job_template_defect(
+  p_job postrider.jobs, out column_name text, out reason text, out hint text)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found record;
+  v_count bigint := 0;
+begin
+  if p_job.parent_id is not null and p_job.name in ('prev', 'item', 'results') then
+    column_name := 'name';
+    reason := format('%s means something else in templates', p_job.name);
+    hint := 'Choose another name; prev, item and results are taken.';
+    return;
+  end if;
+  for v_found in
+    select t.column_name as name, t.path, t.value from postrider.job_templates(p_job) t
+     union all
+    select 'each', '{list}'::text[] || l.path, l.value from postrider.template_places(p_job.each -> 'list') l
+  loop
+    column_name := v_found.name;
+    select d.reason, d.hint into reason, hint from postrider.template_defect(v_found.value) d;
+    v_count := v_count + (length(v_found.value) - length(replace(v_found.value, '{{', ''))) / 2;
+    if reason is null and v_count > 1000 then
+      reason := 'more than 1000 templates stand in the job';
+      hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
+    elsif reason is null and v_found.name = 'body_parts' and v_found.path[2] = 'file' then
+      reason := format('$[%s].file holds a template', v_found.path[1]);
+      hint := 'Which file is sent cannot come from an answer; write its path out.';
+    elsif reason is not null and v_found.path <> '{}' then
+      reason := format('%s: %s', array_to_string(v_found.path, '.'), reason);
+    end if;
+    if reason is not null then
+      return;
+    end if;
+  end loop;
+  column_name := 'url';
+  if p_job.parent_id is not null and p_job.url like '%{{%' then
+    if postrider.template_sample(p_job.url) ~ '^([A-Za-z][A-Za-z0-9+.-]*:|[/\\]{2})'
+       and split_part(p_job.url, '{{', 1) !~ '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\]+[/?#]' then
+      reason := 'takes its scheme, host or port from a template';
+      hint := 'Write them out, like https://api.example.com/users/{{register.body.id}}, or name a service and give a path.';
+      return;
+    elsif p_job.service is null and p_job.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+      reason := 'begins with a template or a path, and the job has no service';
+      hint := 'Name a service whose base_url it is joined to, or write scheme and host out before the first template.';
+      return;
+    end if;
+  end if;
+  column_name := 'run_if';
+  if p_job.run_if is not null and postrider.run_if_names(p_job.run_if) is null then
+    reason := 'has a $ that no name follows';
+    hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
+    return;
+  end if;
+  column_name := null;
+end
+$$;
+comment on function postrider.job_template_defect(postrider.jobs) is
+  'private: why the templates or the run_if of a member, or the list of an each, are refused, and what would be right; nulls for good ones';

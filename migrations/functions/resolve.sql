@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Called once, when the job's turn comes; every attempt sends the same. What the answers of others hold must never undo
+-- the batch of jobs that this is part of, so what may fail because of them is caught; a sentence never shows a value.
+create or replace function postrider.resolve(p_job postrider.jobs, out code text, out defect text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_templates text[];
+  v_places text[];
+  v_values jsonb := '{}';
+  v_service postrider.services;
+  v_filled postrider.resolved;
+  v_found record;
+begin
+  if postrider.job_is_templated(p_job) is not true then
+    return;
+  end if;
+  begin
+    select array_agg(t.template order by t.template), array_agg(t.place order by t.template) into v_templates, v_places
+      from (select distinct on (p.part) p.part as template,
+                   concat_ws('.', j.column_name, nullif(array_to_string(j.path, '.'), '')) as place
+              from postrider.job_templates(p_job) j
+             cross join lateral unnest(postrider.template_parts(j.value)) with ordinality as p(part, place)
+             where p.place % 2 = 0) t;
+    if v_templates is not null then
+      v_values := postrider.template_values(p_job.id, v_templates, v_places, 16777216);
+    end if;
+    v_filled.job_id := p_job.id;
+    if p_job.url like '%{{%' then
+      select s.* into v_service from postrider.services s where s.name = p_job.service;
+      v_filled.url := postrider.fill_url(p_job.url, p_job.use_cdn, v_service, v_values);
+    end if;
+    v_filled.query := postrider.fill_json('query', p_job.query, v_values, 'q');
+    v_filled.headers := postrider.fill_json('headers', p_job.headers, v_values, 't');
+    for v_found in select p.path, p.value from postrider.template_places(p_job.headers) p loop
+      if (postrider.headers_defect(jsonb_build_object('X', v_filled.headers #> v_found.path))).reason is not null then
+        code := 'bad_header';
+        defect := format('headers.%s: with %s filled it holds a line break or control character, or is longer than 8000 bytes; '
+          'a header is one line', array_to_string(v_found.path, '.'),
+          (select string_agg(format('{{%s}}', p.part), ', ' order by p.place)
+             from unnest(postrider.template_parts(v_found.value)) with ordinality as p(part, place) where p.place % 2 = 0));
+        return;
+      end if;
+    end loop;
+    v_filled.body_json := postrider.fill_json('body_json', p_job.body_json, v_values, 'j');
+    v_filled.body_form := postrider.fill_json('body_form', p_job.body_form, v_values, 'f');
+    v_filled.body_parts := postrider.fill_json('body_parts', p_job.body_parts, v_values, 't');
+    defect := 'body_parts: with its templates filled ' || (postrider.parts_defect(v_filled.body_parts)).reason;
+    if defect is not null then
+      code := case when defect like '%line break%' then 'bad_header' else 'template' end;
+      return;
+    end if;
+    insert into postrider.resolved select v_filled.*
+        on conflict (job_id) do update
+           set url = excluded.url, query = excluded.query, headers = excluded.headers, body_json = excluded.body_json,
+               body_form = excluded.body_form, body_parts = excluded.body_parts;
+  exception
+    when sqlstate 'PR009' then
+      code := 'template';
+      defect := sqlerrm;
+    when data_exception or program_limit_exceeded or statement_too_complex or internal_error then
+      code := 'template';
+      defect := format('the templates of the job cannot be filled (SQLSTATE %s); the values may be too large or nested too deeply', sqlstate);
+  end;
+end
+$$;
+comment on function postrider.resolve(postrider.jobs) is
+  'private: fills the templates of a member and keeps what comes out in resolved; else an error code and the sentence why not';

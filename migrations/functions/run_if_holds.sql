@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A step that was skipped is not there for run_if, so a comparison with it does not hold; exists($.name) tells.
+create or replace function postrider.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_path text := p_job.run_if::text;
+  v_name text;
+  v_step record;
+  v_keys text[];
+  v_object jsonb;
+  v_scope jsonb := '{}';
+  v_found jsonb;
+begin
+  holds := p_job.run_if is null;
+  if holds then
+    return;
+  end if;
+  if postrider.run_if_names(p_job.run_if) is null then
+    defect := 'run_if: a $ is not followed by the name of a step; write it like $.register.status == 201';
+    return;
+  end if;
+  -- Only what the path names is read, unless it has a wildcard.
+  if regexp_replace(v_path, '"(?:[^"\\]|\\.)*"', '""', 'g') !~ '\.\*|keyvalue' then
+    v_keys := array(
+      select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, '("(?:[^"\\]|\\.)*")', 'g') as m(found));
+  end if;
+  foreach v_name in array postrider.run_if_names(p_job.run_if) loop
+    if v_name = 'item' then
+      v_object := postrider.each_item(p_job.id);
+    else
+      v_step := postrider.earlier_step(p_job.id, v_name);
+      if v_step.step is null and v_name <> 'prev' then
+        defect := format('run_if: no earlier step has the name %s; a job sees those before it in its chain, '
+          'and those before its batch or chain', left(v_name, 200));
+        return;
+      end if;
+      v_object := case when v_step.state = 's' then postrider.step_object(v_step.step, v_step.is_tree, v_keys) end;
+    end if;
+    if v_object is not null then
+      v_scope := v_scope || jsonb_build_object(v_name, v_object);
+    end if;
+  end loop;
+  v_found := jsonb_path_query_array(v_scope, p_job.run_if);
+  if jsonb_array_length(v_found) > 1 or jsonb_typeof(v_found -> 0) not in ('boolean', 'null') then
+    defect := 'run_if: the path finds a value where true or false is due; compare it, like $.register.status == 201';
+    return;
+  end if;
+  holds := coalesce((v_found ->> 0)::boolean, false);
+exception
+  when sqlstate 'PR009' then
+    holds := null;
+    defect := 'run_if: ' || sqlerrm;
+  when data_exception or program_limit_exceeded or statement_too_complex or internal_error then
+    holds := null;
+    defect := format('run_if: the path cannot be applied to the answers of the earlier steps (SQLSTATE %s); '
+      'a path that does not begin with strict passes over what is not there', sqlstate);
+end
+$$;
+comment on function postrider.run_if_holds(postrider.jobs) is
+  'private: whether a step is to run, by the answers of those before it; the sentence why that cannot be told';

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- In a path's text form every key is quoted, so once strings are emptied each $ that begins with a name reads $."".
+create or replace function postrider.run_if_names(p_path jsonpath) returns text[]
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '""', 'g') !~ '\$(?!\."")' then array(
+      select distinct ('"' || m.found[1] || '"')::jsonb #>> '{}'
+        from regexp_matches(p_path::text, '\$\."((?:[^"\\]|\\.)*)"|"(?:[^"\\]|\\.)*"', 'g') as m(found)
+       where m.found[1] is not null)
+  end
+$$;
+comment on function postrider.run_if_names(jsonpath) is
+  'private: the names that a run_if looks at, prev and item among them; null if it has a $ that no name follows';

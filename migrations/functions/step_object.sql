@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.step_object(p_job bigint, p_is_tree boolean, p_keys text[]) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+begin
+  if not p_is_tree then
+    return postrider.answer_parts(p_job, array(
+      select k from unnest('{body,status,headers,result}'::text[]) k where p_keys is null or k = any (p_keys)));
+  end if;
+  return coalesce((
+    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, t.job_id is not null, p_keys))
+      from postrider.members m
+      left join postrider.trees t on t.job_id = m.job_id
+      left join postrider.results r on r.job_id = m.job_id
+     where m.parent_id = p_job and (p_keys is null and m.name is not null or m.name = any (p_keys))
+       and coalesce(r.state, t.state) = 's'), '{}')
+    || case when p_keys is null or 'results' = any (p_keys)
+            then jsonb_build_object('results', postrider.tree_results(p_job)) else '{}' end;
+end
+$$;
+comment on function postrider.step_object(bigint, boolean, text[]) is
+  'private: what run_if sees of a step that succeeded, as far as the keys given go (null: all)';
