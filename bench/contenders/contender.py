@@ -33,8 +33,9 @@ class Contender(ABC):
     service_sql: str | None = None
     #: Adds `count` calls whose target, headers and limits stand in a row of settings.
     load_service_sql: str | None = None
-    #: Adds `count` calls that stored answers of the same size serve, and nothing else.
+    #: Adds `count` calls that stored answers of the same size serve, and nothing else; the second with such a row.
     load_hits_sql: str | None = None
+    load_service_hits_sql: str | None = None
     #: Slow ones get fewer jobs, so that a round stays short; rates are per second, so they compare.
     most_jobs: int | None = None
 

@@ -7,6 +7,17 @@ from pathlib import Path
 from contenders.contender import Contender
 
 
+def _hits(service: str, base: str) -> str:
+    """Stores 100 answers, then adds `count` jobs that they serve."""
+    return (
+        "with stored as materialized (select count(postrider.cache_put("
+        f"jsonb_build_object('service', {service}, 'url', {base} || 'call/' || i),"
+        " jsonb_build_object('answer', repeat('x', 286)))) from generate_series(1, 100) i)"
+        " insert into postrider.jobs (service, url, cache_ttl)"
+        f" select {service}, {base} || 'call/' || 1 + i %% 100, '1 hour'"
+        " from stored, generate_series(1, %(count)s) i")
+
+
 class Postrider(Contender):
     """The worker of POSTRIDER_WORKER, else of the release build."""
 
@@ -28,12 +39,8 @@ class Postrider(Contender):
         " select name from added")
     load_service_sql = (
         "insert into postrider.jobs (service, url) select 'bench', 'call' from generate_series(1, %(count)s)")
-    load_hits_sql = (
-        "with stored as materialized (select count(postrider.cache_put("
-        "jsonb_build_object('service', 'bench', 'url', 'call/' || i, 'cache_ttl', '1 hour'),"
-        " jsonb_build_object('answer', repeat('x', 286)))) from generate_series(1, 100) i)"
-        " insert into postrider.jobs (service, url, cache_ttl)"
-        " select 'bench', 'call/' || 1 + i %% 100, '1 hour' from stored, generate_series(1, %(count)s) i")
+    load_hits_sql = _hits("null", "%(base)s::text || '/'")
+    load_service_hits_sql = _hits("'bench'", "''")
 
     def __init__(self, repository: Path, build: Path):
         super().__init__(repository, build)

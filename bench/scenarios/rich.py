@@ -15,7 +15,7 @@ RUN_LIMIT_S = 600
 
 
 class Rich(Scenario):
-    """Drains three queues in turn, each in a fresh database: plain jobs, jobs with a service, hits.
+    """Drains four queues in turn, each in a fresh database: plain jobs, jobs with a service, hits without and with one.
 
     The clock runs from the first look that sees a result until the last result is stored; what was finished before that
     look is left out of the count. A hit makes no call: its like is what PostgreSQL does for a plain job.
@@ -26,10 +26,12 @@ class Rich(Scenario):
         Figure("plain_cpu_us_per_job", "plain: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_cpu_us_per_job", "service: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("hit_cpu_us_per_job", "hit: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("service_hit_cpu_us_per_job", "service and hit: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_to_plain", "service ÷ plain, CPU/job", compare=False),
         Figure("hit_to_plain_postgres", "hit ÷ plain, CPU/job of PostgreSQL", compare=False),
         Figure("service_per_s", "service: jobs/s", compare=False),
         Figure("hits_per_s", "hit: jobs/s", compare=False),
+        Figure("service_hits_per_s", "service and hit: jobs/s", compare=False),
     ]
 
     @staticmethod
@@ -40,25 +42,28 @@ class Rich(Scenario):
         return contender.load_service_sql is not None
 
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
-        assert contender.load_service_sql and contender.load_hits_sql
+        assert contender.load_service_sql and contender.load_hits_sql and contender.load_service_hits_sql
         plain = self._drain(bench, contender, contender.load_sql, calls=True)
         service = self._drain(bench, contender, contender.load_service_sql, calls=True)
         hit = self._drain(bench, contender, contender.load_hits_sql, calls=False)
+        service_hit = self._drain(bench, contender, contender.load_service_hits_sql, calls=False)
         record: dict[str, object] = {"jobs": self.options.jobs}
-        for name, figures in (("plain", plain), ("service", service), ("hit", hit)):
+        for name, figures in (("plain", plain), ("service", service), ("hit", hit), ("service_hit", service_hit)):
             record |= {f"{name}_{key}": value for key, value in figures.items()}
         return record | {
             "service_to_plain": service["cpu_us_per_job"] / plain["cpu_us_per_job"],
             "hit_to_plain_postgres": hit["postgres_cpu_us_per_job"] / plain["postgres_cpu_us_per_job"],
             "service_per_s": service["jobs_per_s"],
             "hits_per_s": hit["jobs_per_s"],
+            "service_hits_per_s": service_hit["jobs_per_s"],
         }
 
     def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool) -> dict[str, float]:
         jobs = self.options.jobs
         with bench.database(contender) as database:
             database.session.execute(contender.service_sql, {"base": bench.nginx.base_url})
-            database.session.execute(load_sql, {"url": bench.nginx.base_url + "/call", "count": jobs})
+            values = {"url": bench.nginx.base_url + "/call", "base": bench.nginx.base_url, "count": jobs}
+            database.session.execute(load_sql, values)
             database.settle()
             asked = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency) as worker:

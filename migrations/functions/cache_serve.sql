@@ -35,7 +35,7 @@ begin
                 else postrider.cache_key(j, s) end as key,
            j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            coalesce(s.cache_mode = 'http', false) as is_http,
-           s.name is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
+           s.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' as is_judged,
            s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
              case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
