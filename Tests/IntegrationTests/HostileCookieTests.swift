@@ -52,4 +52,24 @@ struct HostileCookieTests {
         #expect(try queue.number("select count(*) from postrider.cookies where name like 'c8-%'") == 40)
         _ = worker
     }
+
+    @Test func `two writers of one jar come one after the other, so they cannot wait for each other`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, cookies) select s, 'http://h', true from unnest('{s,t}'::text[]) s"
+        )
+        func keep(_ service: String, _ name: String) -> String {
+            "select postrider.keep_cookies('\(service)', '', now(), E'h\\tFALSE\\t/\\tFALSE\\t0\\t\(name)\\t1')"
+        }
+        let other = try PGConnection(queue.database)
+        try other.execute("set lock_timeout = '200ms'; begin")
+        try other.execute(keep("s", "a"))
+        try queue.connection.execute("set lock_timeout = '200ms'")
+        try queue.connection.execute(keep("t", "b"))
+        #expect { try queue.connection.execute(keep("s", "b")) } throws: {
+            ($0 as? PGError)?.sqlState == .lockNotAvailable
+        }
+        try other.execute("commit")
+        try queue.connection.execute(keep("s", "b"))
+    }
 }

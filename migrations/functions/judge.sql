@@ -103,15 +103,20 @@ begin
        join postrider.services s on s.name = j.service
       where x.outdates and x.status between 200 and 399;
   end if;
-  for i in 1 .. cardinality(p_seq) loop
-    if p_cookies[i] is not null and p_seq[i] = any (v_done) then
-      perform postrider.keep_cookies(j.service, '', coalesce(r.started_at, o.started_at, now() - interval '1 min'), p_cookies[i])
-         from postrider.jobs j
-         left join postrider.results r on r.job_id = j.id
-         left join postrider.outcomes o on o.job_id = j.id
-        where j.id = p_job[i];
-    end if;
-  end loop;
+  if num_nonnulls(variadic p_cookies) > 0 then
+    -- In the order of their locks.
+    for v_kept in
+      select j.service, x.cookies, coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
+        from unnest(p_job, p_seq, p_cookies) as x(job, seq, cookies)
+        join postrider.jobs j on j.id = x.job
+        left join postrider.results r on r.job_id = j.id
+        left join postrider.outcomes o on o.job_id = j.id
+       where x.cookies is not null and x.seq = any (v_done)
+       order by hashtext(j.service), x.seq
+    loop
+      perform postrider.keep_cookies(v_kept.service, '', v_kept.since, v_kept.cookies);
+    end loop;
+  end if;
   return v_done;
 end
 $$;

@@ -10,6 +10,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- One writer for a jar: cookies come in any order, and two batches would wait for each other.
+  perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
   delete from postrider.cookies c
    where c.service = p_service and c.credential = p_credential
      and c.set_at < p_since and c.line <> all (string_to_array(p_lines, E'\n'));
