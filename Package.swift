@@ -44,7 +44,7 @@ let package = Package(
             resources: [
                 .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"), .embedInCode("0003_cache.sql"),
                 .embedInCode("0004_progress.sql"), .embedInCode("0005_trees.sql"),
-                .embedInCode("0007_callbacks.sql"),
+                .embedInCode("0006_pages.sql"), .embedInCode("0007_callbacks.sql"),
                 .embedInCode("functions"), .embedInCode("views"),
             ],
             swiftSettings: strict

@@ -161,6 +161,8 @@ struct Dispatcher: ~Copyable {
         let sequel = batch.sequel
         // The next step of a chain may be ready.
         if sequel.contains(.tree) { isHungry = true }
+        // A claim of the same transaction, behind the finish, has seen it.
+        if sequel.contains(.page), exchange.claim == nil { isHungry = true }
         return (batch.attempts.count - stored, sequel)
     }
 
@@ -250,6 +252,8 @@ struct Dispatcher: ~Copyable {
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
+        // The claim in the transaction of the finish finds the next page: one way to the database less.
+        if job.sequel.contains(.page) { isHungry = true }
         write(
             FinishedAttempt(
                 lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: job.sequel),

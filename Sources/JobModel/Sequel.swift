@@ -14,4 +14,6 @@ public struct Sequel: OptionSet, Sendable {
     public static let tree = Sequel(rawValue: 1)
     /// Callbacks, hooks or notices are to run in the transaction that ends the job.
     public static let outcome = Sequel(rawValue: 2)
+    /// The job may be ready at once, for its next page.
+    public static let page = Sequel(rawValue: 4)
 }

@@ -28,7 +28,7 @@ public enum StoreStatement {
         select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
         idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
         pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
-        has_hooks, webhook_time \
+        has_hooks, webhook_time, has_pages \
         from postrider.prepare($1,$2,$3,$4,$5,$6)
         """)
     /// Ends attempts of rich jobs.

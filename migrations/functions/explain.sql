@@ -16,6 +16,7 @@ declare
   v_workers int;
   v_free int;
   v_key bytea;
+  v_page text;
 begin
   select * into v_job from postrider.jobs j where j.id = explain.id;
   if not found then
@@ -49,6 +50,7 @@ begin
       return v_place.text;
     end if;
   end if;
+  v_page := postrider.page_reached(v_job);
   v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
   select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
     from postrider.workers w
@@ -62,33 +64,33 @@ begin
                  'another job is about to make'),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
-    return format('Job %s is scheduled: %s at %s, in %s%s.', explain.id,
+    return format('Job %s is scheduled: %s at %s, in %s%s%s.', explain.id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end);
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end, v_page);
   end if;
   select p.*, w.name into v_place
     from postrider.ready_place(explain.id) p left join postrider.workers w on w.id = p.worker;
   if not found and exists (select from postrider.intake i where explain.id between i.first_id and i.last_id and explain.id = any (i.ids)) then
-    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s.', explain.id, v_lane,
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end);
+    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s.', explain.id, v_lane,
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end, v_page);
   elsif not found then
     return format('Job %s is between two steps; ask again in a moment.', explain.id);
   end if;
   if v_place.worker > 0 then
-    return format('Job %s is running: attempt %s on worker %s since %s.', explain.id, v_place.attempt, v_place.name,
-      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'));
+    return format('Job %s is running: attempt %s on worker %s since %s%s.', explain.id, v_place.attempt, v_place.name,
+      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'), replace(v_page, 'is next', 'is being fetched'));
   end if;
   if v_workers = 0 then
-    return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s.',
-      explain.id, v_job.queue, v_job.queue);
+    return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s%s.',
+      explain.id, v_job.queue, v_job.queue, v_page);
   end if;
   select count(*) into v_ahead
     from (select from postrider.ready r
            where r.track = v_place.track and r.seq < v_place.seq and r.worker = 0 limit 10001) a;
-  return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s.',
+  return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s%s.',
     explain.id, case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, v_lane, v_job.priority,
-    v_workers, v_free, v_job.queue);
+    v_workers, v_free, v_job.queue, v_page);
 end
 $$;
 comment on function postrider.explain(bigint) is

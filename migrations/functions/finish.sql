@@ -5,6 +5,7 @@
 -- p_verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used) ·
 -- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
 -- follows a first attempt, whatever number this one has.
+-- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
@@ -82,7 +83,13 @@ begin
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache
       from gone g
-     where g.outcome in ('r', 'h', 'p')),
+     where g.outcome in ('r', 'h', 'p', 'n')),
+  onward as (
+    insert into postrider.ready (seq, job_id, track, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.max_attempts, least(g.rekey + 1, 32766), g.at_most_once, g.expires_at,
+           g.parent_id, g.is_followed
+      from gone g
+     where g.outcome = 'n'),
   again as (
     insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(

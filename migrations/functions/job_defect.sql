@@ -185,6 +185,14 @@ begin
     return;
   end if;
 
+  if p_job.paginate is not null then
+    select 'paginate', d.reason, d.hint into column_name, reason, hint from postrider.page_defect(p_job) d
+     where d.reason is not null;
+    if column_name is not null then
+      return;
+    end if;
+  end if;
+
   if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or num_nonnulls(p_job.validator, p_job.extract) > 0 then
     select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.answer_defect(p_job) d;
   end if;

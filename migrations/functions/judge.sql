@@ -16,6 +16,10 @@ returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_job postrider.jobs;
@@ -23,11 +27,14 @@ declare
   v_call postrider.cache_calls;
   v_kept record;
   v_answer record;
+  v_turn record;
   -- As long as the batch from the start: an array that is begun at its third element has one element, not three.
   v_cache text[] := array_fill(null::text, array[cardinality(p_seq)]);
   v_encoding text[] := v_cache;
   v_result jsonb[] := array_fill(null::jsonb, array[cardinality(p_seq)]);
   v_outdates boolean[] := array_fill(null::boolean, array[cardinality(p_seq)]);
+  v_pages postrider.fetched_pages[] := '{}';
+  v_page postrider.fetched_pages;
   v_done bigint[];
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
@@ -35,6 +42,9 @@ begin
     continue when p_verdict[i] <> 's' and not v_cached;
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;
+    if v_job.paginate is not null then
+      v_job := postrider.page_job(postrider.filled(v_job));
+    end if;
     if v_cached then
       select * into v_call from postrider.cache_calls c where c.job_id = p_job[i] and c.fence = p_fence[i];
       v_cache[i] := v_call.reason;
@@ -61,6 +71,20 @@ begin
       p_error[i] := v_answer.error;
       v_encoding[i] := v_answer.encoding;
       v_result[i] := v_answer.result;
+      if v_job.paginate is not null then
+        v_turn := postrider.page_turn(
+          v_job, v_service, p_status[i]::int, p_headers[i], p_body[i], p_verdict[i], p_code[i], p_error[i], v_result[i], v_encoding[i]);
+        p_verdict[i] := v_turn.verdict;
+        p_code[i] := v_turn.code;
+        p_error[i] := v_turn.error;
+        v_result[i] := v_turn.result;
+        v_pages[i] := v_turn.page;
+        if (v_turn.page).job_id is not null then
+          -- A good page is kept in pages and in the result; the last one's body alone would pass for all of it.
+          p_body[i] := null;
+          v_encoding[i] := null;
+        end if;
+      end if;
     end if;
     if v_cached and p_verdict[i] = 'r' and v_service.stale_if_error is not null then
       select * into v_kept
@@ -117,6 +141,12 @@ begin
       perform postrider.keep_cookies(v_kept.service, '', v_kept.since, v_kept.cookies);
     end loop;
   end if;
+  for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
+    v_page := v_pages[i];
+    if v_page.job_id is not null and p_seq[i] = any (v_done) then
+      insert into postrider.fetched_pages values (v_page.*);
+    end if;
+  end loop;
   return v_done;
 end
 $$;

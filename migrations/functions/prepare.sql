@@ -13,7 +13,7 @@ returns table (
   proxy text, interface text, ca text, certificate text, key text, pins text[],
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
-  has_hooks boolean, webhook_time bigint)
+  has_hooks boolean, webhook_time bigint, has_pages boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -32,8 +32,10 @@ begin
   end if;
   v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
   return query
-  select j.id, j.method, postrider.job_url(coalesce(d.url, j.url), j.use_cdn, s),
-         case when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s)
+  select j.id, j.method, postrider.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s),
+         case when g.url is not null and s.query is not null then postrider.call_query(g.query, g.url, s)
+              when g.url is not null then postrider.pairs(g.query)
+              when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s)
               when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
          case when s.headers is not null then postrider.call_headers(coalesce(d.headers, j.headers), j.url, s)
               when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
@@ -60,19 +62,22 @@ begin
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false),
+           or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
+           or j.paginate is not null,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
             where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
          else false end,
          case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
-              then extract(epoch from clock_timestamp())::bigint end
+              then extract(epoch from clock_timestamp())::bigint end,
+         j.paginate is not null
     from unnest(p_fence, p_job) as x(fence, job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
     -- Others than members pay the look at parent_id alone.
     left join lateral (
          select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+    left join lateral (select p.url, p.query from postrider.page_call(postrider.filled(j)) p where j.paginate is not null) g on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
 end

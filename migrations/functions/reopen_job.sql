@@ -21,6 +21,9 @@ begin
   if v_result.track > 0 then
     insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);
   end if;
+  if postrider.page_again(p_id, v_result.state, v_result.error_code) then
+    v_result.rekey := least(v_result.rekey + 1, 32766);
+  end if;
   return v_result;
 end
 $$;

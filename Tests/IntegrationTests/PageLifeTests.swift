@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// What becomes of the pages of a job when it is cut off, cancelled, or asked to go on.
+struct PageLifeTests {
+    /// Two items for each page, `last` pages, each after a wait; `/fail` has status 400 on page 3 the first time,
+    /// `/hang` never answers it.
+    private static func target(last: Int, milliseconds: Int = 0) throws -> TargetServer {
+        try TargetServer { request in
+            let page = Int(request.path.split(separator: "=").last ?? "") ?? 0
+            if page == 3, request.turn == 1 {
+                if request.path.hasPrefix("/fail") { return TargetStep.answer(400) }
+                if request.path.hasPrefix("/hang") { return [.hang] }
+            }
+            return [.pause(milliseconds: milliseconds)]
+                + TargetStep.answer(200, page > last ? "[]" : "[\(page * 2 - 1), \(page * 2)]")
+        }
+    }
+
+    private static let style = #""style": "page", "param": "page""#
+
+    /// What `pages` has for a job: page and items, in order.
+    private func pages(_ queue: borrowing TestQueue, _ id: Int64) throws -> String? {
+        try queue.text(
+            "select string_agg(page || ':' || items, ' ' order by page) from postrider.pages where job_id = \(id)")
+    }
+
+    private func isWhole(_ queue: borrowing TestQueue, _ id: Int64, last: Int) throws -> Bool {
+        try queue.text(
+            """
+            select (s.result = (select jsonb_agg(n) from generate_series(1, \(last * 2)) n)
+                    and (select count(*) from postrider.pages p where p.job_id = s.id) = \(last + 1)
+                    and (select sum(p.items) from postrider.pages p where p.job_id = s.id) = \(last * 2))::text
+              from postrider.job_status s where s.id = \(id)
+            """) == "true"
+    }
+
+    @Test func `a worker killed in the middle of 50 pages: another goes on at the page reached`() throws {
+        let target = try Self.target(last: 49, milliseconds: 20)
+        let queue = try TestQueue()
+        let first = try RunningWorker(queue.database)
+        let id = try queue.insert("url, paginate", "'\(target.url)/list', '{\(Self.style)}'")
+        try queue.wait(until: "select count(*) >= 20 from postrider.pages where job_id = \(id)")
+        first.end(SIGKILL)
+        let stored = try queue.number("select count(*) from postrider.pages")
+        let second = try RunningWorker(queue.database)
+        try queue.waitUntilDone(60)
+        #expect(try isWhole(queue, id, last: 49))
+        let turns = Dictionary(grouping: target.requests, by: \.path).mapValues(\.count)
+        #expect(turns.count == 50)
+        for page in 1...50 {
+            let calls = turns["/list?page=\(page)"] ?? 0
+            #expect(calls == 1 || calls == 2 && page == stored + 1, "page \(page): \(calls) calls, \(stored) stored")
+        }
+        _ = second
+    }
+
+    @Test func `sessions that break off again and again lose no page and store none twice`() throws {
+        let target = try Self.target(last: 30, milliseconds: 5)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try queue.insert(3, "url, paginate", "'\(target.url)/' || i || '/list', '{\(Self.style)}'")
+        for round in 1...8 {
+            try? TestClock.wait(20, for: "calls") {
+                let count = target.requests.count
+                let done = try queue.number("select count(*) from postrider.results")
+                return count >= round * 9 || done == 3
+            }
+            try queue.connection.execute(
+                """
+                select pg_terminate_backend(pid) from pg_stat_activity
+                 where datname = current_database() and pid <> pg_backend_pid()
+                """)
+        }
+        try queue.waitUntilDone(60)
+        let ids = try queue.rows("select id::text from postrider.jobs").compactMap { Int64($0[0] ?? "") }
+        for id in ids { #expect(try isWhole(queue, id, last: 30)) }
+        _ = worker
+    }
+
+    @Test func `a cancelled job keeps its pages, says which is next, and goes on there when it is retried`() throws {
+        let target = try Self.target(last: 5)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, paginate", "'\(target.url)/hang', '{\(Self.style)}'")
+        try TestClock.wait(20, for: "page 3") { target.requests("/hang?page=3").count == 1 }
+        let running = try queue.text("select postrider.explain(\(id))") ?? ""
+        #expect(running.contains("is running") && running.contains("page 3 is being fetched"), "\(running)")
+        #expect(try queue.text("select postrider.cancel(\(id))::text") == "true")
+        #expect(try queue.state(id) == "cancelled")
+        #expect(try pages(queue, id) == "1:2 2:2")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try isWhole(queue, id, last: 5))
+        #expect(target.requests("/hang?page=1").count == 1)
+        _ = worker
+    }
+
+    @Test func `what is next is explained while nobody runs it`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, paginate", "'http://h/', '{\(Self.style)}'")
+        try queue.connection.execute(
+            """
+            insert into postrider.fetched_pages (job_id, page, url, count, items, next, bytes, total, bound)
+            select \(id), n, 'http://h/', 1, '[1]', n + 1, 1, n, 1000 from generate_series(1, 6) n
+            """)
+        #expect(try queue.text("select postrider.explain(\(id))")?.hasSuffix("; page 7 is next.") == true)
+    }
+
+    @Test func `a page that fails for good ends the job; retry goes on there`() throws {
+        let target = try Self.target(last: 4)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, paginate", "'\(target.url)/fail', '{\(Self.style)}'")
+        try queue.wait(for: id, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "http_status")
+        #expect(try pages(queue, id) == "1:2 2:2")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try isWhole(queue, id, last: 4))
+        #expect(target.requests.count == 6)
+        // All pages are there: the next retry begins anew.
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try isWhole(queue, id, last: 4))
+        #expect(target.requests.count == 11)
+        _ = worker
+    }
+
+    @Test(arguments: ["fail", "stop"])
+    func `retry after max_pages fetches as many again`(onLimit: String) throws {
+        let target = try Self.target(last: 5)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "url, paginate", "'\(target.url)/list', '{\(Self.style), \"max_pages\": 2, \"on_limit\": \"\(onLimit)\"}'")
+        try queue.waitUntilDone()
+        #expect(try pages(queue, id) == "1:2 2:2")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.waitUntilDone()
+        #expect(try pages(queue, id) == "1:2 2:2 3:2 4:2")
+        #expect(try queue.state(id) == (onLimit == "stop" ? "succeeded" : "failed"))
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.waitUntilDone()
+        #expect(try isWhole(queue, id, last: 5))
+        #expect(target.requests.count == 6)
+        _ = worker
+    }
+
+    @Test func `a page that led back is fetched once more by retry`() throws {
+        let target = try TargetServer { request in
+            let next = request.path.contains("c=b") ? (request.turn == 1 ? "b" : "") : "b"
+            return TargetStep.answer(200, "{\"list\": [1], \"next\": \"\(next)\"}")
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "url, paginate",
+            "'\(target.url)/list', '{\"style\": \"cursor\", \"param\": \"c\", \"items\": \"$.list\", \"next\": \"$.next\"}'"
+        )
+        try queue.wait(for: id, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "pagination_loop")
+        #expect(try pages(queue, id) == "1:1 2:1")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try pages(queue, id) == "1:1 2:1")
+        #expect(target.requests.map(\.path) == ["/list", "/list?c=b", "/list?c=b"])
+        _ = worker
+    }
+
+    @Test(
+        arguments: [
+            (#"{"list": null}"#, "succeeded"), (#"{"list": {}}"#, "failed no_more_data"), ("{}", "failed no_more_data"),
+            ("[", "failed json_invalid"), (#"{"list": [1], "next": {}}"#, "failed no_data"),
+            (#"{"list": [1], "next": true}"#, "failed no_data"), (#"{"list": [1], "next": 7}"#, "succeeded"),
+            (#"{"list": [1], "next": "a\nb"}"#, "failed bad_url"),
+            (#"{"list": [1], "next": "ftp://h/"}"#, "failed bad_url"),
+            (#"{"list": [1], "next": "//other/"}"#, "failed denied_redirect"),
+            (#"{"list": [1], "next": "//127.0.0.1/"}"#, "failed denied_redirect"),
+            (#"{"list": [1], "next": "javascript:alert(1)"}"#, "failed bad_url"),
+            (#"{"list": [1], "next": "?c=1"}"#, "failed pagination_loop"),
+        ])
+    func `answers that are not what was agreed`(answer: String, expected: String) throws {
+        let target = try TargetServer { request in
+            if request.path.hasPrefix("/7") { return TargetStep.answer(200, #"{"list": []}"#) }
+            return TargetStep.answer(200, request.path.hasSuffix("c=1") ? answer : #"{"list": [0], "next": "?c=1"}"#)
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "url, paginate",
+            "'\(target.url)/list', '{\"style\": \"link\", \"items\": \"$.list\", \"next\": \"$.next\"}'")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.text("select concat_ws(' ', state, error_code) from postrider.job_status where id = \(id)")
+                == expected)
+        _ = worker
+    }
+}

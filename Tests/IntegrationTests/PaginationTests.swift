@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Jobs that fetch page after page, against a real API with lists of every style.
+struct PaginationTests {
+    @Test(
+        arguments: [
+            (
+                "/items",
+                #"{"style": "page", "param": "page", "size_param": "limit", "size": 40, "items": "$.data.list"}"#
+            ),
+            ("/items?limit=40", #"{"style": "page", "param": "page", "items": "$.data.list", "size": 40}"#),
+            ("/offset", #"{"style": "offset", "param": "offset", "size_param": "limit", "size": 40}"#),
+            (
+                "/cursor",
+                #"{"style": "cursor", "param": "after", "size_param": "limit", "size": 40, "items": "$.items", "next": "$.next"}"#
+            ),
+            ("/cursor?limit=40", #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.next"}"#),
+            ("/link?limit=40", #"{"style": "link"}"#),
+            ("/link", #"{"style": "link", "size_param": "limit", "size": 40}"#),
+            ("/link?limit=40&as=path", #"{"style": "link"}"#), ("/link?limit=40&as=query", #"{"style": "link"}"#),
+            ("/link?limit=40&in=body", #"{"style": "link", "items": "$.items", "next": "$.links.next"}"#),
+            ("/link?limit=40&in=body&as=query", #"{"style": "link", "items": "$.items", "next": "$.links.next"}"#),
+        ])
+    func `each style fetches every item, in order`(path: String, paginate: String) throws {
+        let desk = try PageDesk()
+        #expect(try desk.run(path, paginate) == "succeeded 1..95 1:40 2:40 3:15")
+    }
+
+    @Test(
+        arguments: [
+            // A full last page: only the empty one after it tells.
+            ("/offset?of=20", #"{"style": "offset", "param": "offset"}"#, "succeeded 1..20 1:10 2:10 3:0"),
+            (
+                "/offset?of=20", #"{"style": "offset", "param": "offset", "start": 5, "size": 10}"#,
+                "succeeded 6..20 1:10 2:5"
+            ),
+            (
+                "/items", #"{"style": "page", "param": "page", "start": 9, "items": "$.data.list", "size": 10}"#,
+                "succeeded 81..95 1:10 2:5"
+            ),
+            (
+                "/cursor",
+                #"{"style": "cursor", "param": "after", "start": "p=10", "items": "$.items", "next": "$.next"}"#,
+                "succeeded 91..95 1:5"
+            ),
+            // Nothing at all is a list of nothing.
+            ("/offset?of=0", #"{"style": "offset", "param": "offset"}"#, "succeeded 1:0"),
+            ("/link?of=0", #"{"style": "link"}"#, "succeeded 1:0"),
+            // No list, on the first page and on a later one.
+            ("/items", #"{"style": "page", "param": "page", "items": "$.list"}"#, "failed no_data"),
+            ("/items", #"{"style": "page", "param": "page"}"#, "failed no_data"),
+            (
+                "/items?odd=3", #"{"style": "page", "param": "page", "items": "$.data.list"}"#,
+                "failed no_more_data 1:10 2:10"
+            ),
+            // What leads back, elsewhere, too far.
+            (
+                "/cursor?loop=3", #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.next"}"#,
+                "failed pagination_loop 1:10 2:10 3:10 4:10"
+            ),
+            ("/link?loop=2", #"{"style": "link"}"#, "failed pagination_loop 1:10 2:10 3:10"),
+            ("/link?page=1&limit=10&loop=2", #"{"style": "link"}"#, "failed pagination_loop 1:10 2:10"),
+            ("/link?away=2", #"{"style": "link"}"#, "failed denied_redirect 1:10 2:10"),
+            (
+                "/items", #"{"style": "page", "param": "page", "items": "$.data.list", "max_pages": 3}"#,
+                "failed page_limit 1:10 2:10 3:10"
+            ),
+            (
+                "/items",
+                #"{"style": "page", "param": "page", "items": "$.data.list", "max_pages": 3, "on_limit": "stop"}"#,
+                "succeeded 1..30 1:10 2:10 3:10"
+            ),
+            (
+                "/cursor?of=30",
+                #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.next", "max_pages": 3}"#,
+                "succeeded 1..30 1:10 2:10 3:10"
+            ),
+        ])
+    func `how pages end`(path: String, paginate: String, expected: String) throws {
+        let desk = try PageDesk()
+        #expect(try desk.run(path, paginate) == expected)
+    }
+
+    @Test func `a page that fails is tried again by itself, and what it was is in attempts`() throws {
+        let desk = try PageDesk()
+        let state = try desk.run(
+            "/items?fail=3",
+            #"{"style": "page", "param": "page", "items": "$.data.list", "size": 10, "max_pages": 4, "on_limit": "stop"}"#,
+            "backoff, max_attempts", "array['10 ms']::interval[], 2")
+        #expect(state == "succeeded 1..40 1:10 2:10 3:10 4:10")
+        let tries = try desk.queue.rows(
+            "select attempt::text, status_code::text, error_code from postrider.attempts order by fence")
+        #expect(
+            tries == [
+                ["1", "200", nil], ["1", "200", nil], ["1", "503", "http_status"], ["2", "200", nil],
+                ["1", "200", nil],
+            ])
+    }
+
+    @Test func `each page is held against validator, envelope and statuses`() throws {
+        let desk = try PageDesk()
+        let paginate = #"{"style": "page", "param": "page", "items": "$.data.list"}"#
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, envelope, query)
+            values ('api', '\(desk.url)', '{"code": "$.code", "result": "$.data.list"}', '{"key": "s3cret"}')
+            """)
+        let worker = try RunningWorker(desk.queue.database)
+        let shape = try desk.insert(
+            "/items?odd=2", paginate, "validator", #"'{"data": {"list": [{"id": "number"}]}}'"#)
+        let envelope = try desk.queue.insert(
+            "service, url, paginate", "'api', '/items?of=15', '{\"style\": \"page\", \"param\": \"page\"}'")
+        let outside = try desk.queue.insert(
+            "service, url, paginate", "'api', '/offset?of=15', '{\"style\": \"offset\", \"param\": \"offset\"}'")
+        let status = try desk.insert("/link?limit=5", #"{"style": "link"}"#, "ok_statuses", "'{[201,202)}'")
+        try desk.queue.waitUntilDone()
+        #expect(try desk.look(shape) == "failed no_more_data 1:10")
+        #expect(try desk.look(envelope) == "succeeded 1..15 1:10 2:5 3:0")
+        #expect(try desk.look(outside) == "failed envelope")
+        #expect(try desk.look(status) == "failed http_status")
+        #expect(try desk.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
+        _ = worker
+    }
+
+    @Test
+    func
+        `a link keeps to its service: arguments and headers are added, its key is stored nowhere, the password goes along`()
+        throws
+    {
+        let desk = try PageDesk()
+        let target = try TargetServer { request in
+            let page = request.path.contains("page=2") ? 2 : 1
+            return TargetStep.answer(
+                200, "[\(page)]",
+                headers: page == 1
+                    ? ["Link: <http://x:y@\(request.header("host") ?? "")/v1/list?page=2&key=s3cret>; rel=next"] : [])
+        }
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, query, headers, apply_to_absolute)
+            values ('api', 'http://u:pw@127.0.0.1:\(target.port)/v1', '{"key": "s3cret"}', '{"X-Common": "1"}', false)
+            """)
+        let worker = try RunningWorker(desk.queue.database)
+        let id = try desk.queue.insert(
+            "service, url, query, paginate", #"'api', 'list', '{"a": "b c"}', '{"style": "link"}'"#)
+        try desk.queue.waitUntilDone()
+        #expect(try desk.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2]")
+        #expect(target.requests.map(\.path) == ["/v1/list?key=s3cret&a=b%20c", "/v1/list?page=2&key=s3cret"])
+        #expect(target.requests.map { $0.header("authorization") } == ["Basic dTpwdw==", "Basic dTpwdw=="])
+        #expect(target.requests.map { $0.header("x-common") } == ["1", "1"])
+        let rows = try desk.queue.rows("select url, next from postrider.pages order by page")
+        let base = "http://127.0.0.1:\(target.port)/v1/list"
+        #expect(rows == [["\(base)?a=b%20c", "\(base)?page=2"], ["\(base)?page=2", nil]])
+        _ = worker
+    }
+
+    @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
+        let desk = try PageDesk()
+        let worker = try RunningWorker(desk.queue.database)
+        let run = "keys\(TestClock.now)"
+        let id = try desk.insert(
+            "/items?fail=2&of=25&run=\(run)",
+            #"{"style": "page", "param": "page", "items": "$.data.list", "size": 10}"#,
+            "method, body_json, backoff", "'POST', '{}', array['10 ms']::interval[]")
+        try desk.queue.waitUntilDone()
+        #expect(try desk.look(id) == "succeeded 1..25 1:10 2:10 3:5")
+        let calls = try desk.queue.insert("url", "'\(desk.url)/calls'")
+        try desk.queue.waitUntilDone()
+        let keys = try desk.queue.rows(
+            """
+            select right(c ->> 'key', -37) from postrider.job_status s cross join jsonb_array_elements(s.result) c
+             where s.id = \(calls) and c ->> 'path' like '%run=\(run)%'
+            """)
+        #expect(keys == [["\(id)"], ["\(id)-1"], ["\(id)-1"], ["\(id)-2"]])
+        _ = worker
+    }
+
+    @Test func `two jobs in one batch do not mix`() throws {
+        let desk = try PageDesk()
+        let worker = try RunningWorker(desk.queue.database)
+        let paginate = #"{"style": "offset", "param": "offset", "size": 10}"#
+        try desk.queue.insert(20, "url, paginate", "'\(desk.url)/offset?of=' || (i * 7), '\(paginate)'")
+        try desk.queue.waitUntilDone()
+        let rows = try desk.queue.rows(
+            """
+            select s.id::text from postrider.job_status s
+             where s.state <> 'succeeded'
+                or s.result <> coalesce((select jsonb_agg(jsonb_build_object('id', n, 'name', 'item ' || n) order by n)
+                                           from generate_series(1, (regexp_match(s.url, 'of=(\\d+)'))[1]::int) n), '[]')
+            """)
+        #expect(rows == [])
+        _ = worker
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What of `paginate` is refused at INSERT, and how references to a next page are read.
+struct PageSpecTests {
+    private static let shared = Result { try TestQueue().database }
+
+    private static func database() throws -> PGConnection { try PGConnection(shared.get()) }
+
+    @Test(
+        arguments: [
+            ("[]", "$ must be an object"), ("{}", "$.style is missing"),
+            (#"{"style": "pages", "param": "p"}"#, "$.style is not a style"),
+            (#"{"style": 1}"#, "$.style is not a style"),
+            (#"{"style": null, "param": "p"}"#, "$.style is not a style"),
+            (#"{"style": "page"}"#, "$.param is missing"),
+            (#"{"style": "page", "param": ""}"#, "$.param is not the name"),
+            (#"{"style": "page", "param": 7}"#, "$.param is not the name"),
+            (#"{"style": "cursor", "param": "c"}"#, "$.next is missing"),
+            (#"{"style": "link", "param": "c"}"#, "$.param is not for style link"),
+            (#"{"style": "link", "start": 1}"#, "$.start is not"),
+            (#"{"style": "link", "sise": 1}"#, "$.sise is not a key"), (#"{"style": "link", "a\nb": 1}"#, "$.\"a"),
+            (#"{"style": "link", "size": 0}"#, "$.size is not"), (#"{"style": "link", "size": -1}"#, "$.size is not"),
+            (#"{"style": "link", "size": "10"}"#, "$.size is not"),
+            (#"{"style": "link", "size": 1.5}"#, "$.size is not"),
+            (#"{"style": "link", "size": 1e30}"#, "$.size is not"),
+            (#"{"style": "link", "size_param": "limit"}"#, "$.size is missing"),
+            (#"{"style": "page", "param": "p", "size_param": "p", "size": 3}"#, "$.size_param is the same"),
+            (#"{"style": "page", "param": "p", "start": "1"}"#, "$.start is not a whole number"),
+            (#"{"style": "page", "param": "p", "start": -1}"#, "$.start is not a whole number"),
+            (#"{"style": "cursor", "param": "p", "next": "$.n", "start": true}"#, "$.start is not a cursor"),
+            (#"{"style": "link", "items": "$.["}"#, "$.items is not a jsonpath"),
+            (#"{"style": "link", "items": "$x"}"#, "$.items uses a variable"),
+            (#"{"style": "link", "next": 1}"#, "$.next is not a jsonpath"),
+            (#"{"style": "link", "max_pages": 0}"#, "$.max_pages is not"),
+            (#"{"style": "link", "max_pages": 10001}"#, "$.max_pages is not"),
+            (#"{"style": "link", "on_limit": "go"}"#, "$.on_limit is neither"),
+            (#"{"style": "page", "param": "q"}"#, "sets an argument that url or query has already"),
+            (#"{"style": "page", "param": "r"}"#, "sets an argument that url or query has already"),
+        ])
+    func `a spec that cannot work is refused with its place`(spec: String, reason: String) throws {
+        try expectRefusal(
+            "url, query, paginate", "'http://h/?q=1', '{\"r\": 1}', $x$\(spec)$x$", "jobs.paginate: \(reason)")
+    }
+
+    @Test(
+        arguments: [
+            ("method", "'HEAD'", "asks for items"), ("download_to", "'a.csv'", "asks to read the answers"),
+            ("cache_ttl", "'1 min'", "cannot be used with cache_ttl"), ("response_format", "'xml'", "is for JSON"),
+            ("result_type", "'object'", "gives a list"), ("extract", "'$.a'", "$.items and extract"),
+        ])
+    func `what does not go with pages is refused`(column: String, value: String, reason: String) throws {
+        try expectRefusal(
+            "url, paginate, \(column)", "'http://h/', '{\"style\": \"link\", \"items\": \"$.a\"}', \(value)",
+            "jobs.paginate: \(reason)")
+    }
+
+    private func expectRefusal(_ columns: String, _ values: String, _ message: String) throws {
+        let error = #expect(throws: PGError.self) {
+            try Self.database().execute("insert into postrider.jobs (\(columns)) values (\(values))")
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains(message), "\(text)")
+    }
+
+    @Test(
+        arguments: [
+            ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+            ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+            ("#s", "http://a/b/c/d;p?q"),
+            ("g#s", "http://a/b/c/g"), ("g?y#s", "http://a/b/c/g?y"), (";x", "http://a/b/c/;x"),
+            ("g;x?y#s", "http://a/b/c/g;x?y"), ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"),
+            ("./", "http://a/b/c/"),
+            ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../g", "http://a/g"),
+            ("../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."),
+            ("./../g", "http://a/b/g"), ("g/../h", "http://a/b/c/h"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+            ("https://x/y?z", "https://x/y?z"), (" ?a=b c&d=é ", "http://a/b/c/d;p?a=b%20c&d=%C3%A9"),
+        ])
+    func `references are resolved as RFC 3986 says`(reference: String, expected: String) throws {
+        let row = try Self.database().query("select postrider.url_resolve('http://a/b/c/d;p?q', $x$\(reference)$x$)")
+        #expect(row.text(0, 0) == expected)
+    }
+
+    @Test func `a base without a path has the root's`() throws {
+        #expect(try Self.database().query("select postrider.url_resolve('http://a', 'g')").text(0, 0) == "http://a/g")
+    }
+
+    @Test(
+        arguments: [
+            ("link: <http://h/2>; rel=\"next\"", "http://h/2"), ("link: <?p=2>;rel=next", "?p=2"),
+            ("link: </2> ; REL = \"NEXT\"", "/2"), ("link: <a>; rel=\"prev\", <b>; rel=\"last next\"", "b"),
+            ("link: <a>; rel=prev\nlink: <b>; rel=next", "b"), ("link: <a,b;c>; rel=next", "a,b;c"),
+            ("link: <a>; title=\"x, <z>; rel=next\"; rel=prev, <b>; title=\"\\\"\"; rel=next", "b"),
+            ("link: <a>; rel=prev; rel=next", nil), ("link: <a>; rel=next; anchor=\"#x\"", nil),
+            ("link: <a>; rel=nextish", nil),
+            ("link: <a>", nil), ("link: a; rel=next", nil), ("link: <>; rel=next", ""), ("x: y", nil),
+            ("link: <a>; rel", nil),
+        ] as [(String, String?)])
+    func `a Link header is read as RFC 8288 says`(lines: String, expected: String?) throws {
+        let row = try Self.database().query(
+            "select postrider.link_next(convert_to($x$\(lines)$x$ || chr(10), 'LATIN1'))")
+        #expect(row.optionalText(0, 0) == expected)
+    }
+}

@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- RFC 8288, 3: several links in one header and several headers; the first rel of a link counts and may hold several
+-- words; a link with an anchor speaks about something else. Quoted texts are passed over whole, so neither a comma nor
+-- `rel=next` inside of one misleads.
+create or replace function postrider.link_next(p_headers bytea) returns text
+language plpgsql immutable strict parallel safe
+as $$
+declare
+  v_line text;
+  v_link text[];
+  v_part text[];
+  v_rel text;
+  v_is_anchored boolean;
+begin
+  for v_line in
+    select (regexp_matches(convert_from(p_headers, 'LATIN1'), '^link:(.*)$', 'gin'))[1]
+  loop
+    for v_link in
+      select regexp_matches(
+               v_line, '<([^>]*)>((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",;]*))?)*)', 'g')
+    loop
+      v_rel := null;
+      v_is_anchored := false;
+      for v_part in
+        select regexp_matches(v_link[2], ';\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?', 'g')
+      loop
+        if lower(v_part[1]) = 'rel' then
+          v_rel := coalesce(v_rel, v_part[2], v_part[3], '');
+        elsif lower(v_part[1]) = 'anchor' then
+          v_is_anchored := true;
+        end if;
+      end loop;
+      if not v_is_anchored and v_rel ~* '(^|\s)next(\s|$)' then
+        return v_link[1];
+      end if;
+    end loop;
+  end loop;
+  return null;
+end
+$$;
+comment on function postrider.link_next(bytea) is
+  'private: the reference of an answer''s Link header that has rel="next"; null if there is none';

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A job that had all pages begins anew; one that max_pages stopped may fetch as many again; a page whose next could not
+-- be followed is fetched once more. Every other job goes on at the page that failed.
+create or replace function postrider.page_again(p_job bigint, p_state "char", p_code text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last postrider.fetched_pages;
+begin
+  select * into v_last from postrider.fetched_pages p where p.job_id = p_job order by p.page desc limit 1;
+  if not found then
+    return false;
+  elsif v_last.is_stuck then
+    delete from postrider.fetched_pages p where p.job_id = p_job and p.page = v_last.page;
+  elsif v_last.next is null then
+    delete from postrider.fetched_pages p where p.job_id = p_job;
+  elsif p_state = 's' or p_code = 'page_limit' then
+    update postrider.fetched_pages p
+       set bound = v_last.page + coalesce((select (j.paginate ->> 'max_pages')::int from postrider.jobs j where j.id = p_job), 1000)
+     where p.job_id = p_job and p.page = v_last.page;
+  else
+    return false;
+  end if;
+  return true;
+end
+$$;
+comment on function postrider.page_again(bigint, "char", text) is
+  'private: makes the pages of a finished job ready for its retry; whether the next call is another than the last, and needs another key';

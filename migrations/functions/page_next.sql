@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- p_job as page_job gives it. A number goes on by itself; where `next` is given too, it only says whether to: null, false,
+-- an empty text or nothing at its place mean no.
+--
+-- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
+-- stand in the table of pages.
+create or replace function postrider.page_next(
+  p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
+  p_headers bytea, p_body bytea, p_encoding text, out next text, out target text, out code text, out error text)
+language plpgsql stable
+as $$
+declare
+  v_spec jsonb := p_job.paginate;
+  v_style text := v_spec ->> 'style';
+  v_found jsonb;
+  v_called text;
+  v_base text;
+  v_added text[];
+begin
+  if v_spec ? 'next' then
+    v_found := jsonb_path_query_first(
+      postrider.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
+    if v_found is null or v_found in ('null', 'false', '""') then
+      return;
+    end if;
+  end if;
+
+  if v_style in ('page', 'offset') then
+    next := coalesce(p_last.next, v_spec ->> 'start', case v_style when 'page' then '1' else '0' end)::bigint
+      + case v_style when 'page' then 1 else p_count end;
+    return;
+  end if;
+
+  next := v_found #>> '{}';
+  if jsonb_typeof(v_found) in ('object', 'array', 'boolean') then
+    next := null;
+    code := 'no_data';
+    error := format('what paginate.next finds is a %s and not a %s', jsonb_typeof(v_found), v_style);
+    return;
+  elsif length(next) > 4000 then
+    next := null;
+    code := 'bad_url';
+    error := format('what leads to the next page is longer than 4000 characters');
+    return;
+  elsif v_style = 'cursor' then
+    return;
+  end if;
+
+  if not v_spec ? 'next' then
+    next := postrider.link_next(p_headers);
+    if next is null then
+      return;
+    end if;
+  end if;
+  v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
+  next := postrider.url_shown(postrider.url_resolve(v_called, next));
+  if p_service.query is not null and (p_service.apply_to_absolute or p_job.url !~* '^https?:') then
+    select array_agg(lower(postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1]))) into v_added
+      from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
+    next := split_part(next, '?', 1) || coalesce((
+      select '?' || string_agg(a.arg, '&' order by a.place)
+        from string_to_table(substring(next from '\?(.*)$'), '&') with ordinality as a(arg, place)
+       where lower(replace(a.arg, '+', '%20')) <> all (v_added)), '');
+  end if;
+  select 'bad_url', format('the link to the next page %s', d.reason) into code, error
+    from postrider.url_defect(next) d where d.reason is not null;
+  if code is not null then
+    next := left(regexp_replace(next, '[\x01-\x1f\x7f]+', ' ', 'g'), 2000);
+    return;
+  end if;
+  if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
+     and (lower(split_part(next, ':', 1)) <> lower(split_part(v_called, ':', 1))
+          or postrider.url_lane(next) <> postrider.url_lane(v_called)) then
+    code := 'denied_redirect';
+    error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
+      lower(split_part(next, ':', 1)), postrider.url_lane(next));
+    return;
+  end if;
+
+  target := next;
+  if p_job.url !~* '^https?:' then
+    -- As the job has it, so that a change of the service's base, or a headers rule for relative URLs, holds for it.
+    v_base := regexp_replace(postrider.job_url('', p_job.use_cdn, p_service), '[?#].*$', '');
+    target := case
+      when starts_with(next, v_base) and substr(next, length(v_base) + 1) ~ '^[A-Za-z0-9._~%-]+([/?]|$)'
+        then substr(next, length(v_base) + 1)
+      else coalesce(substring(next from '^[A-Za-z]+://[^/?#]*(/(?!/).*)$'), next) end;
+  end if;
+end
+$$;
+comment on function postrider.page_next(
+  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text) is
+  'private: what leads to the page after the one that was answered; nulls: there is none; code and error: it cannot be followed';

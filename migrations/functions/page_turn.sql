@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- An answer to a page that is good by itself: what it means for the job. n: the next page is fetched; s: this was the last,
+-- and result is all items; f. `page` is the row to store once the lease has turned out to hold.
+--
+-- An empty list ends the pages, the first too: nobody is missing where nothing was asked for by name. No list at all is
+-- no_data on the first page, and no_more_data where pages before had one: the list is cut off, and the job says so
+-- rather than pass for whole.
+--
+-- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
+create or replace function postrider.page_turn(
+  p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
+  inout verdict "char", inout code text, inout error text, inout result jsonb, p_encoding text,
+  out page postrider.fetched_pages)
+language plpgsql stable
+as $$
+declare
+  v_last postrider.fetched_pages;
+  v_spec jsonb := p_job.paginate;
+  v_next record;
+begin
+  select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
+  page.page := coalesce(v_last.page, 0) + 1;
+  begin
+    if verdict = 'f' and code = 'no_data' and page.page > 1 then
+      if jsonb_path_query_first(postrider.answer_text(p_body, p_encoding)::jsonb, p_job.extract, '{}', true) = 'null' then
+        -- Some servers write an empty list so.
+        verdict := 's';
+        result := '[]';
+      else
+        code := 'no_more_data';
+        error := 'there is no list where the pages before had one; what they brought is in postrider.pages, and retry asks again';
+      end if;
+    end if;
+    if verdict <> 's' then
+      error := format('%s (page %s)', error, page.page);
+      page := null;
+      return;
+    end if;
+
+    page.job_id := p_job.id;
+    page.url := postrider.url_query(
+      postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service)), p_job.query);
+    page.status_code := p_status;
+    page.items := result;
+    page.count := jsonb_array_length(result);
+    page.bytes := coalesce(v_last.bytes, 0) + pg_column_size(result);
+    page.total := coalesce(v_last.total, 0) + page.count;
+    page.bound := coalesce(v_last.bound, (v_spec ->> 'max_pages')::int, 1000);
+    page.is_stuck := false;
+    page.fetched_at := clock_timestamp();
+
+    code := null;
+    error := null;
+    if page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
+      v_next := postrider.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding);
+      page.next := v_next.next;
+      page.target := v_next.target;
+      code := v_next.code;
+      error := v_next.error;
+      if code is null and page.next is not null and v_spec ->> 'style' in ('cursor', 'link') and (
+           page.next in (page.url, v_spec ->> 'start',
+             (select p.url from postrider.fetched_pages p where p.job_id = p_job.id and p.page = 1 and v_spec ->> 'style' = 'link'))
+           or exists (select from postrider.fetched_pages p
+                       where p.job_id = p_job.id and md5(p.next) = md5(page.next) and p.next = page.next)) then
+        code := 'pagination_loop';
+        error := format('the next page would be one that was fetched before: %s',
+          case v_spec ->> 'style' when 'cursor' then 'its cursor came already' else 'its link was called already' end);
+      end if;
+    end if;
+    page.is_stuck := code is not null;
+    if code is null and page.bytes > 67108864 then
+      code := 'too_large';
+      error := format('the %s items so far are larger than 64 MiB as jsonb; extract a part of each, or ask for fewer', page.total);
+      page.is_stuck := true;
+    elsif code is null and page.next is not null and page.page >= page.bound
+          and v_spec ->> 'on_limit' is distinct from 'stop' then
+      code := 'page_limit';
+      error := format('there is more after %s pages, as many as max_pages allows; retry fetches further ones', page.page);
+    end if;
+
+    verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's' else 'n' end;
+    result := case when verdict = 's' then case when page.page = 1 then page.items else (
+      select jsonb_agg(i.item order by i.page, i.place)
+        from (select p.page, e.place, e.item
+                from postrider.fetched_pages p cross join jsonb_array_elements(p.items) with ordinality as e(item, place)
+               where p.job_id = p_job.id
+              union all
+              select page.page, e.place, e.item
+                from jsonb_array_elements(page.items) with ordinality as e(item, place)) i) end end;
+    if verdict = 'f' then
+      error := format('%s (page %s)', error, page.page);
+    end if;
+    return;
+  exception when others then
+    verdict := 'f';
+    result := null;
+    code := 'no_data';
+    error := format('paginate''s paths cannot be applied to the answer (page %s)', coalesce(v_last.page, 0) + 1);
+    page := null;
+  end;
+end
+$$;
+comment on function postrider.page_turn(
+  postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text) is
+  'private: what a page''s answer means for its job: n fetches the next, s is the last and holds all items, f; and the row to store';
