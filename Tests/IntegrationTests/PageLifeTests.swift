@@ -100,6 +100,28 @@ struct PageLifeTests {
         _ = worker
     }
 
+    @Test func `in a chain, the next step waits for all pages, and reads them`() throws {
+        let target = try Self.target(last: 3)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            """
+            do $$
+            declare v_chain bigint;
+            begin
+              insert into postrider.jobs (kind) values ('chain') returning id into v_chain;
+              insert into postrider.jobs (parent_id, name, url, paginate) values (v_chain, 'list', '\(target.url)/list', '{\(Self.style)}');
+              insert into postrider.jobs (parent_id, name, method, url, body_json)
+              values (v_chain, 'all', 'POST', '\(target.url)/all', '{"all": "{{list.result}}"}');
+            end $$
+            """)
+        try queue.wait(until: "select state = 'succeeded' from postrider.job_status where kind = 'chain'")
+        #expect(target.requests.map(\.path) == (1...4).map { "/list?page=\($0)" } + ["/all"])
+        let sent = try queue.text("select body_json::text from postrider.resolved")
+        #expect(sent == #"{"all": [1, 2, 3, 4, 5, 6]}"#)
+        _ = worker
+    }
+
     @Test func `what is next is explained while nobody runs it`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, paginate", "'http://h/', '{\(Self.style)}'")
