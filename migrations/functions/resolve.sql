@@ -32,9 +32,13 @@ begin
       select s.* into v_service from postrider.services s where s.name = p_job.service;
       v_filled.url := postrider.fill_url(p_job.url, p_job.use_cdn, v_service, v_values);
     end if;
-    v_filled.query := postrider.fill_json('query', p_job.query, v_values, 'q');
-    v_filled.headers := postrider.fill_json('headers', p_job.headers, v_values, 't');
-    for v_found in select p.path, p.value from postrider.template_places(p_job.headers) p loop
+    if p_job.query::text like '%{{%' then
+      v_filled.query := postrider.fill_json('query', p_job.query, v_values, 'q');
+    end if;
+    if p_job.headers::text like '%{{%' then
+      v_filled.headers := postrider.fill_json('headers', p_job.headers, v_values, 't');
+    end if;
+    for v_found in select p.path, p.value from postrider.template_places(p_job.headers) p where v_filled.headers is not null loop
       if (postrider.headers_defect(jsonb_build_object('X', v_filled.headers #> v_found.path))).reason is not null then
         code := 'bad_header';
         defect := format('headers.%s: with %s filled it holds a line break or control character, or is longer than 8000 bytes; '
@@ -44,10 +48,18 @@ begin
         return;
       end if;
     end loop;
-    v_filled.body_json := postrider.fill_json('body_json', p_job.body_json, v_values, 'j');
-    v_filled.body_form := postrider.fill_json('body_form', p_job.body_form, v_values, 'f');
-    v_filled.body_parts := postrider.fill_json('body_parts', p_job.body_parts, v_values, 't');
-    defect := 'body_parts: with its templates filled ' || (postrider.parts_defect(v_filled.body_parts)).reason;
+    if p_job.body_json::text like '%{{%' then
+      v_filled.body_json := postrider.fill_json('body_json', p_job.body_json, v_values, 'j');
+    end if;
+    if p_job.body_form::text like '%{{%' then
+      v_filled.body_form := postrider.fill_json('body_form', p_job.body_form, v_values, 'f');
+    end if;
+    if p_job.body_parts::text like '%{{%' then
+      v_filled.body_parts := postrider.fill_json('body_parts', p_job.body_parts, v_values, 't');
+    end if;
+    if v_filled.body_parts is not null then
+      defect := 'body_parts: with its templates filled ' || (postrider.parts_defect(v_filled.body_parts)).reason;
+    end if;
     if defect is not null then
       code := case when defect like '%line break%' then 'bad_header' else 'template' end;
       return;

@@ -2,15 +2,18 @@
 -- A step is a bare word (letters, digits, _ and -, of any script), a number, or anything in double quotes:
 -- list.body.items[0].id, list.body.items.0.id, "my step".body["a key"], list.body[-1].
 create or replace function postrider.template_path(p_expression text) returns text[]
-language sql immutable strict parallel safe
+language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-  select array_agg(case when s.step like '"%' then substr(s.step, 2, length(s.step) - 2) else s.step end order by s.place)
-    from regexp_matches(
-           case when p_expression ~ '^(?:[^\x01-\x2c./:-@[-^`{-\x7f]+|"[^"\\]+")(?:\.(?:[^\x01-\x2c./:-@[-^`{-\x7f]+|"[^"\\]+")|\[(?:-?\d{1,9}|"[^"\\]+")\]){0,99}$'
-                then p_expression end,
-           '"[^"\\]+"|[^].["]+', 'g') with ordinality as m(found, place)
-   cross join lateral (select m.found[1] as step, m.place) s
+begin
+  return (
+    select array_agg(case when s.step like '"%' then substr(s.step, 2, length(s.step) - 2) else s.step end order by s.place)
+      from regexp_matches(
+             case when p_expression ~ '^(?:[^\x01-\x2c./:-@[-^`{-\x7f]+|"[^"\\]+")(?:\.(?:[^\x01-\x2c./:-@[-^`{-\x7f]+|"[^"\\]+")|\[(?:-?\d{1,9}|"[^"\\]+")\]){0,99}$'
+                  then p_expression end,
+             '"[^"\\]+"|[^].["]+', 'g') with ordinality as m(found, place)
+     cross join lateral (select m.found[1] as step, m.place) s);
+end
 $$;
 comment on function postrider.template_path(text) is
   'private: the steps of a template, the first of them a name; null if it is not written as templates are';
