@@ -38,17 +38,9 @@ let package = Package(
         .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "XMLCheck", dependencies: ["CXML"], swiftSettings: strict),
         .target(
-            name: "Migrations",
-            path: "migrations",
-            exclude: ["README.md", "CHECKSUMS"],
-            resources: [
-                .embedInCode("0001_schema.sql"), .embedInCode("0002_services.sql"), .embedInCode("0003_cache.sql"),
-                .embedInCode("0004_progress.sql"), .embedInCode("0005_trees.sql"),
-                .embedInCode("0006_pages.sql"), .embedInCode("0007_callbacks.sql"),
-                .embedInCode("functions"), .embedInCode("views"),
-            ],
-            swiftSettings: strict
-        ),
+            name: "CMigrations", exclude: ["file.h", "files.def"],
+            cSettings: gnu + [.unsafeFlags(["-Wno-c23-extensions"])]),
+        .target(name: "Migrations", dependencies: ["CMigrations"], swiftSettings: strict),
 
         // 2: two worlds that never meet
         .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
