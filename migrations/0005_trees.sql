@@ -89,3 +89,18 @@ comment on table postrider.resolved is
 create table postrider.outcomes (like postrider.results including defaults, parent_id bigint, primary key (job_id));
 comment on table postrider.outcomes is
   'private: jobs that have ended and whose callbacks, hooks and notices have not run; conclude moves each to results with what they wrote';
+
+-- Specs
+
+create type postrider.spec_node as (
+  level int,                               -- of the root: 1
+  parent int,                              -- its place, from 1, among the nodes of the level above
+  "position" int,                          -- among its siblings, from 1; of a root null
+  place text,                              -- in the spec, like $.chain[1].batch[0]
+  kind text,
+  parent_kind text,
+  is_drawn boolean,                        -- in the "do" of an each: planted for each element, later
+  spec jsonb,                              -- its columns, without what is below it
+  each jsonb
+);
+comment on type postrider.spec_node is 'private: a job in a spec, as spec_nodes finds it';

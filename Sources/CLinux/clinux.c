@@ -2,6 +2,7 @@
 #include "clinux.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int clinux_pipe(int *read_end, int *write_end) {
@@ -19,4 +20,12 @@ int clinux_spawn_close_and_chdir(posix_spawn_file_actions_t *actions) {
 
 short clinux_spawn_flags(void) {
     return POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK;
+}
+
+int clinux_terminal_size(int descriptor, int *columns, int *rows) {
+    struct winsize size;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return -1;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return 0;
 }

@@ -76,6 +76,7 @@ struct Arguments: Sendable {
         }
         for (index, operand) in command.operands.enumerated() {
             guard index < operands.count else {
+                if operand.isOptional { return }
                 throw .usage("\(command.name) \(operand.name)", "is missing", "give \(operand.meaning)")
             }
             if operand.isID && (DurationText.wholeNumber(operands[index]) ?? 0) < 1 {

@@ -10,13 +10,15 @@ struct CommandSpec: Sendable {
         var meaning: String
         /// Whether it is a job's id and checked as such.
         var isID = false
+        /// Whether the command does something useful without it.
+        var isOptional = false
     }
 
     /// The word after `worker`.
     var name: String
     /// One line for the list of commands.
     var summary: String
-    /// All are required.
+    /// In their order; optional ones come last.
     var operands: [Operand] = []
     /// In the order of help.
     var flags: [Flag] = []

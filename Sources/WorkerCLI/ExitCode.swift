@@ -4,6 +4,8 @@
 public enum ExitCode: Int32, Sendable {
     /// All went well, or a signal asked for the end and the drain was clean.
     case clean = 0
+    /// What was watched has ended, and not well.
+    case failed = 1
     /// The command line, a setting or the input cannot be meant that way.
     case usage = 64
     /// PostgreSQL cannot be reached.

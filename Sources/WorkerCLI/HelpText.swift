@@ -32,7 +32,7 @@ enum HelpText {
     }
 
     private static func line(_ command: CommandSpec) -> String {
-        ([command.name] + command.operands.map(\.name)).joined(separator: " ")
+        ([command.name] + command.operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }).joined(separator: " ")
     }
 
     private static func columns(_ rows: [(String, String)]) -> [String] {

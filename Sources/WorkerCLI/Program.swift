@@ -7,7 +7,7 @@ internal import JobModel
 public enum Program {
     /// In the order of help.
     static let commands: [CommandSpec] = [
-        RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, JobsCommand.spec,
+        RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
         BenchCommand.spec,
     ]

@@ -20,6 +20,7 @@ declare
   v_later bigint;
   v_special bigint;
   v_planted bigint[];
+  v_each jsonb[];
   v_planted_later bigint;
   v_is_large boolean;
   v_is_heard boolean;
@@ -127,10 +128,12 @@ begin
         perform postrider.admit_job(v_job);
       end loop;
     end;
-    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now())
-      into v_planted, v_planted_later
+    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now()), array_agg(distinct n.each)
+      into v_planted, v_planted_later, v_each
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
     if v_planted is not null then
+      -- A batch over thousands of elements may make a batch for each: all with the same each, which is looked at once.
+      perform postrider.admit_each(e.each) from unnest(v_each) e (each) where e.each is not null;
       perform postrider.plant(v_planted);
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;

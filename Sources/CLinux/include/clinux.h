@@ -17,5 +17,7 @@ int clinux_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
 int clinux_spawn_close_and_chdir(posix_spawn_file_actions_t *_Nonnull actions);
 // POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK.
 short clinux_spawn_flags(void);
+// TIOCGWINSZ: the columns and rows of a terminal; -1 and errno for what is none.
+int clinux_terminal_size(int descriptor, int *_Nonnull columns, int *_Nonnull rows);
 
 #endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PGClient
+internal import Reactor
+
+/// `worker watch [ID]`: how far a job and all below it have come, drawn twice a second.
+enum WatchCommand {
+    static let spec = CommandSpec(
+        name: "watch",
+        summary: "watch a job, batch or chain until it has ended; without ID all that is under way",
+        operands: [
+            CommandSpec.Operand(
+                name: "ID", meaning: "the job's id; without it every batch, chain and transfer under way, until Ctrl-C",
+                isID: true, isOptional: true)
+        ],
+        flags: [Database.flag],
+        details: [
+            "Draws bars on a terminal; elsewhere it prints a line for each change.",
+            "Ends with 0 when the job has succeeded or was skipped, with 1 when it ended otherwise.",
+        ],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            let signals: SignalSource
+            do throws(ReactorError) {
+                signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
+            } catch {
+                throw CommandError(.internalError, "\(error)")
+            }
+            do throws(PGError) {
+                return try watch(arguments.operands.first, connection, signals)
+            } catch {
+                throw Database.failure(error)
+            }
+        })
+
+    private static func watch(
+        _ id: String?, _ connection: borrowing PGConnection, _ signals: borrowing SignalSource
+    ) throws(PGError) -> ExitCode {
+        let isTerminal = Terminal.isTerminal(.output)
+        var screen = WatchScreen()
+        // An error must not leave the terminal without its cursor.
+        defer { screen.end() }
+        var printed: [Int64: String] = [:]
+        while true {
+            let size = WatchScreen.size()
+            let rows = try read(id, limit: isTerminal ? max(1, size.rows - 1) : 200, connection)
+            if let id, rows.isEmpty { return JobCommands.missing(id) }
+            if isTerminal {
+                let lines = WatchFrame.lines(rows, width: size.columns)
+                screen.draw(lines.isEmpty ? ["nothing is under way"] : lines, size)
+            } else {
+                for row in rows where printed[row.id] != row.line {
+                    printed[row.id] = row.line
+                    Terminal.write(row.line + "\n")
+                }
+            }
+            if id != nil, let root = rows.first, root.isOver {
+                return ["succeeded", "skipped"].contains(root.state) ? .clean : .failed
+            }
+            if waitForSignal(signals) { return .clean }
+        }
+    }
+
+    private static func read(
+        _ id: String?, limit: Int, _ connection: borrowing PGConnection
+    ) throws(PGError) -> [WatchRow] {
+        var parameters = PGParameters()
+        parameters.append(int64: id.flatMap { Int64($0) })
+        parameters.append(int32: Int32(limit))
+        let result = try connection.query("select \(WatchRow.columns) from postrider.watch($1, $2)", &parameters)
+        return (0..<result.rowCount).map { WatchRow.read(result, $0) }
+    }
+
+    /// Waits half a second; true as soon as a signal asks for the end. C: `poll`.
+    private static func waitForSignal(_ signals: borrowing SignalSource) -> Bool {
+        var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 500) > 0 && !signals.read().isEmpty
+    }
+}

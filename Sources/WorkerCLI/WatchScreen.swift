@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+
+/// Lines that are drawn again and again in the same place of a terminal.
+///
+/// Each drawing is one write that goes up to the first line and overwrites each to its end: nothing is cleared before it
+/// is drawn anew, so nothing flickers. Wrapping is off meanwhile: a wide character too much must not make a second line.
+struct WatchScreen {
+    /// Columns and rows.
+    struct Size: Equatable {
+        var columns: Int
+        var rows: Int
+    }
+
+    private var drawn = 0
+    private var size = Size(columns: 80, rows: 24)
+
+    /// The size now; 80 by 24 where the terminal does not tell. C: `ioctl`, TIOCGWINSZ.
+    static func size() -> Size {
+        var columns: Int32 = 0
+        var rows: Int32 = 0
+        guard unsafe clinux_terminal_size(Terminal.Stream.output.rawValue, &columns, &rows) == 0, columns > 0, rows > 0
+        else { return Size(columns: 80, rows: 24) }
+        return Size(columns: Int(columns), rows: Int(rows))
+    }
+
+    /// Draws the lines over those of the last time.
+    mutating func draw(_ lines: [String], _ size: Size) {
+        var text = drawn == 0 ? "\u{1b}[?25l\u{1b}[?7l" : ""
+        if drawn > 0 && size != self.size {
+            // The terminal has broken the old lines anew; where they begin now is anybody's guess.
+            text += "\u{1b}[2J\u{1b}[H"
+        } else if drawn > 1 {
+            text += "\r\u{1b}[\(drawn - 1)A"
+        } else {
+            text += "\r"
+        }
+        text += lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J"
+        Terminal.write(text)
+        drawn = max(1, lines.count)
+        self.size = size
+    }
+
+    /// Leaves the last picture and gives the terminal back as it was.
+    mutating func end() {
+        guard drawn > 0 else { return }
+        Terminal.write("\u{1b}[?7h\u{1b}[?25h\r\n")
+        drawn = 0
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What `submit` makes of good specs: the rows, their places and their values.
+struct PlantSpecTests {
+    /// The jobs below and including a root as `path kind name url`, where a path is the positions from the root.
+    private func rows(_ queue: borrowing TestQueue, _ root: Int64) throws -> [String] {
+        try queue.rows(
+            """
+            with recursive tree as (
+              select j.*, '$' as path from postrider.jobs j where id = \(root)
+              union all select j.*, t.path || '.' || j.position from postrider.jobs j join tree t on j.parent_id = t.id)
+            select path || ' ' || kind || coalesce(' ' || name, '') || coalesce(' ' || url, '')
+            from tree order by string_to_array(substr(path, 3), '.')::int[], path
+            """
+        ).compactMap(\.[0])
+    }
+
+    private func submit(_ queue: borrowing TestQueue, _ spec: String) throws -> Int64 {
+        try queue.number("select postrider.submit('\(spec)')")
+    }
+
+    @Test(arguments: [
+        (#"{"url": "http://h/{{a}}"}"#, ["$ request http://h/{{a}}"]),
+        (
+            #"{"chain": [{"url": "http://h/1"}, {"url": "http://h/2"}]}"#,
+            ["$ chain", "$.1 request http://h/1", "$.2 request http://h/2"]
+        ),
+        (
+            #"{"name": "all", "batch": [{"name": "b", "url": "http://h/b"}, {"chain": [{"url": "http://h/c"}]}]}"#,
+            ["$ batch all", "$.1 request b http://h/b", "$.2 chain", "$.2.1 request http://h/c"]
+        ),
+        (
+            #"{"chain": [{"batch": [{"chain": [{"url": "http://h/1"}]}, {"url": "http://h/2"}]}, {"batch": [{"url": "http://h/3"}]}]}"#,
+            [
+                "$ chain", "$.1 batch", "$.2 batch", "$.1.1 chain", "$.1.2 request http://h/2",
+                "$.2.1 request http://h/3",
+                "$.1.1.1 request http://h/1",
+            ]
+        ),
+        (
+            #"{"chain": [{"name": "a", "url": "http://h/"}, {"batch": [{"url": "http://h/{{a.body.id}}"}]}, {"url": "http://h/{{prev.results}}", "run_if": "$.a.status == 200"}]}"#,
+            [
+                "$ chain", "$.1 request a http://h/", "$.2 batch", "$.3 request http://h/{{prev.results}}",
+                "$.2.1 request http://h/{{a.body.id}}",
+            ]
+        ),
+    ])
+    func `each shape becomes rows with parents and positions`(spec: String, expected: [String]) throws {
+        let queue = try TestQueue()
+        let found = try rows(queue, submit(queue, spec))
+        #expect(found.sorted() == expected.sorted())
+    }
+
+    @Test func `the keys beside chain and batch are columns of that row`() throws {
+        let queue = try TestQueue()
+        let root = try submit(
+            queue,
+            #"{"tag": "t", "priority": 4, "chain": [{"mode": "settle", "max_parallel": 2, "metadata": {"a": null}, "batch": [{"url": "http://h/", "body": "\u00e4"}]}]}"#
+        )
+        #expect(
+            try queue.text("select tag || priority || kind || mode from postrider.jobs where id = \(root)")
+                == "t4chainall")
+        #expect(
+            try queue.text(
+                "select concat_ws(' ', mode, max_parallel, metadata, priority) from postrider.jobs where parent_id = \(root)"
+            )
+                == #"settle 2 {"a": null} 0"#)
+        #expect(try queue.text("select encode(body, 'hex') from postrider.jobs where url is not null") == "c3a4")
+    }
+
+    @Test func `every column that a spec may give arrives, and a null is the same as leaving it out`() throws {
+        let queue = try TestQueue()
+        let columns = try queue.rows(
+            """
+            select a.attname::text, a.atttypid::regtype::text, pg_get_expr(d.adbin, d.adrelid) from pg_attribute a
+            left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+            where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+              and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by') and a.atttypid <> 'jsonb'::regtype
+            """)
+        #expect(columns.count > 35)
+        for mate in [#"{"url": "http://h/"}"#, #"{"url": "http://h/", "priority": 4, "tag": "x"}"#] {
+            let nulls = columns.compactMap(\.[0]).filter {
+                !["url", "parent_id", "position", "mode", "max_parallel"].contains($0)
+            }
+            .map { "\"\($0)\": null" }.joined(separator: ", ")
+            let root = try submit(
+                queue, #"{"batch": [{"url": "http://h/"}, {"url": "http://h/", \#(nulls)}, \#(mate)]}"#)
+            let different = try queue.number(
+                """
+                select count(distinct to_jsonb(j) - '{id,position}'::text[]) from postrider.jobs j
+                where parent_id = \(root) and position < 3
+                """)
+            #expect(different == 1)
+        }
+    }
+
+    @Test func `a spec can join a batch or chain that has not ended`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"chain": [{"name": "a", "url": "http://h/a"}]}"#)
+        let step = try submit(
+            queue, #"{"parent_id": \#(root), "url": "http://h/{{a.body}}", "run_if": "$.a.status == 200"}"#)
+        let batch = try submit(queue, #"{"parent_id": \#(root), "batch": [{"url": "http://h/{{a.body}}"}]}"#)
+        #expect(
+            try queue.rows(
+                "select job_id::text, position::text from postrider.members where parent_id = \(root) order by 2"
+            ).dropFirst()
+                .map { $0 } == [[String(step), "2"], [String(batch), "3"]])
+    }
+
+    @Test func `ten thousand members are planted in order`() throws {
+        let queue = try TestQueue()
+        let spec =
+            #"{"batch": ["#
+            + (1...10_000).map { #"{"url": "http://h/\#($0)", "name": "n\#($0)"}"# }.joined(separator: ",") + "]}"
+        let root = try submit(queue, spec)
+        #expect(
+            try queue.number(
+                """
+                select count(*) from (
+                  select url, name, position, row_number() over (order by id) as nth from postrider.jobs where parent_id = \(root)) j
+                where url = 'http://h/' || nth and name = 'n' || nth and position = nth
+                """) == 10_000)
+    }
+
+    @Test func `an each makes one member for each element, of whatever shape, by whom the batch came from`() throws {
+        let queue = try TestQueue()
+        let root = try submit(
+            queue,
+            #"{"batch": {"each": ["a", {"b": 1}, null], "do": {"chain": [{"name": "x", "url": "http://h/"}, {"batch": [{"url": "http://h/1"}, {"url": "http://h/2"}]}]}}}"#
+        )
+        #expect(
+            try queue.rows(
+                "select position::text, item::text from postrider.members where parent_id = \(root) order by position")
+                == [["1", #""a""#], ["2", #"{"b": 1}"#], ["3", "null"]])
+        #expect(
+            try queue.text("select string_agg(distinct created_by, ',') from postrider.jobs")
+                == queue.text("select created_by from postrider.jobs where id = \(root)"))
+        let found = try rows(queue, root)
+        let below = (1...3).flatMap {
+            [
+                "$.\($0) chain", "$.\($0).1 request x http://h/", "$.\($0).2 batch", "$.\($0).2.1 request http://h/1",
+                "$.\($0).2.2 request http://h/2",
+            ]
+        }
+        #expect(found.sorted() == (["$ batch"] + below).sorted())
+    }
+}

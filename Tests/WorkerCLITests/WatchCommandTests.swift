@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// `worker watch` as a process, into a file and on a terminal.
+struct WatchCommandTests {
+    private func submit(_ queue: borrowing TestQueue, _ spec: String) throws -> Int64 {
+        try queue.number("select postrider.submit('\(spec)')")
+    }
+
+    private func watch(_ id: String?, _ database: String) throws -> WatchedProcess {
+        try WatchedProcess([WorkerProcess.path, "watch"] + (id.map { [$0] } ?? []) + ["--database", database])
+    }
+
+    @Test func `into a file it prints each change and ends with 0 when the tree has succeeded`() throws {
+        let queue = try TestQueue()
+        let target = try TargetServer()
+        let root = try submit(
+            queue,
+            #"{"chain": [{"name": "a", "url": "\#(target.url)/ok/a"}, {"batch": [{"url": "\#(target.url)/ok/b"}, {"url": "\#(target.url)/ok/c"}]}]}"#
+        )
+        let watching = try watch("\(root)", queue.database)
+        try watching.wait(for: "\(root) chain")
+        let worker = try RunningWorker(queue.database)
+        #expect(try watching.status() == 0)
+        #expect(watching.output.contains("\(root) chain succeeded 2/2"))
+        #expect(watching.output.contains("a GET \(target.url)/ok/a succeeded 200"))
+        #expect(!watching.output.contains("\u{1b}"))
+        worker.send(SIGKILL)
+    }
+
+    @Test func `a tree that was cancelled ends it with 1, a job that is not there with 64`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"chain": [{"url": "http://127.0.0.1:1/"}]}"#)
+        try queue.connection.execute("select postrider.cancel(\(root))")
+        let outcome = try WorkerProcess.run(["watch", "\(root)", "--database", queue.database])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("\(root) chain cancelled"))
+        #expect(try WorkerProcess.run(["watch", "4711", "--database", queue.database]).status == 64)
+        #expect(try WorkerProcess.run(["watch", "x", "--database", queue.database]).status == 64)
+    }
+
+    @Test func `without an id it shows what is under way until a signal ends it`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}], "name": "first"}"#)
+        let watching = try watch(nil, queue.database)
+        try watching.wait(for: "\(root) batch first")
+        let next = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}], "name": "second"}"#)
+        try watching.wait(for: "\(next) batch second")
+        #expect(try watching.status(signal: SIGINT) == 0)
+    }
+
+    @Test func `on a terminal it draws in place and gives the cursor back`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"chain": [{"url": "http://127.0.0.1:1/"}]}"#)
+        let command = "stty cols 80 rows 24; exec \(WorkerProcess.path) watch \(root) --database '\(queue.database)'"
+        let watching = try WatchedProcess(["/usr/bin/script", "-qec", command, "/dev/null"])
+        try watching.wait(for: "\(root) chain", times: 2)
+        try queue.connection.execute("select postrider.cancel(\(root))")
+        #expect(try watching.status() == 1)
+        let output = watching.output
+        #expect(output.contains("\u{1b}[?25l"))
+        #expect(output.contains("[................] 0/1"))
+        // Up to the first of two lines, never a cleared screen.
+        #expect(output.contains("\r\u{1b}[1A"))
+        #expect(!output.contains("\u{1b}[2J"))
+        #expect(output.contains("\u{1b}[?7h\u{1b}[?25h"))
+    }
+}

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.expand(p_batch bigint, p_items jsonb) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_batch postrider.jobs;
+  v_count int := jsonb_array_length(p_items);
+  v_ids bigint[];
+begin
+  if v_count = 0 then
+    return 0;
+  end if;
+  select * into v_batch from postrider.jobs j where j.id = p_batch;
+  v_ids := postrider.plant_spec(
+    postrider.spec_nodes(v_batch.each -> 'do', '$.batch.do'), p_batch,
+    (select coalesce(max(m.position), 0) from postrider.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
+  update postrider.members m
+     set item = i.value
+    from unnest(v_ids) with ordinality j (id, place)
+    join jsonb_array_elements(p_items) with ordinality i (value, place) using (place)
+   where m.job_id = j.id;
+  return v_count;
+end
+$$;
+comment on function postrider.expand(bigint, jsonb) is
+  'private: makes one member of a batch for each element, as its "do" says; how many';

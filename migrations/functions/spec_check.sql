@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
+create or replace function postrider.spec_check(p_spec jsonb, p_place text, p_is_inside boolean) returns postrider.spec_node[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_nodes postrider.spec_node[] := postrider.spec_nodes(p_spec, p_place);
+  v_is_open boolean := p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null';
+  v_defect record;
+begin
+  -- The words of an error are made for the first defect only; all else is one look at each key.
+  with columns as materialized (
+    select a.attname, a.atttypid, a.attndims
+      from pg_attribute a
+     where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+       and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by'))
+  select d.* into v_defect
+    from (select n.rank, n.place, n.kind, k.key, jsonb_typeof(k.value) as json_type, format_type(c.atttypid, -1) as type,
+                 case
+                   when c.attname is null then 'unknown'
+                   when k.value <> 'null' and jsonb_typeof(k.value) <>
+                     case when c.atttypid = 'jsonb'::regtype then jsonb_typeof(k.value)
+                          when c.atttypid in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype) then 'number'
+                          when c.atttypid = 'boolean'::regtype then 'boolean'
+                          when c.attndims > 0 then 'array'
+                          else 'string' end then 'type'
+                   when n.kind <> 'request' and k.key not in (
+                     'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key', 'on_duplicate',
+                     'run_if', 'mode', 'max_parallel', 'on_success', 'on_failure', 'callback_url', 'notify', 'tag', 'metadata')
+                     then 'request'
+                   when k.key in ('mode', 'max_parallel') and n.kind <> 'batch' then 'batch'
+                   when k.key in ('parent_id', 'position') and (n.level > 1 or p_is_inside) then 'place'
+                   when k.key = 'position' and not v_is_open then 'root'
+                   when k.key = 'run_if' and k.value <> 'null'
+                     and case when n.level = 1 then p_is_inside or not v_is_open else n.parent_kind <> 'chain' end then 'step'
+                   when k.key = 'name' and k.value in ('"prev"', '"item"', '"results"') then 'name'
+                 end as defect
+            from unnest(v_nodes) with ordinality
+                 n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+           cross join lateral jsonb_each(n.spec) k
+            left join columns c on c.attname = k.key) d
+   where d.defect is not null
+   order by d.rank, d.key limit 1;
+  if found then
+    raise exception using errcode = 'PR006',
+      message = v_defect.place || '.' || v_defect.key || ': ' || case v_defect.defect
+        when 'unknown' then 'no such key'
+        when 'type' then format('%s is not of type %s', v_defect.json_type, v_defect.type)
+        when 'request' then format('is for requests, and this is a %s', v_defect.kind)
+        when 'batch' then 'is for batches'
+        when 'place' then 'is given by the place in the spec'
+        when 'root' then 'is for members of a batch or chain'
+        when 'step' then 'is for steps of a chain'
+        when 'name' then 'has a meaning of its own in templates' end,
+      hint = case v_defect.defect
+        when 'unknown' then 'The keys are the columns of postrider.jobs, chain and batch.'
+        when 'type' then case v_defect.type
+          when 'interval' then 'Write it as text, like "30 s".'
+          when 'interval[]' then 'Write an array of texts, like ["5 s", "1 min"].'
+          else format('Write a %s.', v_defect.type) end
+        when 'request' then 'Give it to the members.'
+        when 'batch' then 'Leave it out; it stands beside "batch".'
+        when 'place' then 'Leave it out.'
+        when 'root' then 'Leave it out, or give parent_id.'
+        when 'step' then 'Leave it out; a batch can itself be a step that has a run_if.'
+        when 'name' then 'Choose another name.' end;
+  end if;
+  if cardinality(v_nodes) = 1 and not v_is_open then
+    return v_nodes;
+  end if;
+
+  select d.place, d.name into v_defect
+    from (select n.place, n.spec ->> 'name' as name, n.rank,
+                 row_number() over (partition by n.level, n.parent, n.spec ->> 'name' order by n.rank) as nth
+            from unnest(v_nodes) with ordinality
+                 n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+           where n.spec ->> 'name' is not null) d
+   where d.nth > 1
+   order by d.rank limit 1;
+  if found then
+    raise exception using errcode = 'PR006',
+      message = format('%s.name: %s is the name of a sibling too', v_defect.place, quote_literal(v_defect.name)),
+      hint = 'Give each its own; templates refer to a job by its name.';
+  end if;
+  perform postrider.spec_references(v_nodes, v_is_open);
+  perform postrider.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside), p_is_inside);
+  return v_nodes;
+end
+$$;
+comment on function postrider.spec_check(jsonb, text, boolean) is
+  'private: all jobs of a spec; raises PR006 with the place of what is wrong. p_is_inside: the spec is the "do" of an each';

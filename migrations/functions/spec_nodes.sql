@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Level by level, a few statements each, so that ten thousand members take as many statements as two.
+create or replace function postrider.spec_nodes(p_spec jsonb, p_place text) returns postrider.spec_node[]
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_nodes postrider.spec_node[];
+  v_level postrider.spec_node[];
+  v_defect record;
+begin
+  v_level := array[row(1, null, null, p_place, null, null, false, p_spec, null)::postrider.spec_node];
+  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch}' then
+    v_level[1].kind := 'request';
+    return v_level;
+  end if;
+  while v_level is not null loop
+    select n.place || d.below as place, d.reason, d.hint into v_defect
+      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+     cross join lateral postrider.spec_shape(n.level, n.spec) d
+     where d.reason is not null
+     order by n.rank limit 1;
+    if found then
+      raise exception using errcode = 'PR006', message = v_defect.place || ': ' || v_defect.reason, hint = v_defect.hint;
+    end if;
+
+    v_nodes := v_nodes || array(
+      select row(n.level, n.parent, n."position", n.place,
+                 case when n.spec ? 'chain' then 'chain' when n.spec ? 'batch' then 'batch' else 'request' end,
+                 n.parent_kind, n.is_drawn, n.spec - '{chain,batch}'::text[],
+                 case when jsonb_typeof(n.spec -> 'batch') = 'object'
+                      then jsonb_build_object('list', n.spec -> 'batch' -> 'each', 'do', n.spec -> 'batch' -> 'do') end
+                )::postrider.spec_node
+        from unnest(v_level) n);
+    -- What is below a job is taken out of it once, not for each of its members.
+    v_level := nullif(array(
+      select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null, p.kind,
+                 p.is_drawn, c.spec, null)::postrider.spec_node
+        from (select n.level, n.rank, n.place, case when n.spec ? 'chain' then 'chain' else 'batch' end as kind,
+                     case when n.spec ? 'chain' then '.chain[#]'
+                          when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as step,
+                     n.is_drawn or coalesce(jsonb_typeof(n.spec -> 'batch') = 'object', false) as is_drawn,
+                     case when n.spec ? 'chain' then n.spec -> 'chain'
+                          when jsonb_typeof(n.spec -> 'batch') = 'array' then n.spec -> 'batch'
+                          else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below
+                from unnest(v_level) with ordinality
+                     n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+               where n.spec ?| '{chain,batch}'
+              offset 0) p
+       cross join lateral jsonb_array_elements(p.below) with ordinality c (spec, "position")
+       order by p.rank, c."position"), '{}');
+  end loop;
+  return v_nodes;
+end
+$$;
+comment on function postrider.spec_nodes(jsonb, text) is
+  'private: all jobs of a spec, level by level in their order; raises PR006 with the place where its shape is wrong';

@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.spec_shape(p_level int, p_spec jsonb, out below text, out reason text, out hint text)
+language plpgsql immutable
+as $$
+begin
+  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch}' and p_level <= 32 then
+    return;
+  elsif p_level > 32 then
+    below := '';
+    reason := 'is more than 32 levels deep';
+    hint := 'Nest less: a chain in a chain can be one longer chain.';
+  elsif coalesce(jsonb_typeof(p_spec), 'null') <> 'object' then
+    below := '';
+    reason := 'must be an object';
+    hint := 'Like {"url": "https://api.example.com/ping"}; the keys are the columns of postrider.jobs, chain and batch.';
+  elsif p_spec ?& '{chain,batch}' then
+    below := '.batch';
+    reason := 'there is a chain beside it';
+    hint := 'Give one of them; each can stand inside of the other.';
+  elsif jsonb_typeof(p_spec -> 'chain') <> 'array' then
+    below := '.chain';
+    reason := 'must be an array';
+    hint := 'Like "chain": [{"url": "/first"}, {"url": "/second"}].';
+  elsif p_spec -> 'chain' = '[]' then
+    below := '.chain';
+    reason := 'is empty';
+    hint := 'Give it at least one step, or leave it out.';
+  elsif jsonb_typeof(p_spec -> 'batch') = 'object' then
+    select '.batch' || d.below, d.reason, d.hint into below, reason, hint from postrider.each_shape(p_spec -> 'batch') d;
+  elsif jsonb_typeof(p_spec -> 'batch') <> 'array' then
+    below := '.batch';
+    reason := 'must be an array, or an object with each and do';
+    hint := 'Like "batch": [{"url": "/a"}, {"url": "/b"}].';
+  elsif p_spec -> 'batch' = '[]' then
+    below := '.batch';
+    reason := 'is empty';
+    hint := 'Give it at least one member, or leave it out.';
+  end if;
+end
+$$;
+comment on function postrider.spec_shape(int, jsonb) is
+  'private: what is wrong with the shape of a job in a spec, and where below it; nulls for a good one';

@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.spec_value(p_column text, p_type text, p_base text) returns text
+language sql immutable parallel safe
+as $$
+  select case
+    when p_type = 'jsonb' then format('s.spec -> %L', p_column)
+    when p_type = 'text' and p_base is null then format('s.spec ->> %L', p_column)
+    else format(
+      case when p_base is null then '%s' else 'coalesce(%s, %s)' end,
+      format(case when p_type = 'bytea' then 'convert_to(s.spec ->> %1$L, ''UTF8'')'
+                  when p_type like '%[]'
+                    then 'case when jsonb_typeof(s.spec -> %1$L) = ''array'' then array(select (e #>> ''{}'')::%2$s from jsonb_array_elements(s.spec -> %1$L) e) end'
+                  else '(s.spec ->> %1$L)::%2$s' end, p_column, rtrim(p_type, '[]')), p_base)
+  end
+$$;
+comment on function postrider.spec_value(text, text, text) is
+  'private: the SQL that takes a column''s value from s.spec; p_base: its default, for a spec that has none';
