@@ -44,19 +44,20 @@ let package = Package(
 
         // 2: two worlds that never meet
         .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
+        .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
 
         // 3: the only place that joins them
         .target(
             name: "Engine",
-            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck"],
+            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning"],
             swiftSettings: strict
         ),
 
         // 4: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux", "WebhookSigning"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
@@ -69,6 +70,7 @@ let package = Package(
         .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore"], swiftSettings: strict),

@@ -59,6 +59,12 @@ extension Dispatcher {
         slots.update(slot, job)
     }
 
+    /// A prepared job cannot be called with what this worker has: it ends, and its slot is free.
+    mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
+        guard let job = slots.release(slot) else { return }
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
+    }
+
     /// The database has finished a job or put it elsewhere: its slot is free.
     mutating func dealtWith(slot: Int) {
         _ = slots.release(slot)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PGClient
+public import WebhookSigning
 
 /// All that a worker process is told before it starts.
 public struct EngineConfiguration: Sendable {
@@ -22,6 +23,8 @@ public struct EngineConfiguration: Sendable {
     public var appVersion: String?
     /// The directory that files of jobs stay below; nil: jobs with files are refused.
     public var filesRoot: String?
+    /// What webhooks are signed with; nil: they are refused.
+    public var webhookKeys: WebhookKeys?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

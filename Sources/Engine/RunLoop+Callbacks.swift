@@ -4,6 +4,7 @@ internal import HTTPAgent
 internal import JobModel
 internal import JobStore
 internal import PGClient
+internal import WebhookSigning
 
 // Functions that users have registered run on a session of their own, since they may take long: nothing that the other
 // two sessions do waits for it. It is opened when there is something to do for the first time.
@@ -84,9 +85,29 @@ extension RunLoop {
 
     /// A job's hooks have run: it is called, if it was not cancelled meanwhile.
     private func begun(_ number: UInt64) {
-        guard let entry = desk.begun(number), let job = dispatcher.slots.job(in: entry.slot, entry.lease),
-            let call = job.call
+        guard let entry = desk.begun(number), let job = dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
-        agent.start(call, slot: entry.slot)
+        startPrepared(job, slot: entry.slot)
+    }
+
+    /// Calls a prepared job; a webhook is signed, and never sent unsigned.
+    func startPrepared(_ job: ClaimedJob, slot: Int) {
+        guard var call = job.call else { return }
+        if let stamp = job.webhook {
+            guard let keys = configuration.webhookKeys else {
+                return dispatcher.callRefused(
+                    slot: slot,
+                    Verdict(
+                        .failed, .config,
+                        "this worker has no secret to sign webhooks with; start it with POSTRIDER_WEBHOOK_SECRET and retry the job"
+                    ), now: now)
+            }
+            guard case .bytes(let body, _) = call.body else { return }
+            call.headers += [
+                HTTPHeader("webhook-id", stamp.id), HTTPHeader("webhook-timestamp", "\(stamp.time)"),
+                HTTPHeader("webhook-signature", keys.signature(id: stamp.id, time: stamp.time, body: body)),
+            ]
+        }
+        agent.start(call, slot: slot)
     }
 }

@@ -73,8 +73,8 @@ extension RunLoop {
             dispatcher.callPrepared(slot: slot, complete)
             if complete.hasHooks {
                 desk.hooksWait(slot: slot, complete.lease)
-            } else if let call = complete.call {
-                agent.start(call, slot: slot)
+            } else {
+                startPrepared(complete, slot: slot)
             }
         }
         for (slot, job) in waiting.values {

@@ -23,6 +23,20 @@ public struct Lease: Equatable, Sendable {
     }
 }
 
+/// What tells a webhook from others, and when it was sent.
+public struct WebhookStamp: Equatable, Sendable {
+    /// The same on each try.
+    public var id: String
+    /// Seconds since 1970, by the database's clock.
+    public var time: Int64
+
+    /// A stamp.
+    public init(id: String, time: Int64) {
+        self.id = id
+        self.time = time
+    }
+}
+
 /// A job that this worker is to call now.
 public struct ClaimedJob: Sendable {
     /// The right to make the attempt.
@@ -39,6 +53,8 @@ public struct ClaimedJob: Sendable {
     public var isJudged = false
     /// What the end of the job sets off.
     public var sequel: Sequel = []
+    /// For a webhook: what its signature stands over beside the body.
+    public var webhook: WebhookStamp?
     /// Whether hooks are to run before the call; known once the call is.
     public var hasHooks = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.

@@ -62,9 +62,13 @@ public struct CallReader: Sendable {
         }
         let name = header.lowercased()
         guard !call.headers.contains(where: { $0.name.lowercased() == name }) else { return true }
-        let suffix = job.rekey > 0 ? "-\(job.rekey)" : ""
-        call.headers.append(HTTPHeader(header, "\(installation)-\(job.lease.jobID)\(suffix)"))
+        call.headers.append(HTTPHeader(header, key(of: job)))
         return true
+    }
+
+    /// What names a job to servers, on all its tries alike.
+    func key(of job: ClaimedJob) -> String {
+        "\(installation)-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
     private static func pairs(_ flat: [String]) -> [(String, String)] {

@@ -42,6 +42,11 @@ public struct PrepareReader: Sendable {
         if call.body.hasFiles || call.download != nil, result.isNull(row, 8) {
             call.limits.total = CallLimits.unlimited
         }
+        if let time = result.optionalInt64(row, 31) {
+            job.webhook = WebhookStamp(id: calls.key(of: job), time: time)
+            // A receiver that has moved is to be told so by whoever gave its URL.
+            call.limits.maxRedirects = 0
+        }
         job.call = call
         return job
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import WebhookSigning
+
 /// All settings of `worker run`, checked.
 struct RunConfiguration: Equatable, Sendable {
     /// For libpq; may hold a password, so it is never shown.
@@ -16,6 +18,8 @@ struct RunConfiguration: Equatable, Sendable {
     var appVersion: String?
     /// The directory that files of jobs stay below; nil: jobs with files are refused.
     var files: String?
+    /// What webhooks are signed with; nil: they are refused.
+    var webhookKeys: WebhookKeys?
     /// Off behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     /// How log lines look.
@@ -37,6 +41,7 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
+        WebhookSecrets.flag,
         Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),
@@ -58,6 +63,7 @@ struct RunConfiguration: Equatable, Sendable {
         appVersion = arguments.text("app-version")
         files = arguments.text("files")
         if let files { try FilesRoot.check(files) }
+        webhookKeys = try WebhookSecrets.read(arguments)
         usesPreparedStatements = arguments.text("prepare") != "off"
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)

@@ -17,7 +17,6 @@ begin
     when p_job.on_duplicate = 'skip' then 'on_duplicate'
     when p_job.credential is not null then 'credential'
     when p_job.login_required then 'login_required'
-    when p_job.callback_url is not null then 'callback_url'
   end;
   if v_unsupported is not null then
     raise exception using errcode = 'PR002', schema = 'postrider', table = 'jobs', column = v_unsupported,

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: url_is_regular.sql
 -- The usual rows with more than a URL: a service, headers, arguments, limits, times. One expression that the planner
 -- inlines, 15 us a row where admit_job takes 300; whatever it is not sure of, admit_job looks at.
 create or replace function postrider.job_is_good(p_job postrider.jobs, p_service postrider.services) returns boolean
@@ -33,7 +34,7 @@ as $$
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object')
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
-     and p_job.callback_url is null
+     and (p_job.callback_url is null or postrider.url_is_regular(p_job.callback_url) and postrider.host_is_plain(split_part(p_job.callback_url, '/', 3)))
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(

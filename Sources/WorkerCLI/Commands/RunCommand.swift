@@ -36,6 +36,7 @@ enum RunCommand {
             log: { log.write(LogEvent($0)) })
         engine.appVersion = configuration.appVersion
         engine.filesRoot = configuration.files
+        engine.webhookKeys = configuration.webhookKeys
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// The end of a job and what its functions wrote are one, whatever dies.
+struct ConcludeTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer()
+    }
+
+    @Test func `a worker killed at any moment leaves no end without its callback and no callback without its end`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            create schema app;
+            create table app.effects (job bigint);
+            create function app.effect(bigint) returns void language plpgsql as $$
+            begin
+              insert into app.effects values ($1);
+              perform pg_sleep(0.002);
+            end $$;
+            insert into postrider.callbacks (name, function) values ('effect', 'app.effect(bigint)')
+            """)
+        let rounds = Soak.count(40, reduced: 4)
+        let jobs = 100
+        let watcher = try PGConnection(queue.database)
+        // In one snapshot: ends without effect, effects without end, effects of one job twice.
+        let torn = """
+            select (select count(*) from postrider.results r where not exists (select from app.effects e where e.job = r.job_id))
+                 + (select count(*) from app.effects e where not exists (select from postrider.results r where r.job_id = e.job))
+                 + (select count(*) - count(distinct job) from app.effects)
+            """
+        for round in 1...rounds {
+            try queue.insert(jobs, "url, on_success", "'\(target.url)/ok/' || i, 'effect'")
+            let first = try RunningWorker(queue.database)
+            let second = try RunningWorker(queue.database)
+            let goal = (round - 1) * jobs + Int.random(in: 1...60)
+            try TestClock.wait(60, for: "some ends") {
+                #expect(try watcher.query(torn).int64(0, 0) == 0)
+                return try queue.number("select count(*) from postrider.results") >= goal
+            }
+            _ = first.end(SIGKILL)
+            #expect(try watcher.query(torn).int64(0, 0) == 0)
+            try queue.waitUntilDone(60)
+            #expect(try watcher.query(torn).int64(0, 0) == 0)
+            _ = second.end(SIGKILL)
+        }
+        #expect(try queue.number("select count(*) from app.effects") == rounds * jobs)
+    }
+
+    @Test func `a session that is ended during a callback undoes all of it, and the next one begins anew`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.wait(bigint) returns void language plpgsql as $$
+            begin
+              insert into app.log (job, event) values ($1, 'waited');
+              perform pg_advisory_xact_lock(78);
+            end $$;
+            insert into postrider.callbacks (name, function) values ('wait', 'app.wait(bigint)')
+            """)
+        let keeper = try PGConnection(queue.database)
+        try keeper.execute("select pg_advisory_lock(78)")
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'wait'")
+        let blocked = "select pid from pg_locks where locktype = 'advisory' and objid = 78 and not granted"
+        try queue.wait(until: "select exists (\(blocked))")
+        try queue.connection.execute("select pg_terminate_backend(pid) from (\(blocked)) b")
+        try keeper.execute("select pg_advisory_unlock(78)")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: id) == ["waited"])
+        #expect(target.requests.count == 1)
+        #expect(worker.count(of: "connection_lost") == 1)
+    }
+
+    @Test func `an end that cannot be stored is tried again ever later and holds up no other`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.stuck() returns trigger language plpgsql as $$
+            begin
+              if new.job_id = 1 then raise exception 'stuck'; end if;
+              return new;
+            end $$;
+            create trigger stuck before insert on postrider.results for each row execute function app.stuck()
+            """)
+        let worker = try RunningWorker(queue.database)
+        try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
+        try queue.insert(50, "url, on_success, notify", "'\(target.url)/ok', case when i < 5 then 'note' end, true")
+        try queue.wait(until: "select count(*) = 50 from postrider.results")
+        try queue.wait(until: "select tries >= 2 from postrider.outcomes")
+        #expect(try queue.state(1) == "running")
+        #expect(try queue.text("select postrider.explain(1)")?.contains("has failed") == true)
+        #expect(worker.output.contains("stuck"))
+        try queue.connection.execute("drop trigger stuck on postrider.results")
+        try queue.wait(for: 1, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: 1) == ["callback succeeded"])
+        #expect(target.requests.count == 51)
+    }
+
+    @Test func `a worker that is stopped concludes what has ended before it leaves`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, on_success", "'\(target.url)/wait/700', 'note'")
+        try TestClock.wait(20, for: "the call") { target.requests.count == 1 }
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(try queue.state(id) == "succeeded")
+        #expect(try CallbackLog.lines(queue, of: id) == ["callback succeeded"])
+    }
+
+    @Test func `a callback adds the next step to its chain, and the chain has a callback and a webhook of its own`()
+        throws
+    {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.grow(bigint) returns void language plpgsql as $$
+            declare
+              v_parent bigint;
+              v_url text;
+            begin
+              select j.parent_id, j.url into v_parent, v_url from postrider.job_status j where j.id = $1;
+              insert into postrider.jobs (parent_id, url, on_success, name) values (v_parent, v_url || '/next', 'note', 'grown');
+              insert into app.log (job, event) values ($1, 'grew');
+            end $$;
+            insert into postrider.callbacks (name, function) values ('grow', 'app.grow(bigint)');
+            insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')
+            """)
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            """
+            begin;
+            insert into postrider.jobs (kind, on_success, callback_url, notify) values ('chain', 'note', '\(target.url)/status/200', true);
+            insert into postrider.jobs (parent_id, url, on_success)
+            select id, '\(target.url)/ok', 'grow' from postrider.jobs where kind = 'chain';
+            commit
+            """)
+        let chain = try queue.number("select id from postrider.jobs where kind = 'chain'")
+        try queue.wait(for: chain, toBe: "succeeded")
+        let first = try queue.number("select min(id) from postrider.jobs where parent_id = \(chain)")
+        let grown = try queue.number("select id from postrider.jobs where name = 'grown'")
+        #expect(try CallbackLog.lines(queue, of: first) == ["grew", "did_stop succeeded"])
+        #expect(try CallbackLog.lines(queue, of: grown) == ["callback succeeded", "did_stop succeeded"])
+        #expect(try CallbackLog.lines(queue, of: chain) == ["callback succeeded", "did_stop succeeded"])
+        #expect(
+            try queue.rows("select job::text from app.log where event in ('grew', 'callback') order by n") == [
+                ["\(first)"], ["\(grown)"], ["\(chain)"],
+            ])
+        #expect(try queue.number("select children from postrider.job_status where id = \(chain)") == 2)
+        #expect(
+            try queue.text("select body_json #>> '{data,id}' from postrider.jobs where tag = 'webhook'") == "\(chain)")
+        _ = worker
+    }
+
+    @Test func `members of a batch that fails have their hooks, and the batch waits for those that end first`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            "insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')")
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        try queue.connection.execute(
+            """
+            begin;
+            insert into postrider.jobs (kind, on_failure) values ('batch', 'note');
+            insert into postrider.jobs (parent_id, url, on_failure)
+            select b.id, '\(target.url)' || p.path, 'note'
+              from postrider.jobs b, unnest(array['/hang/1', '/hang/2', '/status/404']) p (path) where b.kind = 'batch';
+            commit
+            """)
+        let batch = try queue.number("select id from postrider.jobs where kind = 'batch'")
+        try queue.wait(for: batch, toBe: "failed")
+        try queue.wait(until: "select count(*) = 8 from app.log")
+        let lines = try queue.rows("select distinct state || ' ' || count(*) from app.log group by state order by 1")
+        #expect(lines == [["cancelled 4"], ["failed 4"]])
+        _ = worker
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// callback_url, against a receiver that verifies with the public package.
+struct WebhookTests {
+    private let target: TargetServer
+    private let old = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    private let new = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+    private let other = "whsec_BBECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+
+    init() throws {
+        target = try TargetServer()
+    }
+
+    /// A worker whose secrets are in a file.
+    private func worker(_ queue: borrowing TestQueue, _ secrets: [String], _ folder: borrowing TestFolder) throws
+        -> RunningWorker
+    {
+        let file = folder.path("secrets")
+        try folder.write("secrets", secrets.joined(separator: " "))
+        return try RunningWorker(queue.database, ["--webhook-secret-file", file])
+    }
+
+    @Test func `the end of a job is told to its callback_url, signed by each secret`() throws {
+        let receiver = try WebhookReceiver(secrets: [old, new, other])
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        let worker = try worker(queue, [old, new], folder)
+        let good = try queue.insert(
+            "url, callback_url, tag, metadata",
+            "'\(target.url)/ok', '\(receiver.url)/status/200', 'order', '{\"n\": 7}'")
+        let bad = try queue.insert("url, callback_url", "'\(target.url)/status/404', '\(receiver.url)/status/200'")
+        try TestClock.wait(20, for: "two webhooks") { receiver.lines.count >= 2 }
+        try queue.waitUntilDone()
+        let lines = Dictionary(
+            uniqueKeysWithValues: receiver.lines.map { ($0.contains("\"id\": \(good)") ? good : bad, $0) })
+        for (id, state, status, rest) in [
+            (
+                good, "succeeded", 200,
+                "\"result\": {}, \"state\": \"succeeded\", \"status_code\": 200, \"tag\": \"order\"}"
+            ),
+            (bad, "failed", 404, "\"tag\": null}"),
+        ] {
+            let line = try #require(lines[id])
+            #expect(line.hasPrefix("/status/200 yyn "), "\(line)")
+            #expect(line.contains("\"type\": \"job.\(state)\""), "\(line)")
+            #expect(line.contains("\"status_code\": \(status)"), "\(line)")
+            #expect(line.contains(rest), "\(line)")
+        }
+        #expect(lines[good]?.contains("\"metadata\": {\"n\": 7}") == true)
+        #expect(lines[bad]?.contains("\"error_code\": \"http_status\"") == true)
+        let jobs = try queue.rows(
+            "select s.state, s.method, (j.created_by = current_user)::text from postrider.job_status s join postrider.jobs j using (id) where s.tag = 'webhook'"
+        )
+        #expect(jobs == [["succeeded", "POST", "true"], ["succeeded", "POST", "true"]])
+        #expect(!worker.output.contains("whsec_"))
+        _ = worker
+    }
+
+    @Test func `a receiver that fails is tried again under the same id, 410 and a redirect are final`() throws {
+        let receiver = try WebhookReceiver(secrets: [old])
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        let worker = try worker(queue, [old], folder)
+        for path in ["/status/503,200", "/status/410", "/moved"] {
+            try queue.insert("url, callback_url", "'\(target.url)/ok', '\(receiver.url)\(path)'")
+        }
+        try queue.wait(
+            30, until: "select count(*) = 3 from postrider.results r join postrider.webhooks w using (job_id)")
+        let ends = try queue.rows(
+            "select substr(url, \(receiver.url.count + 1)), state, error_code, attempt::text from postrider.job_status where tag = 'webhook' order by 1"
+        )
+        #expect(
+            ends == [
+                ["/moved", "failed", "http_status", "1"], ["/status/410", "failed", "http_status", "1"],
+                ["/status/503,200", "succeeded", nil, "2"],
+            ])
+        let lines = receiver.lines
+        #expect(lines.count == 4)
+        #expect(lines.allSatisfy { $0.split(separator: " ")[1] == "y" })
+        let ids = lines.filter { $0.hasPrefix("/status/503") }.map { $0.split(separator: " ")[2] }
+        #expect(ids.count == 2 && ids[0] == ids[1])
+        _ = worker
+    }
+
+    @Test func `nobody forges a webhook, and none is sent without a secret`() throws {
+        let receiver = try WebhookReceiver(secrets: [old])
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        let signing = try worker(queue, [old], folder)
+        // The tag alone signs nothing.
+        let forged = try queue.insert(
+            "method, url, body_json, tag",
+            "'POST', '\(receiver.url)/status/200', '{\"type\": \"job.succeeded\"}', 'webhook'")
+        try queue.wait(for: forged, toBe: "succeeded")
+        #expect(receiver.lines.first?.hasPrefix("/status/200 n - ") == true)
+        #expect(signing.end(SIGTERM) == 0)
+        let bare = try RunningWorker(queue.database)
+        try queue.insert("url, callback_url", "'\(target.url)/ok', '\(receiver.url)/status/200'")
+        try queue.wait(
+            until: "select count(*) = 1 from postrider.job_status where tag = 'webhook' and error_code = 'config'")
+        #expect(receiver.lines.count == 1)
+        #expect(
+            try queue.text("select error from postrider.job_status where error_code = 'config'")?
+                .contains("POSTRIDER_WEBHOOK_SECRET") == true)
+        _ = bare
+    }
+
+    @Test func `a callback_url is held to the rules of URLs`() throws {
+        let queue = try TestQueue()
+        for url in ["ftp://h/", "/relative", "", "http://h/a b", "http:///x"] {
+            do throws(PGError) {
+                try queue.connection.execute(
+                    "insert into postrider.jobs (url, callback_url) values ('http://h/', '\(url)')")
+                Issue.record("\(url) was accepted")
+            } catch {
+                #expect(error.message.hasPrefix("jobs.callback_url: "), "\(error.message)")
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// A receiver of webhooks that verifies them with the public `standardwebhooks` package; ends with the object.
+///
+/// `/status/410` answers with that status, `/status/500,200` with one for each turn, `/moved` with a redirect to
+/// `/status/200`.
+public final class WebhookReceiver: Sendable {
+    /// `http://127.0.0.1:PORT`.
+    public let url: String
+    private let process: Int32
+    private let log: Int32
+
+    /// Starts it and waits until it takes connections.
+    ///
+    /// - Parameter secrets: those that it tries, each by itself.
+    public init(secrets: [String]) throws {
+        let port = try TargetServer.freePort()
+        url = "http://127.0.0.1:\(port)"
+        var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
+        log = unsafe mkstemp(&name)
+        _ = fcntl(log, F_SETFD, FD_CLOEXEC)
+        unsafe unlink(name)
+        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        process = try ChildProcess.spawn([python, "-c", Self.program, String(port)] + secrets, output: log)
+        try TestClock.wait(20, for: "the receiver on port \(port)") { TargetServer.isTaken(port) }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+        close(log)
+    }
+
+    /// A line for each webhook: its path, a letter for each secret (`y` verified, `n` not), its id, and its body as
+    /// JSON with sorted keys.
+    public var lines: [String] {
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = unsafe pread(log, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static let program = """
+        import json, sys
+        from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+        from standardwebhooks import Webhook, WebhookVerificationError
+
+        hooks = [Webhook(secret) for secret in sys.argv[2:]]
+        turns = {}
+
+        def verifies(hook, body, headers):
+            try:
+                hook.verify(body, headers)
+                return "y"
+            except WebhookVerificationError:
+                return "n"
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                marks = "".join(verifies(hook, body, headers) for hook in hooks)
+                text = json.dumps(json.loads(body), sort_keys=True)
+                print(self.path, marks, headers.get("webhook-id", "-"), text, flush=True)
+                turn = turns[self.path] = turns.get(self.path, 0) + 1
+                if self.path == "/moved":
+                    self.send_response(302)
+                    self.send_header("Location", "/status/200")
+                else:
+                    statuses = self.path.split("/")[-1].split(",")
+                    self.send_response(int(statuses[min(turn, len(statuses)) - 1]))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+        """
+}
