@@ -52,7 +52,7 @@ struct BadInputTests {
         ("cache_ttl", "url, cache_ttl", "\(good), '0 s'"), ("cache_ttl", "url, cache_ttl", "'http://a:b@h/', '1 h'"),
         ("ignore_cache", "url, ignore_cache", "\(good), true"), ("paginate", "url, paginate", "\(good), '{}'"),
         ("on_success", "url, on_success", "\(good), 'x'"),
-        ("callback_url", "url, callback_url", "\(good), 'http://h/'"),
+        ("callback_url", "url, callback_url", "\(good), 'ftp://h/'"),
         ("credential", "url, credential", "\(good), 'x'"),
     ])
     func `a bad row is refused with its column, a reason and a hint, and nothing is inserted`(

@@ -2,10 +2,14 @@
 -- A hit of the cache is never called, so its will_start hooks run here, unless an earlier try of the job was called.
 create or replace function postrider.callables(p_job bigint, p_state "char", p_is_hit boolean)
 returns table (place int, key text, event text, callback text, function text)
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
+#variable_conflict use_column
+begin
+  return query
   select row_number() over (order by c.place, c.id)::int, c.key, c.event, c.callback, c.function
     from (select case h.event when 'will_start' then 1 when 'will_stop' then 2 else 4 end as place, h.id, h.id::text as key,
                  h.event, null as callback, h.function
@@ -22,7 +26,8 @@ as $$
                         case p_state when 's' then j.on_success when 'k' then null else j.on_failure end as name) n
             left join postrider.callbacks b on b.name = n.name
            where j.id = p_job and n.name is not null) c
-   order by 1
+   order by 1;
+end
 $$;
 comment on function postrider.callables(bigint, "char", boolean) is
   'private: the functions that run when a job has ended in a state, in their order; p_is_hit: the cache served it. A null function is not registered any more';

@@ -19,6 +19,8 @@ declare
   v_end postrider.outcomes;
   v_done boolean;
   v_jobs bigint[];
+  v_told bigint[];
+  v_called bigint[];
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
@@ -47,8 +49,10 @@ begin
     select array_agg(o.job_id order by o.due_at, o.job_id),
            array_agg(o.parent_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
-           array_agg(o.state order by o.due_at, o.job_id) filter (where o.parent_id is not null)
-      into v_jobs, v_parents, v_members, v_states
+           array_agg(o.state order by o.due_at, o.job_id) filter (where o.parent_id is not null),
+           array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.notify),
+           array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.callback_url is not null)
+      into v_jobs, v_parents, v_members, v_states, v_told, v_called
       from (select n.job_id, n.parent_id, n.state, n.due_at
               from postrider.outcomes n
              where n.due_at <= now() and n.tries = 0
@@ -59,8 +63,12 @@ begin
      where case o.state when 's' then j.on_success when 'k' then null else j.on_failure end is null
        and case when v_hooked then not postrider.is_hooked(o.job_id) else true end;
     perform postrider.move_outcomes(v_jobs);
-    perform postrider.send_webhooks(v_jobs);
-    perform postrider.tell_finished(v_jobs);
+    if v_called is not null then
+      perform postrider.send_webhooks(v_called);
+    end if;
+    if v_told is not null then
+      perform postrider.tell_finished(v_told);
+    end if;
     if v_parents is not null then
       perform postrider.members_ended(v_parents, v_members, v_states);
       has_parents := true;

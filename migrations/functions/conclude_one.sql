@@ -12,12 +12,14 @@ set jit = off
 as $$
 declare
   v record;
+  v_job postrider.jobs;
   v_key text;
   v_state text;
   v_error text;
 begin
   begin
     perform postrider.move_outcomes(array[p_end.job_id]);
+    select * into v_job from postrider.jobs j where j.id = p_end.job_id;
     for v in
       select c.* from postrider.callables(
           p_end.job_id, p_end.state, p_end.total_us is null and coalesce(p_end.cache in ('hit', 'stale'), false)) c
@@ -41,14 +43,18 @@ begin
       end if;
     end loop;
     delete from postrider.hook_starts s where s.job_id = p_end.job_id;
-    begin
-      perform postrider.send_webhooks(array[p_end.job_id]);
-    exception when others then
-      get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
-      insert into postrider.callback_faults (job_id, event, sqlstate, error)
-      values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
-    end;
-    perform postrider.tell_finished(array[p_end.job_id]);
+    if v_job.callback_url is not null then
+      begin
+        perform postrider.send_webhooks(array[p_end.job_id]);
+      exception when others then
+        get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
+        insert into postrider.callback_faults (job_id, event, sqlstate, error)
+        values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
+      end;
+    end if;
+    if v_job.notify then
+      perform postrider.tell_finished(array[p_end.job_id]);
+    end if;
     if p_end.parent_id is not null then
       perform postrider.members_ended(array[p_end.parent_id], array[p_end.job_id], array[p_end.state]);
     end if;

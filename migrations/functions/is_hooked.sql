@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.is_hooked(p_job bigint) returns boolean
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
-  select exists (
+begin
+  return exists (
     select from postrider.hooks h
       join postrider.jobs j on j.id = p_job
-     where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
+     where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue));
+end
 $$;
 comment on function postrider.is_hooked(bigint) is
   'private: whether a hook, of whatever event, is for a job; then its end goes through outcomes, as that of a followed job';

@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- From here on, once committed, the job has ended for everybody.
 create or replace function postrider.move_outcomes(p_jobs bigint[]) returns void
-language sql
+language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
+begin
   with gone as (
     delete from postrider.outcomes o where o.job_id = any (p_jobs) returning o.*)
   insert into postrider.results (
@@ -18,6 +20,7 @@ as $$
     g.first_byte_us, g.total_us, g.status_code, g.rekey, g.state, g.reused, g.http_version, g.error_code, g.remote_ip,
     g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result
     from gone g;
+end
 $$;
 comment on function postrider.move_outcomes(bigint[]) is
   'private: moves the ends of jobs from outcomes to results, where they are seen';

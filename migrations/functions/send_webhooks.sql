@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: state_name.sql, result_json.sql
 -- A webhook is a job like any other, with the rights of whoever inserted the job it tells of. The row in webhooks, which
 -- nobody else can write, is what gets its call signed.
 create or replace function postrider.send_webhooks(p_jobs bigint[]) returns void
-language sql
+language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
+begin
   with made as (
     insert into postrider.jobs (queue, priority, method, url, body_json, tag, metadata, created_by)
     select j.queue, j.priority, 'POST', j.callback_url,
@@ -21,11 +22,11 @@ as $$
       from unnest(p_jobs) with ordinality as p(id, place)
       join postrider.jobs j on j.id = p.id
       join postrider.results r on r.job_id = p.id
-     where j.callback_url is not null
      order by p.place
     returning id, metadata)
   insert into postrider.webhooks (job_id, source_job_id)
-  select m.id, (m.metadata ->> 'job_id')::bigint from made m
+  select m.id, (m.metadata ->> 'job_id')::bigint from made m;
+end
 $$;
 comment on function postrider.send_webhooks(bigint[]) is
-  'private: inserts a job of tag webhook for each of these finished jobs that has a callback_url';
+  'private: inserts a job of tag webhook for each of these finished jobs, which have a callback_url';
