@@ -81,7 +81,7 @@ struct WebhookTests {
             ])
         let lines = receiver.lines
         #expect(lines.count == 4)
-        #expect(lines.allSatisfy { $0.split(separator: " ")[1] == "y" })
+        #expect(lines.allSatisfy { $0.split(separator: " ")[1] == "y" }, "\(lines)")
         let ids = lines.filter { $0.hasPrefix("/status/503") }.map { $0.split(separator: " ")[2] }
         #expect(ids.count == 2 && ids[0] == ids[1])
         _ = worker

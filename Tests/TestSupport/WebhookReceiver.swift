@@ -43,12 +43,13 @@ public final class WebhookReceiver: Sendable {
     }
 
     private static let program = """
-        import json, sys
+        import json, sys, threading
         from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
         from standardwebhooks import Webhook, WebhookVerificationError
 
         hooks = [Webhook(secret) for secret in sys.argv[2:]]
         turns = {}
+        writing = threading.Lock()
 
         def verifies(hook, body, headers):
             try:
@@ -65,7 +66,9 @@ public final class WebhookReceiver: Sendable {
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 marks = "".join(verifies(hook, body, headers) for hook in hooks)
                 text = json.dumps(json.loads(body), sort_keys=True)
-                print(self.path, marks, headers.get("webhook-id", "-"), text, flush=True)
+                line = " ".join([self.path, marks, headers.get("webhook-id", "-"), text])
+                with writing:
+                    print(line, flush=True)
                 turn = turns[self.path] = turns.get(self.path, 0) + 1
                 if self.path == "/moved":
                     self.send_response(302)
