@@ -28,6 +28,7 @@ create table postrider.trees (
   is_planted boolean not null default false,   -- its INSERT has committed, or is about to
   is_expanding boolean not null default false,  -- the members that each asks for are still to be made
   is_draining boolean not null default false,  -- final, and some members are still to be ended
+  run int not null default 1,              -- how often it has begun: retry begins it anew, and what was told before is void
   max_parallel int,
   reached int not null default -1,         -- no member at a position up to here still waits
   children int not null default 0,
@@ -62,7 +63,9 @@ comment on table postrider.members is 'private: which batch or chain a job belon
 create table postrider.tree_deltas (
   id bigint generated always as identity primary key,
   tree_id bigint not null,
+  run int not null,                        -- of the tree when it was told; the counts of an earlier run are void
   added int not null default 0,
+  lowest int,                              -- the first position among those added
   released int not null default 0,         -- members that ended before they were let go
   finished int not null default 0,
   failed int not null default 0,

@@ -133,7 +133,8 @@ extension RunLoop {
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
         case .settle:
-            treeMarks.settled(to: result.optionalInt64(0, 0), leads: epoch != nil, now: now)
+            treeMarks.settled(
+                to: result.optionalInt64(0, 0), hasMore: result.bool(0, 2), leads: epoch != nil, now: now)
             if result.int32(0, 1) > 0 { jobsAnnounced() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)

@@ -85,6 +85,8 @@ extension RunLoop {
         if !lost.isEmpty { configuration.log(.leasesLost(jobs: lost.count)) }
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
+        // The answer of a look that was under way is not heard: it was sent for the old number.
+        treeMarks.membersEnded(now: now)
     }
 
     /// An event of the duties session.
@@ -103,7 +105,7 @@ extension RunLoop {
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
-            if duty == .settle { treeMarks.settled(to: nil, leads: epoch != nil, now: now) }
+            if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
             configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
@@ -111,7 +113,10 @@ extension RunLoop {
             dispatcher.pickup.connectionLost()
         case .notification(let news):
             if news.payload == "abort" { schedule.aborts = 0 } else { jobsAnnounced() }
-            if epoch != nil { schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews) }
+            if epoch != nil {
+                schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
+                treeMarks.membersEnded(now: now)
+            }
         case .retryAt:
             break
         }

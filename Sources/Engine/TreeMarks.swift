@@ -2,20 +2,29 @@
 
 /// How far a worker has come in settling batches and chains, and when it does so next. Pure.
 ///
-/// A worker settles what it has just finished. The leader also looks from the beginning, every 100 ms, for what others
-/// committed late or left behind; under a transaction held open for hours that walks over dead rows, so it keeps a distance of
-/// 50 times its cost.
+/// A worker settles what it has just finished, from the id that it had come to. The leader also looks some seconds back every
+/// 100 ms, for what others left behind, and from the beginning, for what was committed late; under a transaction held open
+/// for hours that walks over dead rows, so it keeps a distance of 50 times its cost.
 struct TreeMarks {
     static let interval: UInt64 = 100_000_000
     /// 2 ms between two looks: a batch of thousands ends in hundreds of finishes a second.
     static let pause: UInt64 = 2_000_000
+    /// 10 ms before a look at what somebody held: two workers that settle one batch take turns.
+    static let patience: UInt64 = 10_000_000
+    /// How far back the leader looks each time: between one and two of these.
+    static let stretch: UInt64 = 1_000_000_000
 
     /// When to settle next; `.max`: not before something has ended in a tree.
     private(set) var due: UInt64 = .max
     private var latest: Int64 = 0
+    private var recent: Int64 = 0
+    private var trailing: Int64 = 0
+    private var turnAt: UInt64 = 0
     private var wholeAt: UInt64 = 0
+    private var fromStartAt: UInt64 = 0
     private var began: UInt64 = 0
     private var isWhole = false
+    private var isFromStart = false
     private var restUntil: UInt64 = 0
 
     /// Something has ended in a batch or chain.
@@ -23,20 +32,27 @@ struct TreeMarks {
         due = min(due, max(now, restUntil))
     }
 
-    /// Begins a look: after which delta, and whether it is a whole one.
+    /// Begins a look: after which delta, and whether it is a whole one, at what was left behind too.
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool) {
         due = .max
         began = now
         isWhole = leads && now >= wholeAt
-        return (isWhole ? 0 : latest, isWhole)
+        isFromStart = isWhole && now >= fromStartAt
+        return (isFromStart ? 0 : isWhole ? trailing : latest, isWhole)
     }
 
-    /// A look has come up to this delta.
-    mutating func settled(to id: Int64?, leads: Bool, now: UInt64) {
+    /// A look has come up to this delta; `hasMore`: others were there at its end, perhaps ones that somebody held.
+    mutating func settled(to id: Int64?, hasMore: Bool, leads: Bool, now: UInt64) {
         latest = max(latest, id ?? 0)
-        if isWhole { wholeAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - began)) }
+        if now >= turnAt {
+            (trailing, recent) = (recent, latest)
+            turnAt = now + TreeMarks.stretch
+        }
+        if isWhole { wholeAt = now + TreeMarks.interval - TreeMarks.pause }
+        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - began)) }
         restUntil = now + TreeMarks.pause
-        due = due == .max ? .max : max(due, restUntil)
+        if due != .max { due = max(due, restUntil) }
+        if hasMore { due = min(due, now + TreeMarks.patience) }
         if leads { due = min(due, now + TreeMarks.interval) }
     }
 

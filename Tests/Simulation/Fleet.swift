@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JobModel
+import TestSupport
 
 /// How the calls of a simulation end.
 struct Network {

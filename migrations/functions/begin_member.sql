@@ -6,6 +6,7 @@ set jit = off
 as $$
 declare
   v_is_followed boolean := postrider.job_is_followed(p_job);
+  v_is_told boolean := v_is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_job.id);
   v_state "char";
   v_code text;
   v_error text;
@@ -14,6 +15,7 @@ declare
   v_expires_at timestamptz := least(p_job.expires_at, p_tree.expires_at);
   v_track int;
   v_member postrider.members;
+  v_tree postrider.trees;
 begin
   if v_expires_at <= now() then
     v_state := 'e';
@@ -35,10 +37,16 @@ begin
   end if;
   if v_state is not null then
     if p_job.kind <> 'request' then
-      return postrider.end_tree(t, v_state, v_code, v_error, true) from postrider.trees t where t.job_id = p_job.id;
+      select t.* into v_tree from postrider.trees t where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
+      if not found then
+        -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
+        insert into postrider.tree_deltas (tree_id, run) select t.job_id, t.run from postrider.trees t where t.job_id = p_job.id;
+        return null;
+      end if;
+      return postrider.end_tree(v_tree, v_state, v_code, v_error, true);
     end if;
-    perform postrider.end_job(p_job.id, v_state, v_code, v_error, case when v_is_followed then p_tree.job_id end, v_is_followed);
-    return case when not v_is_followed then v_state end;
+    perform postrider.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told then p_tree.job_id end, v_is_told);
+    return case when not v_is_told then v_state end;
   end if;
 
   if p_job.kind <> 'request' then

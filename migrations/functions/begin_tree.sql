@@ -26,22 +26,23 @@ begin
    where t.ctid = (select x.ctid from postrider.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then
-    -- Who cancels it at this moment may yet think better of it: settle looks again.
-    insert into postrider.tree_deltas (tree_id) values (p_tree);
+    -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
+    insert into postrider.tree_deltas (tree_id, run) select t.job_id, t.run from postrider.trees t where t.job_id = p_tree;
     return null;
   elsif v_tree.expires_at <= now() then
     return postrider.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
-  elsif v_defect is not null then
-    return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
-  elsif v_tree.is_expanding or p_is_inner and v_tree.children > 500 then
+  elsif v_tree.is_expanding or p_is_inner and v_tree.children > 100 then
     -- Thousands of members are not for the transaction that finished the step before.
-    insert into postrider.tree_deltas (tree_id) values (p_tree);
+    insert into postrider.tree_deltas (tree_id, run) values (p_tree, v_tree.run);
     perform postrider.wake();
     return null;
   elsif v_items is not null then
-    perform postrider.expand(p_tree, v_items);
+    v_defect := postrider.expand_defect(p_tree, v_items);
   end if;
-  return postrider.settle_tree(p_tree, 0, 0, 0, 0, 0, null, p_is_inner);
+  if v_defect is not null then
+    return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
+  end if;
+  return postrider.settle_tree(p_tree, v_tree.run, p_is_inner => p_is_inner);
 end
 $$;
 comment on function postrider.begin_tree(bigint, boolean) is

@@ -26,9 +26,10 @@ begin
     end if;
     update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
     if found then
-      insert into postrider.tree_deltas (tree_id, released) values (v_member.parent_id, 1);
+      insert into postrider.tree_deltas (tree_id, run, released)
+      select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_member.parent_id;
       perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before its turn came', v_member.parent_id,
-        postrider.job_is_followed(j))
+        postrider.job_is_followed(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
     end if;

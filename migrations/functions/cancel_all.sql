@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Takes each job by itself in the order in which all others lock; a job that ends meanwhile is not counted.
+-- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail of
+-- members cancelled one by one. What they take along comes in any order, so the rows of ready are locked before that, in the
+-- order in which all others lock: a finish that holds one of them is waited for while nothing else is held.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer
@@ -11,6 +13,15 @@ declare
   v_id bigint;
   v_count bigint := 0;
 begin
+  perform from postrider.ready r
+    where exists (
+      select from postrider.jobs j
+       where j.id = r.job_id
+         and (cancel_all.queue is null or j.queue = cancel_all.queue)
+         and (cancel_all.lane is null or coalesce(j.lane, j.service, postrider.url_lane(j.url)) = cancel_all.lane)
+         and (cancel_all.tag is null or j.tag = cancel_all.tag))
+    order by r.track, r.seq
+      for update;
   for v_id in
     select w.job_id
       from (select r.job_id, r.track, r.seq from postrider.ready r

@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member) never
+-- waits for a batch or chain in its turn, or takes them in the order of their ids.
 create or replace function postrider.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -11,10 +13,11 @@ begin
   if v_tree.state not in ('w', 'o') then
     return false;
   end if;
-  insert into postrider.tree_deltas (tree_id, released)
-  select v_tree.parent_id, 1
-   where exists (select from postrider.members m where m.job_id = p_id and m.is_waiting);
   update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting;
+  if found then
+    insert into postrider.tree_deltas (tree_id, run, released)
+    select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_tree.parent_id;
+  end if;
   perform postrider.end_tree(v_tree, 'c', 'cancelled', format('cancelled by %s', session_user));
   return true;
 end

@@ -1,12 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
--- else holds at this moment is left to settle, which comes back until nothing is left (is_draining).
+-- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
+-- (is_draining): thousands of members are not for the transaction that finished the last of the others.
 create or replace function postrider.end_tree(
-  p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false)
+  p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
+  p_limit int default 500)
 returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_below record;
@@ -24,11 +29,11 @@ begin
      where j.id = p_tree.failed_job_id;
     p_error := coalesce(p_error, 'a member failed');
   end if;
-  update postrider.trees t set state = p_state where t.job_id = p_tree.job_id;
+  update postrider.trees t set state = p_state, is_expanding = false where t.job_id = p_tree.job_id;
   select * into v_below from postrider.end_below(p_tree.job_id, case
-    when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char");
+    when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
   update postrider.trees t
-     set is_draining = v_below.remaining > 0, released = t.released + v_below.released, finished = t.finished + v_below.ended
+     set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended
    where t.job_id = p_tree.job_id;
   perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
     case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
@@ -36,5 +41,5 @@ begin
   return case when p_is_inner and not v_is_followed then p_state end;
 end
 $$;
-comment on function postrider.end_tree(postrider.trees, "char", text, text, boolean) is
+comment on function postrider.end_tree(postrider.trees, "char", text, text, boolean, int) is
   'private: ends a batch or chain, whose row the caller holds, and what runs below it; its state if p_is_inner: then the caller tells the parent';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds.
+-- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds. One by
+-- itself has a way of its own: it is a third of the work, and stands in the transaction that finishes the step before.
 create or replace function postrider.let_go(
   p_tree postrider.trees, p_limit int, out released int, out finished int, out failed int, out succeeded int,
   out failed_job bigint, out reached int, out is_blocked boolean)
@@ -11,6 +12,7 @@ set enable_mergejoin = off
 set enable_seqscan = off
 as $$
 declare
+  v_id bigint;
   v_ids bigint[];
   v_placed bigint[];
   v_job postrider.jobs;
@@ -21,6 +23,32 @@ begin
   failed := 0;
   succeeded := 0;
   is_blocked := false;
+  if p_limit = 1 then
+    update postrider.members m set is_waiting = false
+     where m.ctid = (
+           select x.ctid
+             from (select y.ctid as spot from postrider.members y
+                    where y.parent_id = p_tree.job_id and y.position > p_tree.reached and y.is_waiting
+                    order by y.position limit 1) n
+             join postrider.members x on x.ctid = n.spot
+            where x.is_waiting
+              for update of x skip locked)
+    returning m.job_id, m.position into v_id, reached;
+    if not found then
+      is_blocked := exists (select from postrider.members m
+        where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting);
+      return;
+    end if;
+    released := 1;
+    select * into v_job from postrider.jobs j where j.id = v_id;
+    v_end := postrider.begin_member(v_job, p_tree);
+    finished := (v_end is not null)::int;
+    succeeded := coalesce(v_end = 's', false)::int;
+    failed := coalesce(v_end in ('f', 'e', 'u', 'c'), false)::int;
+    failed_job := case when failed = 1 then v_id end;
+    perform postrider.wake();
+    return;
+  end if;
   with next as materialized (
     select m.ctid as spot from postrider.members m
      where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting

@@ -1,30 +1,52 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
--- here, and its next step is ready when the step before is finished.
+-- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
+-- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong.
 create or replace function postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_sum record;
+  v_has_chains boolean;
 begin
-  for v_sum in
-    select m.tree, t.kind, count(*)::int as finished, (count(*) filter (where m.state in ('f', 'u', 'e', 'c')))::int as failed,
-           (count(*) filter (where m.state = 's'))::int as succeeded,
-           (array_agg(m.job) filter (where m.state in ('f', 'u', 'e', 'c')))[1] as failed_job
+  with told as (
+    select t.job_id, t.run, t.kind, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c')) as failed,
+           count(*) filter (where m.state = 's') as succeeded, min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
       from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-      join postrider.trees t on t.job_id = m.tree
-     group by m.tree, t.kind
-  loop
-    if v_sum.kind = 'c' then
+     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+     group by t.job_id, t.run, t.kind),
+  batches as (
+    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
+  select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from told t;
+  if not v_has_chains then
+    return;
+  end if;
+  begin
+    for v_sum in
+      select t.job_id, t.run, m.job, m.state
+        from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+       cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+       where t.kind = 'c'
+    loop
       perform postrider.settle_tree(
-        v_sum.tree, 0, 0, v_sum.finished, v_sum.failed, v_sum.succeeded, v_sum.failed_job);
-    else
-      insert into postrider.tree_deltas (tree_id, finished, failed, succeeded, failed_job_id)
-      values (v_sum.tree, v_sum.finished, v_sum.failed, v_sum.succeeded, v_sum.failed_job);
-    end if;
-  end loop;
+        v_sum.job_id, v_sum.run, p_finished => 1, p_failed => (v_sum.state in ('f', 'u', 'e', 'c'))::int,
+        p_succeeded => (v_sum.state = 's')::int,
+        p_failed_job => case when v_sum.state in ('f', 'u', 'e', 'c') then v_sum.job end);
+    end loop;
+  exception when others then
+    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c'))::int, (m.state = 's')::int,
+           case when m.state in ('f', 'u', 'e', 'c') then m.job end
+      from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+     where t.kind = 'c';
+  end;
 end
 $$;
 comment on function postrider.members_ended(bigint[], bigint[], "char"[]) is

@@ -5,13 +5,20 @@ create or replace function postrider.plant(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_job record;
   v_tree postrider.trees;
   v_group record;
-  v_constraint text;
 begin
+  -- All at once, in the order in which cancel_all takes them too.
+  perform from postrider.trees t
+    where t.job_id in (select j.parent_id from postrider.jobs j where j.id = any (p_jobs))
+    order by t.job_id
+      for key share;
   for v_job in
     select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at, postrider.job_is_followed(j) as is_followed
       from postrider.jobs j
@@ -33,53 +40,31 @@ begin
             least(v_job.expires_at, v_tree.expires_at));
   end loop;
 
+  perform postrider.place_members(p_jobs);
+
   for v_group in
-    select j.parent_id, array_agg(j.id order by j.id) as ids, max(j.position) as top, bool_or(j.run_if is not null) as has_run_if
-      from postrider.jobs j
-     where j.id = any (p_jobs) and j.parent_id is not null
-     group by j.parent_id
-     order by j.parent_id
+    select m.parent_id, count(*)::int as added, min(m.position) as lowest,
+           bool_or(j.run_if is not null) as has_run_if
+      from unnest(p_jobs) as u(id)
+     cross join lateral (select x.parent_id, x.position from postrider.members x where x.job_id = u.id offset 0) m
+     cross join lateral (select x.run_if from postrider.jobs x where x.id = u.id offset 0) j
+     group by m.parent_id
+     order by m.parent_id
   loop
     v_tree := postrider.join_tree(v_group.parent_id);
     if v_group.has_run_if and v_tree.kind <> 'c' then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'run_if',
         message = 'jobs.run_if: is for steps of a chain', hint = 'Leave it out of the members of a batch.';
     end if;
-    -- A mate of the same moment may take the same position: its commit is waited for, and the next one taken.
-    for i in 1 .. 20 loop
-      begin
-        insert into postrider.members (job_id, parent_id, position, name)
-        select j.id, j.parent_id, coalesce(j.position, f.base + row_number() over (order by j.position is not null, j.id)), j.name
-          from postrider.jobs j
-         cross join (
-               select greatest(v_group.top, (select m.position from postrider.members m where m.parent_id = v_group.parent_id
-                                              order by m.position desc limit 1), 0) as base) f
-         where j.id = any (v_group.ids);
-        exit;
-      exception when unique_violation then
-        get stacked diagnostics v_constraint = constraint_name;
-        if v_constraint = 'members_name' then
-          raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'name',
-            message = format('jobs.name: %s %s has a member of that name already',
-              case v_tree.kind when 'b' then 'batch' else 'chain' end, v_group.parent_id),
-            hint = 'Names are unique among siblings; templates refer to them.';
-        elsif v_group.top is not null or i = 20 then
-          raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
-            message = format('jobs.position: %s %s has a member at that position already',
-              case v_tree.kind when 'b' then 'batch' else 'chain' end, v_group.parent_id),
-            hint = 'Leave it out for the next free one.';
-        end if;
-      end;
-    end loop;
-    if exists (select from postrider.members m where m.parent_id = v_group.parent_id and m.position <= v_tree.reached
-                  and m.job_id = any (v_group.ids)) then
+    if v_group.lowest <= v_tree.reached then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
-        message = format('jobs.position: %s %s has come past it', case v_tree.kind when 'b' then 'batch' else 'chain' end,
-          v_group.parent_id),
+        message = format('jobs.position: %s %s has come past position %s', case v_tree.kind when 'b' then 'batch' else 'chain' end,
+          v_group.parent_id, v_group.lowest),
         hint = 'Leave it out for the next free one.';
     end if;
     if v_tree.is_planted then
-      insert into postrider.tree_deltas (tree_id, added) values (v_group.parent_id, cardinality(v_group.ids));
+      insert into postrider.tree_deltas (tree_id, run, added, lowest)
+      values (v_group.parent_id, v_tree.run, v_group.added, v_group.lowest);
       perform postrider.wake();
     end if;
   end loop;

@@ -1,8 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added up yet
+-- is not counted twice.
 create or replace function postrider.rearm_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_tree postrider.trees;
@@ -15,6 +20,9 @@ begin
      or not exists (select from postrider.results r where r.job_id = p_id) then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', p_id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
+  end if;
+  if v_tree.state = 's' and v_tree.mode = 'f' then
+    return 0;
   end if;
   for v_member in
     select m.job_id, j.kind
@@ -42,10 +50,10 @@ begin
   end if;
   perform postrider.reopen_job(p_id);
   update postrider.trees t
-     set state = 'w', is_draining = false, is_expanding = false, reached = -1, failed = 0, failed_job_id = null, started_at = null,
-         (released, finished, succeeded) = (
-           select count(*), count(*), count(*) filter (where r.state = 's')
-             from postrider.members m join postrider.results r on r.job_id = m.job_id where m.parent_id = p_id)
+     set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed = 0, failed_job_id = null, started_at = null,
+         (children, released, finished, succeeded) = (
+           select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's')
+             from postrider.members m left join postrider.results r on r.job_id = m.job_id where m.parent_id = p_id)
    where t.job_id = p_id;
   return greatest(v_count, 1);
 end

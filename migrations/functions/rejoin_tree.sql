@@ -1,24 +1,45 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint) returns void
+-- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
+-- and max_parallel holds.
+create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint, p_new_key boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tree postrider.trees;
-  v_state "char";
+  v_result postrider.results;
+  v_position int;
 begin
   select * into v_tree from postrider.trees t where t.job_id = p_parent for key share;
   if v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to %s %s, which has ended', p_job, case v_tree.kind when 'b' then 'batch' else 'chain' end, p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
+  elsif v_tree.expires_at <= now() then
+    raise exception using errcode = 'PR005', message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
+      hint = 'Insert a new job with a later expires_at.';
   end if;
-  select r.state into v_state from postrider.results r where r.job_id = p_job;
-  if found then
-    insert into postrider.tree_deltas (tree_id, finished, failed, succeeded)
-    values (p_parent, -1, -(v_state in ('f', 'u', 'e', 'c'))::int, -(v_state = 's')::int);
+  if exists (select from postrider.trees t where t.job_id = p_job) then
+    select * into v_result from postrider.results r where r.job_id = p_job;
+    if postrider.rearm_tree(p_job, p_new_key) = 0 then
+      raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: all of it has succeeded', p_job),
+        hint = 'Insert it anew to run it once more.';
+    end if;
+  else
+    v_result := postrider.reopen_job(p_job);
+    if v_result is null then
+      raise exception using errcode = 'PR005', message = format('job %s has not finished', p_job),
+        hint = 'Only a finished job can be retried; see select postrider.explain(id).';
+    end if;
+    delete from postrider.resolved d where d.job_id = p_job;
   end if;
+  update postrider.members m
+     set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
+   where m.job_id = p_job
+  returning m.position into v_position;
+  perform postrider.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1, p_finished => -1,
+    p_failed => -(v_result.state in ('f', 'u', 'e', 'c'))::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;
-comment on function postrider.rejoin_tree(bigint, bigint) is
-  'private: a finished member is to run again: its batch or chain counts it out; refuses one that has ended';
+comment on function postrider.rejoin_tree(bigint, bigint, boolean) is
+  'private: a finished member is to run again: its batch or chain counts it out, and it waits for its turn; refuses one that has ended';

@@ -19,7 +19,8 @@ begin
       hint = 'Insert a new job with a later expires_at.';
   end if;
   if v_job.parent_id is not null then
-    perform postrider.rejoin_tree(retry.id, v_job.parent_id);
+    perform postrider.rejoin_tree(retry.id, v_job.parent_id, retry.new_key);
+    return;
   end if;
   if v_job.kind <> 'request' then
     perform postrider.retry_tree(retry.id, retry.new_key);
@@ -31,10 +32,10 @@ begin
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
   insert into postrider.ready (
-    seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
-          v_job.delivery = 'at_most_once', v_job.expires_at, v_job.parent_id, postrider.job_is_followed(v_job));
+          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.job_is_followed(v_job));
   perform postrider.wake();
 end
 $$;

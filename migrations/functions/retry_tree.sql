@@ -9,11 +9,8 @@ begin
     raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: all of it has succeeded', p_id),
       hint = 'Insert it anew to run it once more.';
   end if;
-  if exists (select from postrider.members m where m.job_id = p_id) then
-    update postrider.members m set is_waiting = false where m.job_id = p_id;
-  end if;
   perform postrider.begin_tree(p_id);
 end
 $$;
 comment on function postrider.retry_tree(bigint, boolean) is
-  'private: lets all that has not succeeded in a batch or chain run again';
+  'private: lets all that has not succeeded in a batch or chain that is no part of another run again';

@@ -1,15 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What follows for a batch or chain from what has come and ended in it: the next members are let go, or it ends.
 --
--- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta without a count.
--- Ending needs FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off; all else does not.
+-- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta.
+-- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A failure
+-- ends it at once; what joins in that moment is ended by the delta that tells of it.
+--
+-- Counts that were told of an earlier run are void: retry has counted the rows anew.
 create or replace function postrider.settle_tree(
-  p_tree bigint, p_added int, p_released int, p_finished int, p_failed int, p_succeeded int, p_failed_job bigint,
+  p_tree bigint, p_run int, p_added int default 0, p_lowest int default null, p_released int default 0,
+  p_finished int default 0, p_failed int default 0, p_succeeded int default 0, p_failed_job bigint default null,
   p_is_inner boolean default false)
 returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   t postrider.trees;
@@ -17,22 +24,32 @@ declare
   v_room int;
 begin
   update postrider.trees x
-     set children = x.children + p_added, released = x.released + p_released, finished = x.finished + p_finished,
-         failed = x.failed + p_failed, succeeded = x.succeeded + p_succeeded,
-         failed_job_id = coalesce(x.failed_job_id, p_failed_job)
+     set children = x.children + (x.run = p_run)::int * p_added,
+         released = x.released + (x.run = p_run)::int * p_released,
+         finished = x.finished + (x.run = p_run)::int * p_finished,
+         failed = x.failed + (x.run = p_run)::int * p_failed,
+         succeeded = x.succeeded + (x.run = p_run)::int * p_succeeded,
+         failed_job_id = case when x.run <> p_run then x.failed_job_id
+                              when x.failed + p_failed > 0 then coalesce(x.failed_job_id, p_failed_job) end,
+         reached = least(x.reached, p_lowest - 1),
+         is_draining = x.is_draining or p_added > 0 and x.state not in ('w', 'o')
    where x.ctid = (select y.ctid from postrider.trees y where y.job_id = p_tree for no key update skip locked)
   returning * into t;
   if not found then
-    insert into postrider.tree_deltas (tree_id, added, released, finished, failed, succeeded, failed_job_id)
-    select p_tree, p_added, p_released, p_finished, p_failed, p_succeeded, p_failed_job
+    insert into postrider.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id)
+    select p_tree, p_run, p_added, p_lowest, p_released, p_finished, p_failed, p_succeeded, p_failed_job
      where exists (select from postrider.trees y where y.job_id = p_tree);
+    return null;
+  end if;
+  if t.state = 'w' then
+    if t.parent_id is not null and exists (select from postrider.members m where m.job_id = p_tree and not m.is_waiting) then
+      perform postrider.begin_late(p_tree);
+    end if;
     return null;
   end if;
 
   loop
-    if t.state = 'w' and exists (select from postrider.members m where m.job_id = p_tree and not m.is_waiting) then
-      return postrider.begin_tree(p_tree, p_is_inner);
-    elsif t.state <> 'o' or t.is_expanding then
+    if t.state <> 'o' or t.is_expanding then
       return null;
     elsif t.failed > 0 and t.succeeded = 0 and t.expires_at <= now() and (t.kind = 'c' or t.mode = 'a')
           and not exists (select from postrider.members m join postrider.results r on r.job_id = m.job_id
@@ -44,8 +61,9 @@ begin
       return postrider.end_tree(t, 's', null, null, p_is_inner);
     end if;
 
+    -- 10,000 at a time: the rest is for the next transaction.
     v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
-                   else coalesce(t.max_parallel - (t.released - t.finished), 100000) end;
+                   else least(t.max_parallel - (t.released - t.finished), 10000) end;
     if v_room > 0 then
       select * into v_gone from postrider.let_go(t, v_room);
       if v_gone.released > 0 then
@@ -55,6 +73,7 @@ begin
                failed_job_id = coalesce(x.failed_job_id, v_gone.failed_job), reached = v_gone.reached
          where x.job_id = p_tree
         returning * into t;
+        exit when v_gone.released = 10000;
         continue;
       end if;
     end if;
@@ -63,21 +82,20 @@ begin
     end if;
 
     -- Nothing runs, and nothing waits that could be had.
-    if v_gone.is_blocked is not true then
-      perform from postrider.trees x where x.job_id = p_tree for update skip locked;
-      if found then
-        continue when exists (
-          select from postrider.members m where m.parent_id = p_tree and m.position > t.reached and m.is_waiting);
-        if t.mode = 'f' then
-          return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner);
-        end if;
-        return postrider.end_tree(t, 's', null, null, p_is_inner);
-      end if;
+    exit when v_gone.is_blocked;
+    perform from postrider.trees x where x.job_id = p_tree for update skip locked;
+    exit when not found;
+    -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
+    select min(m.position) - 1 into t.reached from postrider.members m where m.parent_id = p_tree and m.is_waiting;
+    continue when t.reached is not null;
+    if t.mode = 'f' then
+      return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner);
     end if;
-    insert into postrider.tree_deltas (tree_id) values (p_tree);
-    return null;
+    return postrider.end_tree(t, 's', null, null, p_is_inner);
   end loop;
+  insert into postrider.tree_deltas (tree_id, run) values (p_tree, t.run);
+  return null;
 end
 $$;
-comment on function postrider.settle_tree(bigint, int, int, int, int, int, bigint, boolean) is
+comment on function postrider.settle_tree(bigint, int, int, int, int, int, int, int, bigint, boolean) is
   'private: counts what came and ended in a batch or chain and draws the consequence; its end if p_is_inner and the caller is to count it';

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SplitMix64: the same seed gives the same numbers on every machine.
-struct Randomness {
+public struct Randomness: Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    /// Begins a row of numbers.
+    public init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    /// The next number, all 64 bits of it.
+    public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -16,10 +18,11 @@ struct Randomness {
         return mixed ^ (mixed >> 31)
     }
 
-    mutating func number(_ range: ClosedRange<UInt64>) -> UInt64 {
+    /// The next number in a range.
+    public mutating func number(_ range: ClosedRange<UInt64>) -> UInt64 {
         range.lowerBound + next() % (range.upperBound - range.lowerBound + 1)
     }
 
     /// True in `percent` of 100 cases.
-    mutating func chance(_ percent: UInt64) -> Bool { next() % 100 < percent }
+    public mutating func chance(_ percent: UInt64) -> Bool { next() % 100 < percent }
 }

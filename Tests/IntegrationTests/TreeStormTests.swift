@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Random trees while workers are killed, sessions are cut, and people cancel and join.
+struct TreeStormTests {
+    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
+
+    @Test(arguments: Self.cases)
+    func `random trees end as planned while workers and sessions die, and no step runs before its turn`(
+        seed: UInt64
+    ) throws {
+        var storm = try Storm(seed: seed, trees: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))
+        try storm.run()
+        let defects = try storm.defects()
+        #expect(defects == [], "seed \(seed)")
+    }
+}
+
+/// One round. Confined to one thread.
+private struct Storm: ~Copyable {
+    private let seed: UInt64
+    private let queue: TestQueue
+    private let target: TargetServer
+    private var random: Randomness
+    private var plans: [TreePlan] = []
+    private var disturbed: Set<Int64> = []
+    private var joined: [Int64: [Int64]] = [:]
+    private var workers: [RunningWorker] = []
+    private var kills: Int
+    private let trees: Int
+    private var calls = 0
+
+    init(seed: UInt64, trees: Int, kills: Int) throws {
+        self.seed = seed
+        self.trees = trees
+        self.kills = kills
+        random = Randomness(seed: seed)
+        queue = try TestQueue()
+        // `/good/MS/N` and `/bad/MS/N`.
+        target = try TargetServer { request in
+            let parts = request.path.split(separator: "/")
+            let wait = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+            return [.pause(milliseconds: wait)] + TargetStep.answer(parts.first == "good" ? 200 : 404)
+        }
+    }
+
+    mutating func run() throws {
+        for _ in 0..<3 { try addWorker() }
+        while plans.count < trees {
+            try plant()
+            switch random.number(0...99) {
+            case 0...9: try cancel()
+            case 10...24: try join()
+            case 25...28: try cutSession()
+            default: break
+            }
+            if kills > 0, plans.count * 3 > trees, random.chance(20) { try killWorker() }
+            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+        }
+        for _ in 0..<10 {
+            TestClock.sleep(milliseconds: Int(random.number(5...100)))
+            try cancel()
+            try join()
+            try cutSession()
+        }
+        let isDone = """
+            select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
+               and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
+               and not exists (select from postrider.scheduled) and not exists (select from postrider.aborts)
+               and (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
+            """
+        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")") {
+            try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    private mutating func addWorker() throws {
+        workers.append(try RunningWorker(queue.database, concurrency: Int(random.number(2...32))))
+    }
+
+    private mutating func plant() throws {
+        var budget = 60
+        let target = target.url
+        var calls = calls
+        var pauses = random
+        var plan = TreePlan.random(&random, depth: 4, budget: &budget) { isGood in
+            calls += 1
+            let pause = pauses.chance(20) ? pauses.number(5...150) : 0
+            return "\(target)/\(isGood ? "good" : "bad")/\(pause)/\(calls)"
+        }
+        self.calls = calls
+        try plan.insert(into: queue)
+        plans.append(plan)
+    }
+
+    /// One of the trees of late: most others have ended.
+    private mutating func pick() -> TreePlan? {
+        guard !plans.isEmpty else { return nil }
+        let from = max(0, plans.count - 20)
+        let tree = plans[Int(random.number(UInt64(from)...UInt64(plans.count - 1)))]
+        let all = tree.all
+        disturbed.insert(tree.id)
+        return all[Int(random.number(0...UInt64(all.count - 1)))]
+    }
+
+    private mutating func cancel() throws {
+        guard let job = pick() else { return }
+        try queue.connection.execute("select postrider.cancel(\(job.id))")
+    }
+
+    private mutating func join() throws {
+        guard let tree = pick(), tree.kind != .request else { return }
+        calls += 1
+        do throws(PGError) {
+            let made = try queue.connection.query(
+                "insert into postrider.jobs (parent_id, url) values (\(tree.id), '\(target.url)/good/0/\(calls)') returning id")
+            joined[tree.id, default: []].append(made.int64(0, 0))
+        } catch {
+            guard error.sqlState?.rawValue == "PR005" else { throw error }
+        }
+    }
+
+    private mutating func cutSession() throws {
+        try queue.connection.execute(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+            order by hashint8(pid + \(random.number(0...9999))) limit 1
+            """)
+    }
+
+    private mutating func killWorker() throws {
+        kills -= 1
+        let index = Int(random.number(0...UInt64(workers.count - 1)))
+        workers[index].end(SIGKILL)
+        workers.remove(at: index)
+        try addWorker()
+    }
+
+    private func left() throws -> String {
+        try queue.text(
+            """
+            select format('trees %s, draining %s, deltas %s, ready %s, scheduled %s, aborts %s, jobs without a result %s',
+              (select array_agg(job_id) from postrider.trees where state in ('w', 'o')),
+              (select array_agg(job_id) from postrider.trees where is_draining), (select count(*) from postrider.tree_deltas),
+              (select count(*) from postrider.ready), (select count(*) from postrider.scheduled),
+              (select count(*) from postrider.aborts),
+              (select array_agg(id) from postrider.jobs j
+                where not exists (select from postrider.results r where r.job_id = j.id)))
+            """) ?? ""
+    }
+
+    /// What is wrong after it has ended.
+    func defects() throws -> [String] {
+        var defects: [String] = []
+        var states: [Int64: String] = [:]
+        for row in try queue.rows("select id::text, state from postrider.job_status") {
+            states[Int64(row[0] ?? "") ?? 0] = row[1]
+        }
+        var requests: [String: [TargetRequest]] = [:]
+        for request in target.requests { requests[target.url + request.path, default: []].append(request) }
+        for plan in plans {
+            defects += TreeCheck(
+                plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id)
+            ).defects
+            defects += TreeCheck.earlySteps(plan, states: states, requests)
+        }
+        defects += try queue.unexplainedCalls(target)
+        defects += try queue.rows(Self.repeated).map { "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")" }
+        defects += try queue.rows(Self.miscounted).map { "tree " + $0.map { $0 ?? "null" }.joined(separator: " ") }
+        // The server tells its statistics once a second.
+        TestClock.sleep(milliseconds: 1200)
+        if try queue.number("select deadlocks from pg_stat_database where datname = current_database()") > 0 {
+            defects.append("a deadlock")
+        }
+        for worker in workers {
+            defects += worker.output.split(separator: "\n").filter { $0.contains("\"event\":\"statement_failed\"") }
+                .filter { !$0.contains("terminating connection") && !$0.contains("connection") }.map(String.init)
+        }
+        return defects
+    }
+
+    private static let repeated = """
+        select a.job_id::text, string_agg(coalesce(a.error_code, 'none'), ', ' order by a.attempt)
+        from (select job_id, attempt, error_code, max(attempt) over (partition by job_id) as top from postrider.attempts) a
+        group by a.job_id having bool_or(a.error_code is distinct from 'lost_worker' and a.attempt < a.top)
+        """
+
+    /// Ended by its batch or chain: not counted as failed there.
+    private static let miscounted = """
+        select t.job_id::text, t.kind::text, t.state::text, format('has %s %s %s %s %s', t.children, t.released, t.finished,
+               t.failed, t.succeeded), format('should have %s %s %s %s %s', c.children, c.released, c.finished, c.failed, c.succeeded)
+        from postrider.trees t
+        cross join lateral (
+          select count(*) as children, count(*) filter (where not m.is_waiting) as released, count(r.job_id) as finished,
+                 count(*) filter (where r.state in ('f', 'u', 'e', 'c') and r.error not like 'cancelled: job % of which it is%') as failed,
+                 count(*) filter (where r.state = 's') as succeeded
+          from postrider.members m left join postrider.results r on r.job_id = m.job_id where m.parent_id = t.job_id) c
+        where (t.children, t.released, t.finished, t.succeeded) is distinct from (c.children, c.released, c.finished, c.succeeded)
+           or t.failed <> c.failed
+        """
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether the states in which the jobs of a tree have ended fit its plan and the rules. Pure.
+///
+/// What nobody interfered with must have ended as planned, exactly. What was cut short by the end of its batch or chain may
+/// have got anywhere before that; there each batch and chain must fit its own members.
+public struct TreeCheck: Sendable {
+    private let states: [Int64: String]
+    /// What does not fit, in words.
+    public private(set) var defects: [String] = []
+
+    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it.
+    public init(_ plan: TreePlan, states: [Int64: String], joined: [Int64: [Int64]] = [:], isDisturbed: Bool) {
+        self.states = states
+        for node in plan.all {
+            guard let state = states[node.id] else {
+                defects.append("job \(node.id) is missing")
+                continue
+            }
+            if !["succeeded", "failed", "cancelled", "skipped"].contains(state) {
+                defects.append("job \(node.id) has ended as \(state)")
+            }
+            checkRule(node, state, joined[node.id] ?? [])
+        }
+        if !isDisturbed { checkPlan(plan) }
+    }
+
+    private func state(_ id: Int64) -> String { states[id] ?? "" }
+
+    /// A batch or chain by what its own members did.
+    private mutating func checkRule(_ node: TreePlan, _ state: String, _ joined: [Int64]) {
+        let members = node.members.map { self.state($0.id) } + joined.map { self.state($0) }
+        let isOver = Set(["failed", "cancelled"])
+        let fits: Bool
+        switch (node.kind, state) {
+        case (.request, _): fits = true
+        case (_, "skipped"): fits = members.allSatisfy { $0 == "skipped" || $0 == "cancelled" }
+        case (_, "cancelled"): fits = members.allSatisfy { $0 != "" }
+        case (.chain, "succeeded"): fits = members.allSatisfy { $0 == "succeeded" }
+        case (.chain, "failed"):
+            // Those that joined stand at the end. A step further on may have been cancelled by a person while it waited.
+            let rest = members.drop { $0 == "succeeded" }
+            fits = rest.contains { isOver.contains($0) } && !rest.contains("succeeded")
+        case (.chain, _): fits = false
+        case (.batch, "succeeded"):
+            switch node.mode {
+            case "settle": fits = !members.contains("skipped")
+            case "first": fits = members.contains("succeeded") && !members.contains("skipped")
+            default: fits = members.allSatisfy { $0 == "succeeded" }
+            }
+        case (.batch, "failed"):
+            switch node.mode {
+            case "settle": fits = false
+            case "first": fits = members.allSatisfy { isOver.contains($0) }
+            default: fits = members.contains { isOver.contains($0) } && !members.contains("skipped")
+            }
+        case (.batch, _): fits = false
+        }
+        if !fits { defects.append("\(node.kind) \(node.id) \(node.mode) is \(state), its members are \(members)") }
+    }
+
+    /// What nobody interfered with, down to where its parent's end cut it short.
+    private mutating func checkPlan(_ node: TreePlan) {
+        let planned = node.succeeds ? "succeeded" : "failed"
+        let state = state(node.id)
+        if state != planned { defects.append("\(node.kind) \(node.id) is \(state), not \(planned)") }
+        switch node.kind {
+        case .request: break
+        case .chain:
+            let failing = node.members.firstIndex { !$0.succeeds } ?? node.members.endIndex
+            for (index, member) in node.members.enumerated() {
+                if index <= failing { checkPlan(member) } else { checkSkipped(member) }
+            }
+        case .batch:
+            let isCut = node.mode == "all" && !node.succeeds || node.mode == "first" && node.succeeds
+            for member in node.members where !isCut || self.state(member.id) != "cancelled" { checkPlan(member) }
+        }
+    }
+
+    private mutating func checkSkipped(_ node: TreePlan) {
+        for job in node.all where state(job.id) != "skipped" {
+            defects.append("job \(job.id) is \(state(job.id)), not skipped")
+        }
+    }
+
+    /// Steps of chains that were called before the step before had been answered.
+    public static func earlySteps(_ plan: TreePlan, states: [Int64: String], _ calls: [String: [TargetRequest]]) -> [String] {
+        var early: [String] = []
+        for chain in plan.all where chain.kind == .chain {
+            for (before, after) in zip(chain.members, chain.members.dropFirst()) {
+                let arrivals = after.all.flatMap { calls[$0.url] ?? [] }.map(\.arrivedAt)
+                guard let first = arrivals.min() else { continue }
+                guard let answered = answered(before, states, calls), answered <= first else {
+                    early.append("\(after.kind) \(after.id) was called before \(before.kind) \(before.id) had ended")
+                    continue
+                }
+            }
+        }
+        return early
+    }
+
+    /// When the last answer came that a success of this rests on; nil: there was none.
+    private static func answered(
+        _ node: TreePlan, _ states: [Int64: String], _ calls: [String: [TargetRequest]]
+    ) -> UInt64? {
+        switch node.kind {
+        case .request: return (calls[node.url] ?? []).filter { !$0.isAborted }.compactMap(\.endedAt).min()
+        case .chain: return node.members.last.flatMap { answered($0, states, calls) }
+        case .batch:
+            let good = node.members.filter { states[$0.id] == "succeeded" }.map { answered($0, states, calls) }
+            if node.mode == "first" { return good.compactMap { $0 }.min() }
+            return good.contains(nil) ? nil : good.compactMap { $0 }.max() ?? 0
+        }
+    }
+}

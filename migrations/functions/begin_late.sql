@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.begin_late(p_tree bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parent postrider.trees;
+  v_state "char";
+begin
+  select t.* into v_parent from postrider.trees t join postrider.members m on m.parent_id = t.job_id where m.job_id = p_tree;
+  v_state := postrider.begin_member(j, v_parent) from postrider.jobs j where j.id = p_tree;
+  if v_state is not null then
+    perform postrider.members_ended(array[v_parent.job_id], array[p_tree], array[v_state]);
+  end if;
+end
+$$;
+comment on function postrider.begin_late(bigint) is
+  'private: begins a batch or chain whose turn has come but whose row was held by somebody else at that moment';

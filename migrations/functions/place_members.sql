@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A mate of the same moment may take the same position: its commit is waited for, and the next one taken. Two transactions that
+-- each join several batches or chains do so in one order, like with all rows that people share.
+create or replace function postrider.place_members(p_jobs bigint[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_constraint text;
+  v_place record;
+begin
+  for i in 1 .. 20 loop
+    begin
+      with placed as materialized (
+        select j.id, j.parent_id, j.position, j.name
+          from unnest(p_jobs) as u(id)
+         cross join lateral (
+               select x.id, x.parent_id, x.position, x.name from postrider.jobs x where x.id = u.id offset 0) j
+         where j.parent_id is not null),
+      parents as materialized (
+        select p.parent_id, greatest(p.top, (
+                 select m.position from postrider.members m where m.parent_id = p.parent_id order by m.position desc limit 1), 0) as base
+          from (select d.parent_id, max(d.position) as top from placed d group by d.parent_id) p)
+      insert into postrider.members (job_id, parent_id, position, name)
+      select d.id, d.parent_id,
+             coalesce(d.position, p.base + row_number() over (partition by d.parent_id order by d.position is not null, d.id)), d.name
+        from placed d
+        join parents p on p.parent_id = d.parent_id
+       order by d.parent_id, d.id;
+      return;
+    exception when unique_violation then
+      get stacked diagnostics v_constraint = constraint_name;
+    end;
+    if v_constraint = 'members_name' then
+      select j.parent_id, j.name, t.kind into v_place
+        from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
+       where j.id = any (p_jobs) and j.name is not null
+         and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.name = j.name)
+              or exists (select from postrider.jobs k
+                          where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.name = j.name and k.id <> j.id))
+       limit 1;
+      raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'name',
+        message = format('jobs.name: %s %s has a member named %s already', case v_place.kind when 'c' then 'chain' else 'batch' end,
+          v_place.parent_id, quote_ident(v_place.name)),
+        hint = 'Names are unique among siblings; templates refer to them.';
+    end if;
+    select j.parent_id, j.position, t.kind into v_place
+      from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
+     where j.id = any (p_jobs) and j.position is not null
+       and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.position = j.position)
+            or exists (select from postrider.jobs k
+                        where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.position = j.position and k.id <> j.id))
+     limit 1;
+    if found or i = 20 then
+      raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
+        message = format('jobs.position: %s %s has a member at position %s already',
+          case v_place.kind when 'c' then 'chain' else 'batch' end, v_place.parent_id, v_place.position),
+        hint = 'Leave it out for the next free one.';
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.place_members(bigint[]) is
+  'private: writes which batch or chain each of these jobs belongs to, at its position or the next free one';
