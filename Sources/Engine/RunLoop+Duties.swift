@@ -17,7 +17,8 @@ extension RunLoop {
                 isListening: dispatcher.pickup.isListening, into: &parameters)
             send(.beat, StoreStatement.beat)
         }
-        if dispatcher.slots.inUse > 0, due(&schedule.aborts, Schedule.abortsInterval) {
+        if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval) {
+            abortsAnnounced = false
             StoreCalls.worker(worker, into: &parameters)
             send(.takeAborts, StoreStatement.takeAborts)
         }

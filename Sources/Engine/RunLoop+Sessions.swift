@@ -112,7 +112,12 @@ extension RunLoop {
             dutiesUnderWay.removeAll()
             dispatcher.pickup.connectionLost()
         case .notification(let news):
-            if news.payload == "abort" { schedule.aborts = 0 } else { jobsAnnounced() }
+            if news.payload == "abort" {
+                schedule.aborts = 0
+                abortsAnnounced = true
+            } else {
+                jobsAnnounced()
+            }
             if epoch != nil {
                 schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
                 treeMarks.membersEnded(now: now)

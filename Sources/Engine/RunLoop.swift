@@ -50,6 +50,8 @@ public final class RunLoop {
     var epoch: Int64?
     var marks = LeaderMarks()
     var treeMarks = TreeMarks()
+    /// Calls were cancelled somewhere; ours have ended meanwhile, and what was to tell us is taken all the same.
+    var abortsAnnounced = false
     var isFullTend = false
     var tendStarted: UInt64 = 0
 

@@ -63,7 +63,7 @@ struct TreeMarksTests {
             if look.after == 0 { fromStart.append(begun) }
             // From the beginning it takes 100 ms, and 100 deltas come each time.
             now += look.after == 0 ? 100_000_000 : 1_000_000
-            if look.after > 0 { #expect(id - look.after >= 900 && id - look.after <= 2200) }
+            if look.after > 0 { #expect(id - look.after >= 700 && id - look.after <= 2200) }
             id += 100
             marks.settled(to: id, hasMore: false, leads: true, now: now)
         }

@@ -13,7 +13,7 @@ struct TreeStormTests {
     func `random trees end as planned while workers and sessions die, and no step runs before its turn`(
         seed: UInt64
     ) throws {
-        var storm = try Storm(seed: seed, trees: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))
+        let storm = try Storm(seed: seed, trees: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))
         try storm.run()
         let defects = try storm.defects()
         #expect(defects == [], "seed \(seed)")
@@ -21,7 +21,7 @@ struct TreeStormTests {
 }
 
 /// One round. Confined to one thread.
-private struct Storm: ~Copyable {
+private final class Storm {
     private let seed: UInt64
     private let queue: TestQueue
     private let target: TargetServer
@@ -48,7 +48,7 @@ private struct Storm: ~Copyable {
         }
     }
 
-    mutating func run() throws {
+    func run() throws {
         for _ in 0..<3 { try addWorker() }
         while plans.count < trees {
             try plant()
@@ -78,11 +78,11 @@ private struct Storm: ~Copyable {
         }
     }
 
-    private mutating func addWorker() throws {
+    private func addWorker() throws {
         workers.append(try RunningWorker(queue.database, concurrency: Int(random.number(2...32))))
     }
 
-    private mutating func plant() throws {
+    private func plant() throws {
         var budget = 60
         let target = target.url
         var calls = calls
@@ -98,7 +98,7 @@ private struct Storm: ~Copyable {
     }
 
     /// One of the trees of late: most others have ended.
-    private mutating func pick() -> TreePlan? {
+    private func pick() -> TreePlan? {
         guard !plans.isEmpty else { return nil }
         let from = max(0, plans.count - 20)
         let tree = plans[Int(random.number(UInt64(from)...UInt64(plans.count - 1)))]
@@ -107,12 +107,12 @@ private struct Storm: ~Copyable {
         return all[Int(random.number(0...UInt64(all.count - 1)))]
     }
 
-    private mutating func cancel() throws {
+    private func cancel() throws {
         guard let job = pick() else { return }
         try queue.connection.execute("select postrider.cancel(\(job.id))")
     }
 
-    private mutating func join() throws {
+    private func join() throws {
         guard let tree = pick(), tree.kind != .request else { return }
         calls += 1
         do throws(PGError) {
@@ -124,7 +124,7 @@ private struct Storm: ~Copyable {
         }
     }
 
-    private mutating func cutSession() throws {
+    private func cutSession() throws {
         try queue.connection.execute(
             """
             select pg_terminate_backend(pid) from pg_stat_activity
@@ -133,7 +133,7 @@ private struct Storm: ~Copyable {
             """)
     }
 
-    private mutating func killWorker() throws {
+    private func killWorker() throws {
         kills -= 1
         let index = Int(random.number(0...UInt64(workers.count - 1)))
         workers[index].end(SIGKILL)

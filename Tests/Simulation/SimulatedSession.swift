@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import TestSupport
 
 /// A connection of a simulated worker: requests arrive late and in order, answers too, and both can be lost.
 final class SimulatedSession {

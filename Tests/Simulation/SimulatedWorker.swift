@@ -2,6 +2,7 @@
 
 import JobModel
 import JobStore
+import TestSupport
 
 @testable import Engine
 

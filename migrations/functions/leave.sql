@@ -3,14 +3,18 @@ create or replace function postrider.leave(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_moved int;
 begin
   perform pg_advisory_xact_lock(1886351474, p_worker);
   update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
   delete from postrider.idle_workers i where i.worker = p_worker;
   perform postrider.shut_idle_gate();
-  delete from postrider.aborts a where a.worker = p_worker;
   update postrider.leases l set until = '-infinity' where l.owner = p_worker;
-  return postrider.requeue(p_worker);
+  v_moved := postrider.requeue(p_worker);
+  -- After its rows: who was just cancelling one of them has written what to abort by then.
+  delete from postrider.aborts a where a.worker = p_worker;
+  return v_moved;
 end
 $$;
 comment on function postrider.leave(int) is

@@ -40,7 +40,6 @@ begin
   end if;
   delete from postrider.idle_workers i where i.worker = any (v_lost);
   perform postrider.shut_idle_gate();
-  delete from postrider.aborts a where a.worker = any (v_lost);
   with gone as (
     delete from postrider.ready r where r.worker = any (v_lost)
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
@@ -71,6 +70,8 @@ begin
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r')
     into v_counts, v_parents, v_members, v_states
     from gone g;
+  -- After its rows: who was just cancelling one of them has written what to abort by then.
+  delete from postrider.aborts a where a.worker = any (v_lost);
   if v_parents is not null then
     perform postrider.members_ended(v_parents, v_members, v_states);
   end if;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// How members come into batches and chains, and which are refused.
+final class TreeJoinTests {
+    private let target: TargetServer
+    private let queue: TestQueue
+
+    init() throws {
+        target = try TargetServer()
+        queue = try TestQueue()
+    }
+
+    private func refused(_ code: String, _ part: String, _ body: () throws -> Void) {
+        let error = #expect(throws: PGError.self) { try body() }
+        #expect(error?.sqlState?.rawValue == code)
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+        try? queue.connection.execute("rollback")
+    }
+
+    @Test func `a whole tree can be one statement, and members can come by COPY`() throws {
+        let worker = try RunningWorker(queue.database)
+        let chain = try queue.number(
+            """
+            with c as (insert into postrider.jobs (kind) values ('chain') returning id),
+            first as (insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok/1' from c returning id),
+            b as (insert into postrider.jobs (kind, parent_id) select 'batch', c.id from c, first returning id)
+            insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok/2' || n from b, generate_series(1, 3) n
+            returning (select id from c)
+            """)
+        try queue.wait(for: chain, toBe: "succeeded")
+        #expect(target.requests.first?.path == "/ok/1")
+        #expect(target.requests.count == 4)
+        try queue.connection.execute("begin")
+        let batch = try queue.insert("kind", "'batch'")
+        try queue.connection.execute(
+            "copy postrider.jobs (parent_id, url) from program 'for i in 1 2 3; do echo \"\(batch)\t\(target.url)/ok/copied/$i\"; done'")
+        try queue.connection.execute("commit")
+        try queue.wait(for: batch, toBe: "succeeded")
+        #expect(try queue.number("select children from postrider.job_status where id = \(batch)") == 3)
+        _ = worker
+    }
+
+    @Test func `nothing of a tree runs or is told before the commit, and nothing is left of one rolled back`() throws {
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute("begin")
+        let batch = try queue.insert("kind", "'batch'")
+        try queue.insert("parent_id, url", "\(batch), '\(target.url)/ok/1'")
+        try queue.connection.execute("rollback")
+        let last = try queue.insert("url", "'\(target.url)/ok/last'")
+        try queue.wait(for: last, toBe: "succeeded")
+        #expect(target.requests.map(\.path) == ["/ok/last"])
+        #expect(try queue.number("select count(*) from postrider.trees") == 0)
+        #expect(try queue.number("select count(*) from postrider.members") == 0)
+        _ = worker
+    }
+
+    @Test func `an empty batch or chain is refused at the commit`() throws {
+        for kind in ["batch", "chain"] {
+            refused("PR001", "has no members") { try queue.insert("kind", "'\(kind)'") }
+            refused("PR001", "has no members") {
+                try queue.connection.execute("begin")
+                let parent = try queue.insert("kind", "'chain'")
+                try queue.insert("kind, parent_id", "'\(kind)', \(parent)")
+                try queue.connection.execute("commit")
+            }
+        }
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test func `names and positions are unique among siblings, and each refusal says what is wrong`() throws {
+        var tree = TreePlan.chain([.request("\(target.url)/ok/1"), .request("\(target.url)/ok/2")])
+        try tree.insert(into: queue)
+        let url = "'\(target.url)/ok'"
+        try queue.insert("parent_id, name, url", "\(tree.id), 'a', \(url)")
+        refused("PR001", "jobs.name: chain \(tree.id) has a member named a already") {
+            try queue.insert("parent_id, name, url", "\(tree.id), 'a', \(url)")
+        }
+        refused("PR001", "jobs.name: chain \(tree.id) has a member named b already") {
+            try queue.connection.execute(
+                "insert into postrider.jobs (parent_id, name, url) values (\(tree.id), 'b', \(url)), (\(tree.id), 'b', \(url))")
+        }
+        refused("PR001", "jobs.position: chain \(tree.id) has a member at position 2 already") {
+            try queue.insert("parent_id, position, url", "\(tree.id), 2, \(url)")
+        }
+        refused("PR001", "jobs.position: chain \(tree.id) has come past position 0") {
+            try queue.insert("parent_id, position, url", "\(tree.id), 0, \(url)")
+        }
+        refused("PR001", "jobs.parent_id: job 999 does not exist") { try queue.insert("parent_id, url", "999, \(url)") }
+        refused("PR001", "is a request") { try queue.insert("parent_id, url", "\(tree.members[0].id), \(url)") }
+        #expect(try queue.number("select max(position) from postrider.job_status where parent_id = \(tree.id)") == 3)
+        let far = try queue.insert("parent_id, position, url", "\(tree.id), 10, \(url)")
+        let next = try queue.insert("parent_id, url", "\(tree.id), \(url)")
+        #expect(
+            try queue.rows("select position::text from postrider.job_status where id in (\(far), \(next)) order by id")
+                == [["10"], ["11"]])
+    }
+
+    @Test func `a step that joins late runs last, and a finished parent refuses it`() throws {
+        let worker = try RunningWorker(queue.database)
+        var chain = TreePlan.chain([.request("\(target.url)/wait/300/1")])
+        var batch = TreePlan.batch([.request("\(target.url)/wait/300/2")])
+        try chain.insert(into: queue)
+        try batch.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.requests.count == 2 }
+        for tree in [chain, batch] { try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok/late\(tree.id)'") }
+        for tree in [chain, batch] {
+            try queue.wait(for: tree.id, toBe: "succeeded")
+            #expect(
+                try queue.rows(
+                    "select children::text, children_finished::text from postrider.job_status where id = \(tree.id)")
+                    == [["2", "2"]])
+            refused("PR005", "has ended (succeeded)") {
+                try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok'")
+            }
+        }
+        let step = try #require(target.requests("/wait/300/1").first)
+        #expect(try #require(target.requests("/ok/late\(chain.id)").first).arrivedAt >= #require(step.endedAt))
+        _ = worker
+    }
+
+    @Test func `a transaction that is about to join holds the end off, and its member runs`() throws {
+        let worker = try RunningWorker(queue.database)
+        var chain = TreePlan.chain([.request("\(target.url)/wait/200/1")])
+        try chain.insert(into: queue)
+        let other = try PGConnection(queue.database)
+        try other.execute("begin")
+        try other.execute("insert into postrider.jobs (parent_id, url) values (\(chain.id), '\(target.url)/ok/late')")
+        try queue.wait(for: chain.members[0].id, toBe: "succeeded")
+        TestClock.sleep(milliseconds: 500)
+        #expect(try queue.state(chain.id) == "running")
+        try other.execute("commit")
+        try queue.wait(for: chain.id, toBe: "succeeded")
+        #expect(target.requests.map(\.path) == ["/wait/200/1", "/ok/late"])
+        _ = worker
+    }
+
+    @Test func `of many that join at the same time each gets its place, and all run`() throws {
+        let worker = try RunningWorker(queue.database, concurrency: 32)
+        let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/wait/3000/first'")
+        let (database, url) = (queue.database, target.url)
+        let threads = (1...4).map { thread in
+            BackgroundThread {
+                guard let connection = try? PGConnection(database) else { return }
+                for i in 1...25 {
+                    try? connection.execute(
+                        "insert into postrider.jobs (parent_id, url) values (\(release), '\(url)/ok/\(thread)/\(i)')")
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        try queue.wait(for: release, toBe: "succeeded")
+        #expect(
+            try queue.rows(
+                """
+                select children::text, children_finished::text,
+                       (select max(position) from postrider.job_status where parent_id = \(release))::text
+                from postrider.job_status where id = \(release)
+                """) == [["101", "101", "101"]])
+        #expect(target.requests.count == 101)
+        _ = worker
+    }
+
+    @Test func `a place before one that was taken meanwhile is come to all the same`() throws {
+        let worker = try RunningWorker(queue.database)
+        let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/wait/1000/first'")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin")
+        try other.execute("insert into postrider.jobs (parent_id, position, url) values (\(batch), 5, '\(target.url)/ok/fifth')")
+        // Committed before: the batch comes to position 9 while position 5 is not seen yet.
+        try queue.insert("parent_id, position, url", "\(batch), 9, '\(target.url)/ok/ninth'")
+        try TestClock.wait(10, for: "the ninth") { target.requests("/ok/ninth").count == 1 }
+        try other.execute("commit")
+        try queue.wait(for: batch, toBe: "succeeded")
+        #expect(target.requests("/ok/fifth").count == 1)
+        _ = worker
+    }
+}
+
+extension TestQueue {
+    /// Inserts a batch or chain with one member; its id.
+    func insert(_ columns: String, _ values: String, with url: String) throws -> Int64 {
+        try number(
+            """
+            with t as (insert into postrider.jobs (\(columns)) values (\(values)) returning id)
+            insert into postrider.jobs (parent_id, url) select id, \(url) from t returning parent_id
+            """)
+    }
+}

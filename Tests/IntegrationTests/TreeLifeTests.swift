@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Cancels, times, retries and losses inside of batches and chains.
+final class TreeLifeTests {
+    private let target: TargetServer
+    private let queue: TestQueue
+
+    init() throws {
+        target = try TargetServer()
+        queue = try TestQueue()
+    }
+
+    private func call(_ path: String) -> TreePlan { .request(target.url + path) }
+
+    private func states(_ plan: TreePlan) throws -> [String?] { try plan.all.map { try queue.state($0.id) } }
+
+    private func cancel(_ id: Int64) throws { try queue.connection.execute("select postrider.cancel(\(id))") }
+
+    private func waitUntilDrained() throws {
+        try queue.wait(
+            until: """
+                select not exists (select from postrider.trees where is_draining) and not exists (select from postrider.ready)
+                   and not exists (select from postrider.tree_deltas) and not exists (select from postrider.aborts)
+                """)
+    }
+
+    @Test func `a cancelled tree ends all below it, and what runs is aborted within a second`() throws {
+        let worker = try RunningWorker(queue.database)
+        var tree = TreePlan.chain([
+            call("/ok/1"), .batch([call("/hang/2"), .chain([call("/hang/3"), call("/ok/4")])]), call("/ok/5"),
+        ])
+        try tree.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        let cancelled = TestClock.now
+        try cancel(tree.id)
+        #expect(try queue.state(tree.id) == "cancelled")
+        try TestClock.wait(10, for: "the end of the calls") { target.underWay == 0 }
+        for request in target.requests where request.path.hasPrefix("/hang") {
+            #expect(request.isAborted)
+            #expect(try #require(request.endedAt) - cancelled < 1_000_000_000)
+        }
+        try waitUntilDrained()
+        #expect(try states(tree) == ["cancelled", "succeeded", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled"])
+        #expect(try queue.text("select postrider.cancel(\(tree.id))::text") == "false")
+        _ = worker
+    }
+
+    @Test func `a cancelled member settles its parent like a failure, waiting or running`() throws {
+        let worker = try RunningWorker(queue.database)
+        var running = TreePlan.batch([call("/hang/1"), call("/hang/2")])
+        var waiting = TreePlan.chain([call("/hang/3"), call("/ok/4"), .batch([call("/ok/5")])])
+        var deep = TreePlan.chain([call("/hang/6"), .batch([call("/ok/7")]), call("/ok/8")])
+        try running.insert(into: queue)
+        try waiting.insert(into: queue)
+        try deep.insert(into: queue)
+        try TestClock.wait(10, for: "four calls") { target.underWay == 4 }
+        try cancel(running.members[0].id)
+        try cancel(waiting.members[1].id)
+        try cancel(deep.members[1].id)
+        for tree in [running, waiting, deep] { try queue.wait(for: tree.id, toBe: "failed") }
+        try waitUntilDrained()
+        #expect(try states(running) == ["failed", "cancelled", "cancelled"])
+        #expect(try states(waiting) == ["failed", "cancelled", "cancelled", "skipped", "skipped"])
+        #expect(try states(deep) == ["failed", "cancelled", "cancelled", "cancelled", "skipped"])
+        #expect(try queue.number("select failed_job_id from postrider.job_status where id = \(waiting.id)") == waiting.members[1].id)
+        try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
+        _ = worker
+    }
+
+    @Test func `cancel_all ends trees as cancelled, with all below them`() throws {
+        let worker = try RunningWorker(queue.database)
+        var tree = TreePlan.chain([.batch([call("/hang/1"), call("/hang/2")]), call("/ok/3")])
+        try tree.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        try queue.connection.execute("select postrider.cancel_all(queue => 'default')")
+        try waitUntilDrained()
+        #expect(try Set(states(tree)) == ["cancelled"])
+        _ = worker
+    }
+
+    @Test func `members and trees that are not started in time are expired`() throws {
+        let worker = try RunningWorker(queue.database, ["--queue", "other"])
+        let batch = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/ok/1'")
+        let member = try queue.insert(
+            "parent_id, url, expires_at", "\(batch), '\(target.url)/ok/2', now() + interval '300 ms'")
+        let tree = try queue.insert("kind, expires_at", "'batch', now() + interval '300 ms'", with: "'\(target.url)/ok/3'")
+        try queue.wait(for: member, toBe: "expired")
+        try queue.wait(for: tree, toBe: "expired")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(tree)") == "expired")
+        #expect(try queue.state(batch) == "running")
+        #expect(try queue.number("select children_failed from postrider.job_status where id = \(batch)") == 1)
+        #expect(target.requests.isEmpty)
+        _ = worker
+    }
+
+    @Test func `a chain whose time ends between two steps fails, and the step is expired`() throws {
+        let worker = try RunningWorker(queue.database)
+        let url = target.url
+        let chain = try queue.insert("kind, expires_at", "'chain', now() + interval '2 s'", with: "'\(url)/wait/2500/1'")
+        let second = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/2'")
+        let third = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/3'")
+        try queue.wait(for: chain, toBe: "failed")
+        #expect(try queue.state(second) == "expired")
+        #expect(try queue.state(third) == "skipped")
+        #expect(target.requests.map(\.path) == ["/wait/2500/1"])
+        _ = worker
+    }
+
+    @Test func `no member of a tree starts before the run_at of the tree`() throws {
+        let worker = try RunningWorker(queue.database)
+        let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 s'", with: "'\(target.url)/ok/1'")
+        #expect(try queue.state(batch) == "scheduled")
+        #expect(try queue.text("select postrider.explain(\(batch))")?.contains("none begins before") == true)
+        try queue.wait(for: batch, toBe: "succeeded")
+        #expect(
+            try queue.text(
+                """
+                select (m.started_at >= b.run_at)::text from postrider.job_status m, postrider.job_status b
+                where b.id = \(batch) and m.parent_id = b.id
+                """) == "true")
+        _ = worker
+    }
+
+    @Test func `retry of a tree runs again what has not succeeded, and nothing else`() throws {
+        let worker = try RunningWorker(queue.database)
+        var tree = TreePlan.chain([
+            call("/ok/1"), .batch([call("/ok/2"), call("/status/404,200/3")], mode: "all"), .batch([call("/ok/4"), call("/ok/5")]),
+        ])
+        try tree.insert(into: queue)
+        try queue.wait(for: tree.id, toBe: "failed")
+        try waitUntilDrained()
+        try queue.connection.execute("select postrider.retry(\(tree.id))")
+        try queue.wait(for: tree.id, toBe: "succeeded")
+        #expect(try Set(states(tree)) == ["succeeded"])
+        #expect(target.requests("/ok/1").count == 1)
+        #expect(target.requests("/status/404,200/3").count == 2)
+        #expect(
+            try queue.rows(
+                "select distinct (children = children_finished and children_failed = 0)::text, failed_job_id::text from postrider.job_status where kind <> 'request'")
+                == [["true", nil]])
+        #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(tree.id))") }
+        _ = worker
+    }
+
+    @Test func `a member is retried while its parent runs, and refused afterwards`() throws {
+        let worker = try RunningWorker(queue.database)
+        var batch = TreePlan.batch([call("/status/404,200/1"), call("/wait/1500/2")], mode: "settle")
+        try batch.insert(into: queue)
+        try queue.wait(for: batch.members[0].id, toBe: "failed")
+        try queue.wait(until: "select children_failed = 1 from postrider.job_status where id = \(batch.id)")
+        try queue.connection.execute("select postrider.retry(\(batch.members[0].id))")
+        try queue.wait(for: batch.id, toBe: "succeeded")
+        #expect(try Set(states(batch)) == ["succeeded"])
+        #expect(
+            try queue.rows(
+                """
+                select children::text, children_finished::text, children_failed::text, failed_job_id::text
+                from postrider.job_status where id = \(batch.id)
+                """) == [["2", "2", "0", nil]])
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("select postrider.retry(\(batch.members[0].id))")
+        }
+        #expect(error?.sqlState?.rawValue == "PR005")
+        _ = worker
+    }
+
+    @Test func `the members of a killed worker run again, and their tree goes on`() throws {
+        // The first call of each path never ends, the second does.
+        let target = try TargetServer { request in
+            request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]
+        }
+        let first = try RunningWorker(queue.database)
+        var tree = TreePlan.chain([
+            .batch([.request("\(target.url)/lost/1"), .request("\(target.url)/lost/2")]), .request("\(target.url)/ok"),
+        ])
+        try tree.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        first.end(SIGKILL)
+        let second = try RunningWorker(queue.database)
+        try queue.wait(30, for: tree.id, toBe: "succeeded")
+        #expect(target.requests.count == 5)
+        _ = second
+    }
+
+    @Test func `a worker that is told to stop ends its step and leaves the next one to others`() throws {
+        let first = try RunningWorker(queue.database)
+        var chain = TreePlan.chain([call("/wait/800/1"), call("/ok/2"), call("/ok/3")])
+        try chain.insert(into: queue)
+        try TestClock.wait(10, for: "a call") { target.underWay == 1 }
+        #expect(first.end(SIGTERM) == 0)
+        #expect(try queue.state(chain.members[0].id) == "succeeded")
+        #expect(target.requests.count == 1)
+        let second = try RunningWorker(queue.database)
+        try queue.wait(for: chain.id, toBe: "succeeded")
+        #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
+        _ = second
+    }
+
+    @Test func `explain says what a member waits for`() throws {
+        let worker = try RunningWorker(queue.database)
+        var chain = TreePlan.chain([call("/hang/1"), .batch([call("/ok/2")])])
+        var batch = TreePlan.batch([call("/hang/3"), call("/ok/4")], maxParallel: 1)
+        try chain.insert(into: queue)
+        try batch.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        func explain(_ plan: TreePlan) throws -> String { try queue.text("select postrider.explain(\(plan.id))") ?? "" }
+        let (step, inner) = (chain.members[1], chain.members[1].members[0])
+        #expect(
+            try explain(step)
+                == "Job \(step.id) is waiting: it is step 2 of chain \(chain.id), which is at job \(chain.members[0].id); see explain(\(chain.members[0].id)).")
+        #expect(
+            try explain(inner)
+                == "Job \(inner.id) is waiting: the turn of batch \(step.id), of which it is a part, has not come; see explain(\(step.id)).")
+        #expect(
+            try explain(batch.members[1])
+                == "Job \(batch.members[1].id) is waiting: batch \(batch.id) runs 1 member(s) at once (max_parallel), and others came first.")
+        #expect(
+            try explain(chain)
+                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way.")
+        #expect(try queue.state(inner.id) == "waiting")
+        try cancel(chain.id)
+        try cancel(batch.id)
+        #expect(try explain(chain).contains("was cancelled at"))
+        _ = worker
+    }
+}

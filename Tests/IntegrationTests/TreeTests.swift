@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What becomes of batches and chains by themselves.
+final class TreeTests {
+    private let target: TargetServer
+    private let queue: TestQueue
+
+    init() throws {
+        target = try TargetServer()
+        queue = try TestQueue()
+    }
+
+    private func call(_ path: String) -> TreePlan { .request(target.url + path) }
+
+    private func states(_ plan: TreePlan) throws -> [String?] {
+        try plan.all.map { try queue.state($0.id) }
+    }
+
+    private func wait(_ plan: TreePlan, toBe state: String) throws {
+        try queue.wait(for: plan.id, toBe: state)
+        try queue.wait(
+            until: """
+                select not exists (select from postrider.trees where is_draining)
+                   and not exists (select from postrider.tree_deltas)
+                """)
+    }
+
+    @Test func `a batch of three succeeds and each answer is kept`() throws {
+        let worker = try RunningWorker(queue.database)
+        var batch = TreePlan.batch([call("/ok/1"), call("/ok/2"), call("/wait/100/3")])
+        try batch.insert(into: queue)
+        try wait(batch, toBe: "succeeded")
+        let row = try queue.rows(
+            """
+            select children::text, children_finished::text, children_failed::text, failed_job_id::text, error_code,
+                   (finished_at >= started_at)::text
+            from postrider.job_status where id = \(batch.id)
+            """)
+        #expect(row == [["3", "3", "0", nil, nil, "true"]])
+        let members = try queue.rows(
+            """
+            select position::text, kind, state, status_code::text, result::text
+            from postrider.job_status where parent_id = \(batch.id) order by position
+            """)
+        #expect(members == (1...3).map { ["\($0)", "request", "succeeded", "200", "{}"] })
+        _ = worker
+    }
+
+    @Test func `one failing of three fails the batch, is named, and running transfers end within a second`() throws {
+        let worker = try RunningWorker(queue.database)
+        var batch = TreePlan.batch([call("/hang/1"), call("/hang/2"), call("/status/404")])
+        // The third waits until the others are on their way.
+        batch.members.removeLast()
+        try batch.insert(into: queue)
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        let failing = try queue.insert("parent_id, name, url", "\(batch.id), 'third', '\(target.url)/status/404'")
+        try wait(batch, toBe: "failed")
+        try TestClock.wait(5, for: "the end of the transfers") { target.underWay == 0 }
+        let ended = try #require(target.requests("/status/404").first?.endedAt)
+        for path in ["/hang/1", "/hang/2"] {
+            let request = try #require(target.requests(path).first)
+            #expect(request.isAborted)
+            #expect(try #require(request.endedAt) - ended < 1_000_000_000)
+        }
+        let row = try queue.rows(
+            """
+            select children::text, children_finished::text, children_failed::text, failed_job_id::text, error_code, error
+            from postrider.job_status where id = \(batch.id)
+            """)
+        let sentence = "member \(failing) third failed: http_status"
+        #expect(row == [["3", "3", "1", "\(failing)", "child_failed", sentence]])
+        #expect(try batch.members.map { try queue.state($0.id) } == ["cancelled", "cancelled"])
+        #expect(try queue.number("select count(*) from postrider.aborts") == 0)
+        _ = worker
+    }
+
+    @Test func `a chain stops at the failing step, and the rest never start`() throws {
+        let worker = try RunningWorker(queue.database)
+        var chain = TreePlan.chain([
+            call("/wait/50/1"), call("/status/404/2"), call("/ok/3"), .batch([call("/ok/4"), call("/ok/5")]),
+        ])
+        try chain.insert(into: queue)
+        try wait(chain, toBe: "failed")
+        #expect(
+            try states(chain) == ["failed", "succeeded", "failed", "skipped", "skipped", "skipped", "skipped"])
+        #expect(target.requests.map(\.path) == ["/wait/50/1", "/status/404/2"])
+        #expect(
+            try queue.number("select failed_job_id from postrider.job_status where id = \(chain.id)") == chain.members[1].id)
+        _ = worker
+    }
+
+    @Test func `the steps of a chain run one after the other, however many workers there are`() throws {
+        let workers = [try RunningWorker(queue.database), try RunningWorker(queue.database)]
+        var chain = TreePlan.chain((1...12).map { call("/wait/20/\($0)") })
+        try chain.insert(into: queue)
+        try wait(chain, toBe: "succeeded")
+        #expect(target.requests.map(\.path) == (1...12).map { "/wait/20/\($0)" })
+        for (before, after) in zip(target.requests, target.requests.dropFirst()) {
+            #expect(try #require(before.endedAt) <= after.arrivedAt)
+        }
+        _ = workers
+    }
+
+    @Test func `settle runs all and succeeds, first is content with one, and fails without one`() throws {
+        let worker = try RunningWorker(queue.database)
+        var settle = TreePlan.batch([call("/ok/1"), call("/status/404/1"), call("/wait/100/1")], mode: "settle")
+        var first = TreePlan.batch([call("/hang/2"), call("/status/404/2"), call("/wait/100/2")], mode: "first")
+        var none = TreePlan.batch([call("/status/404/3"), call("/status/404/4")], mode: "first")
+        try settle.insert(into: queue)
+        try first.insert(into: queue)
+        try none.insert(into: queue)
+        try wait(settle, toBe: "succeeded")
+        try wait(first, toBe: "succeeded")
+        try wait(none, toBe: "failed")
+        #expect(try states(settle) == ["succeeded", "succeeded", "failed", "succeeded"])
+        #expect(try queue.number("select children_failed from postrider.job_status where id = \(settle.id)") == 1)
+        #expect(try states(first) == ["succeeded", "cancelled", "failed", "succeeded"])
+        #expect(try states(none) == ["failed", "failed", "failed"])
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(none.id)") == "no member has succeeded")
+        _ = worker
+    }
+
+    @Test func `no more than max_parallel members run at once`() throws {
+        let workers = [try RunningWorker(queue.database), try RunningWorker(queue.database)]
+        var batch = TreePlan.batch((1...24).map { call("/wait/30/\($0)") }, maxParallel: 3)
+        try batch.insert(into: queue)
+        try wait(batch, toBe: "succeeded")
+        let moments = target.requests.flatMap { [($0.arrivedAt, 1), ($0.endedAt ?? 0, -1)] }.sorted { $0 < $1 }
+        var running = 0
+        var most = 0
+        for (_, step) in moments {
+            running += step
+            most = max(most, running)
+        }
+        #expect(target.requests.count == 24)
+        #expect(most <= 3)
+        #expect(Set(target.requests.map(\.path)) == Set((1...24).map { "/wait/30/\($0)" }))
+        _ = workers
+    }
+
+    @Test func `trees nest 32 deep, and no deeper`() throws {
+        let worker = try RunningWorker(queue.database)
+        var deep = call("/ok/deep")
+        for level in 1...32 { deep = level % 2 == 0 ? .chain([deep]) : .batch([deep]) }
+        try deep.insert(into: queue)
+        try wait(deep, toBe: "succeeded")
+        #expect(target.requests.map(\.path) == ["/ok/deep"])
+        var deeper = TreePlan.batch([deep])
+        let error = #expect(throws: PGError.self) { try deeper.insert(into: queue) }
+        #expect(error?.sqlState?.rawValue == "PR001")
+        #expect(error?.message.contains("32 deep") == true)
+        try queue.connection.execute("rollback")
+        // A failure at the bottom goes up all the way.
+        var failing = call("/status/404")
+        for level in 1...32 { failing = level % 2 == 0 ? .chain([failing]) : .batch([failing]) }
+        try failing.insert(into: queue)
+        try wait(failing, toBe: "failed")
+        #expect(try Set(states(failing)) == ["failed"])
+        _ = worker
+    }
+
+    @Test func `a batch of 2000 in a chain runs whole, and the step after it comes last`() throws {
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        var chain = TreePlan.chain([
+            call("/ok/first"), .batch((1...2000).map { call("/ok/\($0)") }), call("/ok/last"),
+        ])
+        try chain.insert(into: queue)
+        try queue.wait(60, for: chain.id, toBe: "succeeded")
+        #expect(target.requests.count == 2002)
+        #expect(target.requests.first?.path == "/ok/first")
+        #expect(target.requests.last?.path == "/ok/last")
+        let batch = chain.members[1].id
+        #expect(
+            try queue.rows(
+                "select children::text, children_finished::text from postrider.job_status where id = \(batch)")
+                == [["2000", "2000"]])
+        _ = worker
+    }
+
+    @Test func `the failing first of 3000 ends the others, those too that nobody has come to`() throws {
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        var batch = TreePlan.batch([call("/status/404")] + (1...3000).map { call("/wait/20/\($0)") })
+        try batch.insert(into: queue)
+        try wait(batch, toBe: "failed")
+        #expect(target.requests.count < 3000)
+        #expect(
+            try queue.rows(
+                """
+                select children::text, children_finished::text, children_failed::text
+                from postrider.job_status where id = \(batch.id)
+                """) == [["3001", "3001", "1"]])
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        _ = worker
+    }
+}
