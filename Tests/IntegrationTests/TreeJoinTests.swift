@@ -37,7 +37,8 @@ final class TreeJoinTests {
         try queue.connection.execute("begin")
         let batch = try queue.insert("kind", "'batch'")
         try queue.connection.execute(
-            "copy postrider.jobs (parent_id, url) from program 'for i in 1 2 3; do echo \"\(batch)\t\(target.url)/ok/copied/$i\"; done'")
+            "copy postrider.jobs (parent_id, url) from program 'for i in 1 2 3; do echo \"\(batch)\t\(target.url)/ok/copied/$i\"; done'"
+        )
         try queue.connection.execute("commit")
         try queue.wait(for: batch, toBe: "succeeded")
         #expect(try queue.number("select children from postrider.job_status where id = \(batch)") == 3)
@@ -81,7 +82,8 @@ final class TreeJoinTests {
         }
         refused("PR001", "jobs.name: chain \(tree.id) has a member named b already") {
             try queue.connection.execute(
-                "insert into postrider.jobs (parent_id, name, url) values (\(tree.id), 'b', \(url)), (\(tree.id), 'b', \(url))")
+                "insert into postrider.jobs (parent_id, name, url) values (\(tree.id), 'b', \(url)), (\(tree.id), 'b', \(url))"
+            )
         }
         refused("PR001", "jobs.position: chain \(tree.id) has a member at position 2 already") {
             try queue.insert("parent_id, position, url", "\(tree.id), 2, \(url)")
@@ -106,7 +108,9 @@ final class TreeJoinTests {
         try chain.insert(into: queue)
         try batch.insert(into: queue)
         try TestClock.wait(10, for: "two calls") { target.requests.count == 2 }
-        for tree in [chain, batch] { try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok/late\(tree.id)'") }
+        for tree in [chain, batch] {
+            try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok/late\(tree.id)'")
+        }
         for tree in [chain, batch] {
             try queue.wait(for: tree.id, toBe: "succeeded")
             #expect(
@@ -169,7 +173,8 @@ final class TreeJoinTests {
         let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/wait/1000/first'")
         let other = try PGConnection(queue.database)
         try other.execute("begin")
-        try other.execute("insert into postrider.jobs (parent_id, position, url) values (\(batch), 5, '\(target.url)/ok/fifth')")
+        try other.execute(
+            "insert into postrider.jobs (parent_id, position, url) values (\(batch), 5, '\(target.url)/ok/fifth')")
         // Committed before: the batch comes to position 9 while position 5 is not seen yet.
         try queue.insert("parent_id, position, url", "\(batch), 9, '\(target.url)/ok/ninth'")
         try TestClock.wait(10, for: "the ninth") { target.requests("/ok/ninth").count == 1 }

@@ -45,7 +45,10 @@ final class TreeLifeTests {
             #expect(try #require(request.endedAt) - cancelled < 1_000_000_000)
         }
         try waitUntilDrained()
-        #expect(try states(tree) == ["cancelled", "succeeded", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled"])
+        #expect(
+            try states(tree) == [
+                "cancelled", "succeeded", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled",
+            ])
         #expect(try queue.text("select postrider.cancel(\(tree.id))::text") == "false")
         _ = worker
     }
@@ -67,7 +70,9 @@ final class TreeLifeTests {
         #expect(try states(running) == ["failed", "cancelled", "cancelled"])
         #expect(try states(waiting) == ["failed", "cancelled", "cancelled", "skipped", "skipped"])
         #expect(try states(deep) == ["failed", "cancelled", "cancelled", "cancelled", "skipped"])
-        #expect(try queue.number("select failed_job_id from postrider.job_status where id = \(waiting.id)") == waiting.members[1].id)
+        #expect(
+            try queue.number("select failed_job_id from postrider.job_status where id = \(waiting.id)")
+                == waiting.members[1].id)
         try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
         _ = worker
     }
@@ -88,7 +93,8 @@ final class TreeLifeTests {
         let batch = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/ok/1'")
         let member = try queue.insert(
             "parent_id, url, expires_at", "\(batch), '\(target.url)/ok/2', now() + interval '300 ms'")
-        let tree = try queue.insert("kind, expires_at", "'batch', now() + interval '300 ms'", with: "'\(target.url)/ok/3'")
+        let tree = try queue.insert(
+            "kind, expires_at", "'batch', now() + interval '300 ms'", with: "'\(target.url)/ok/3'")
         try queue.wait(for: member, toBe: "expired")
         try queue.wait(for: tree, toBe: "expired")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(tree)") == "expired")
@@ -101,7 +107,8 @@ final class TreeLifeTests {
     @Test func `a chain whose time ends between two steps fails, and the step is expired`() throws {
         let worker = try RunningWorker(queue.database)
         let url = target.url
-        let chain = try queue.insert("kind, expires_at", "'chain', now() + interval '2 s'", with: "'\(url)/wait/2500/1'")
+        let chain = try queue.insert(
+            "kind, expires_at", "'chain', now() + interval '2 s'", with: "'\(url)/wait/2500/1'")
         let second = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/2'")
         let third = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/3'")
         try queue.wait(for: chain, toBe: "failed")
@@ -129,7 +136,8 @@ final class TreeLifeTests {
     @Test func `retry of a tree runs again what has not succeeded, and nothing else`() throws {
         let worker = try RunningWorker(queue.database)
         var tree = TreePlan.chain([
-            call("/ok/1"), .batch([call("/ok/2"), call("/status/404,200/3")], mode: "all"), .batch([call("/ok/4"), call("/ok/5")]),
+            call("/ok/1"), .batch([call("/ok/2"), call("/status/404,200/3")], mode: "all"),
+            .batch([call("/ok/4"), call("/ok/5")]),
         ])
         try tree.insert(into: queue)
         try queue.wait(for: tree.id, toBe: "failed")
@@ -141,7 +149,8 @@ final class TreeLifeTests {
         #expect(target.requests("/status/404,200/3").count == 2)
         #expect(
             try queue.rows(
-                "select distinct (children = children_finished and children_failed = 0)::text, failed_job_id::text from postrider.job_status where kind <> 'request'")
+                "select distinct (children = children_finished and children_failed = 0)::text, failed_job_id::text from postrider.job_status where kind <> 'request'"
+            )
                 == [["true", nil]])
         #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(tree.id))") }
         _ = worker
@@ -212,16 +221,20 @@ final class TreeLifeTests {
         let (step, inner) = (chain.members[1], chain.members[1].members[0])
         #expect(
             try explain(step)
-                == "Job \(step.id) is waiting: it is step 2 of chain \(chain.id), which is at job \(chain.members[0].id); see explain(\(chain.members[0].id)).")
+                == "Job \(step.id) is waiting: it is step 2 of chain \(chain.id), which is at job \(chain.members[0].id); see explain(\(chain.members[0].id))."
+        )
         #expect(
             try explain(inner)
-                == "Job \(inner.id) is waiting: the turn of batch \(step.id), of which it is a part, has not come; see explain(\(step.id)).")
+                == "Job \(inner.id) is waiting: the turn of batch \(step.id), of which it is a part, has not come; see explain(\(step.id))."
+        )
         #expect(
             try explain(batch.members[1])
-                == "Job \(batch.members[1].id) is waiting: batch \(batch.id) runs 1 member(s) at once (max_parallel), and others came first.")
+                == "Job \(batch.members[1].id) is waiting: batch \(batch.id) runs 1 member(s) at once (max_parallel), and others came first."
+        )
         #expect(
             try explain(chain)
-                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way.")
+                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way."
+        )
         #expect(try queue.state(inner.id) == "waiting")
         try cancel(chain.id)
         try cancel(batch.id)

@@ -73,7 +73,9 @@ private final class Storm {
                and not exists (select from postrider.scheduled) and not exists (select from postrider.aborts)
                and (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
             """
-        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")") {
+        try TestClock.wait(
+            Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")"
+        ) {
             try queue.connection.query(isDone).bool(0, 0)
         }
     }
@@ -117,7 +119,8 @@ private final class Storm {
         calls += 1
         do throws(PGError) {
             let made = try queue.connection.query(
-                "insert into postrider.jobs (parent_id, url) values (\(tree.id), '\(target.url)/good/0/\(calls)') returning id")
+                "insert into postrider.jobs (parent_id, url) values (\(tree.id), '\(target.url)/good/0/\(calls)') returning id"
+            )
             joined[tree.id, default: []].append(made.int64(0, 0))
         } catch {
             guard error.sqlState?.rawValue == "PR005" else { throw error }
@@ -164,13 +167,16 @@ private final class Storm {
         var requests: [String: [TargetRequest]] = [:]
         for request in target.requests { requests[target.url + request.path, default: []].append(request) }
         for plan in plans {
-            defects += TreeCheck(
-                plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id)
-            ).defects
+            defects +=
+                TreeCheck(
+                    plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id)
+                ).defects
             defects += TreeCheck.earlySteps(plan, states: states, requests)
         }
         defects += try queue.unexplainedCalls(target)
-        defects += try queue.rows(Self.repeated).map { "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")" }
+        defects += try queue.rows(Self.repeated).map {
+            "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")"
+        }
         defects += try queue.rows(Self.miscounted).map { "tree " + $0.map { $0 ?? "null" }.joined(separator: " ") }
         // The server tells its statistics once a second.
         TestClock.sleep(milliseconds: 1200)

@@ -89,7 +89,8 @@ final class TreeTests {
             try states(chain) == ["failed", "succeeded", "failed", "skipped", "skipped", "skipped", "skipped"])
         #expect(target.requests.map(\.path) == ["/wait/50/1", "/status/404/2"])
         #expect(
-            try queue.number("select failed_job_id from postrider.job_status where id = \(chain.id)") == chain.members[1].id)
+            try queue.number("select failed_job_id from postrider.job_status where id = \(chain.id)")
+                == chain.members[1].id)
         _ = worker
     }
 

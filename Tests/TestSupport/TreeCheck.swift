@@ -84,7 +84,9 @@ public struct TreeCheck: Sendable {
     }
 
     /// Steps of chains that were called before the step before had been answered.
-    public static func earlySteps(_ plan: TreePlan, states: [Int64: String], _ calls: [String: [TargetRequest]]) -> [String] {
+    public static func earlySteps(_ plan: TreePlan, states: [Int64: String], _ calls: [String: [TargetRequest]])
+        -> [String]
+    {
         var early: [String] = []
         for chain in plan.all where chain.kind == .chain {
             for (before, after) in zip(chain.members, chain.members.dropFirst()) {

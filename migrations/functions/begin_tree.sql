@@ -10,12 +10,9 @@ declare
   v_items jsonb;
   v_defect text;
 begin
-  if not exists (select from postrider.trees t where t.job_id = p_tree and t.state = 'w') then
-    return null;
-  end if;
-  select * into v_job from postrider.jobs j where j.id = p_tree;
+  select j.* into v_job from postrider.jobs j where j.id = p_tree and j.each is not null;
   -- One that is retried has its members already.
-  if v_job.each is not null and not exists (select from postrider.members m where m.parent_id = p_tree) then
+  if found and exists (select from postrider.trees t where t.job_id = p_tree and t.state = 'w') and not exists (select from postrider.members m where m.parent_id = p_tree) then
     select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
   end if;
   update postrider.trees t
@@ -27,7 +24,8 @@ begin
   returning * into v_tree;
   if not found then
     -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
-    insert into postrider.tree_deltas (tree_id, run) select t.job_id, t.run from postrider.trees t where t.job_id = p_tree;
+    insert into postrider.tree_deltas (tree_id, run)
+    select t.job_id, t.run from postrider.trees t where t.job_id = p_tree and t.state = 'w';
     return null;
   elsif v_tree.expires_at <= now() then
     return postrider.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
@@ -42,7 +40,7 @@ begin
   if v_defect is not null then
     return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
   end if;
-  return postrider.settle_tree(p_tree, v_tree.run, p_is_inner => p_is_inner);
+  return postrider.advance_tree(v_tree, p_is_inner);
 end
 $$;
 comment on function postrider.begin_tree(bigint, boolean) is

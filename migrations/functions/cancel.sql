@@ -4,6 +4,7 @@
 create or replace function postrider.cancel(p_id bigint) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_row postrider.ready;

@@ -61,18 +61,19 @@ begin
   freed as (
     update postrider.members m set is_waiting = false from held h where m.ctid = h.spot
     returning m.job_id, m.position)
-  select array_agg(f.job_id order by f.position), coalesce(cardinality(array_agg(f.job_id)), 0) < (select count(*) from next)
-    into v_ids, is_blocked
+  select array_agg(f.job_id order by f.position), max(f.position), count(*) < (select count(*) from next)
+    into v_ids, reached, is_blocked
     from freed f;
   if v_ids is null then
     return;
   end if;
   released := cardinality(v_ids);
-  reached := coalesce(
-    (select m.position - 1 from postrider.members m
-      where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting
-      order by m.position limit 1),
-    (select m.position from postrider.members m where m.parent_id = p_tree.job_id order by m.position desc limit 1));
+  if is_blocked then
+    reached := coalesce(
+      (select m.position - 1 from postrider.members m
+        where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting
+        order by m.position limit 1), reached);
+  end if;
 
   with due as materialized (
     select j.id, u.n, m.attempt, m.attempt + j.max_attempts as max_attempts, m.rekey, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,

@@ -4,10 +4,9 @@
 create or replace function postrider.place_members(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_constraint text;
@@ -21,16 +20,20 @@ begin
          cross join lateral (
                select x.id, x.parent_id, x.position, x.name from postrider.jobs x where x.id = u.id offset 0) j
          where j.parent_id is not null),
-      parents as materialized (
-        select p.parent_id, greatest(p.top, (
-                 select m.position from postrider.members m where m.parent_id = p.parent_id order by m.position desc limit 1), 0) as base
-          from (select d.parent_id, max(d.position) as top from placed d group by d.parent_id) p)
+      parents as (
+        select d.parent_id,
+               greatest(max(d.position), (
+                 select m.position from postrider.members m where m.parent_id = d.parent_id order by m.position desc limit 1), 0) as base,
+               array_agg(d.id order by d.position is not null, d.id) as ids,
+               array_agg(d.position order by d.position is not null, d.id) as positions,
+               array_agg(d.name order by d.position is not null, d.id) as names
+          from placed d
+         group by d.parent_id)
       insert into postrider.members (job_id, parent_id, position, name)
-      select d.id, d.parent_id,
-             coalesce(d.position, p.base + row_number() over (partition by d.parent_id order by d.position is not null, d.id)), d.name
-        from placed d
-        join parents p on p.parent_id = d.parent_id
-       order by d.parent_id, d.id;
+      select u.id, p.parent_id, coalesce(u.position, p.base + u.n), u.name
+        from parents p
+       cross join lateral unnest(p.ids, p.positions, p.names) with ordinality as u(id, position, name, n)
+       order by p.parent_id, u.id;
       return;
     exception when unique_violation then
       get stacked diagnostics v_constraint = constraint_name;

@@ -4,6 +4,7 @@
 create or replace function postrider.plant(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off

@@ -4,6 +4,7 @@
 create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint, p_new_key boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tree postrider.trees;

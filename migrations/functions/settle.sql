@@ -8,6 +8,7 @@ create or replace function postrider.settle(
   p_after bigint, p_is_whole boolean, out latest bigint, out settled int, out has_more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
 as $$

@@ -4,6 +4,7 @@
 create or replace function postrider.trees_begin() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
@@ -13,9 +14,10 @@ begin
       message = format('jobs.kind: %s %s has no members', case new.kind when 'b' then 'batch' else 'chain' end, new.job_id),
       hint = 'Insert its members in the same transaction, with its id as parent_id.';
   end if;
-  perform postrider.count_members(new.job_id);
   if new.parent_id is null then
     perform postrider.begin_tree(new.job_id);
+  else
+    perform postrider.count_members(new.job_id);
   end if;
   return null;
 end

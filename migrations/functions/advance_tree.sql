@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The next members are let go, or the batch or chain ends. The caller holds its row and has read it.
+--
+-- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A failure
+-- ends it at once; what joins in that moment is ended by the delta that tells of it.
+create or replace function postrider.advance_tree(p_tree postrider.trees, p_is_inner boolean) returns "char"
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  t postrider.trees := p_tree;
+  v_gone record;
+  v_room int;
+  v_is_dry boolean := false;               -- nothing waits any more, as the last let_go saw it
+begin
+  loop
+    if t.state <> 'o' or t.is_expanding then
+      return null;
+    elsif t.failed > 0 and t.succeeded = 0 and t.expires_at <= now() and (t.kind = 'c' or t.mode = 'a')
+          and not exists (select from postrider.members m join postrider.results r on r.job_id = m.job_id
+                           where m.parent_id = t.job_id and r.started_at is not null) then
+      return postrider.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner);
+    elsif t.failed > 0 and (t.kind = 'c' or t.mode = 'a') then
+      return postrider.end_tree(t, 'f', 'child_failed', null, p_is_inner);
+    elsif t.succeeded > 0 and t.mode = 'f' then
+      return postrider.end_tree(t, 's', null, null, p_is_inner);
+    end if;
+
+    -- 10,000 at a time: the rest is for the next transaction.
+    v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
+                   else least(t.max_parallel - (t.released - t.finished), 10000) end;
+    if v_room > 0 and not v_is_dry then
+      select * into v_gone from postrider.let_go(t, v_room);
+      if v_gone.released > 0 then
+        update postrider.trees x
+           set released = x.released + v_gone.released, finished = x.finished + v_gone.finished,
+               failed = x.failed + v_gone.failed, succeeded = x.succeeded + v_gone.succeeded,
+               failed_job_id = coalesce(x.failed_job_id, v_gone.failed_job), reached = v_gone.reached
+         where x.job_id = t.job_id
+        returning * into t;
+        exit when v_gone.released = 10000;
+        v_is_dry := v_gone.released < v_room and not v_gone.is_blocked;
+        continue;
+      end if;
+    end if;
+    if t.released > t.finished then
+      return null;
+    end if;
+
+    -- Nothing runs, and nothing waits that could be had.
+    exit when v_gone.is_blocked;
+    perform from postrider.trees x where x.job_id = t.job_id for update skip locked;
+    exit when not found;
+    -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
+    select min(m.position) - 1 into t.reached from postrider.members m where m.parent_id = t.job_id and m.is_waiting;
+    v_is_dry := false;
+    continue when t.reached is not null;
+    if t.mode = 'f' then
+      return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner);
+    end if;
+    return postrider.end_tree(t, 's', null, null, p_is_inner);
+  end loop;
+  insert into postrider.tree_deltas (tree_id, run) values (t.job_id, t.run);
+  return null;
+end
+$$;
+comment on function postrider.advance_tree(postrider.trees, boolean) is
+  'private: draws the consequence of what a batch or chain has come to; its end if p_is_inner and the caller is to count it';
