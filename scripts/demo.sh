@@ -124,15 +124,51 @@ insert into postrider.jobs (tag, service, url, cache_ttl) values ('cached', 'bin
 insert into postrider.jobs (tag, service, url, download_to) values ('file', 'bin', 'bytes/50000?seed=7', 'demo/bytes.bin');
 commit;"
 
+small_port=$(free_port)
+small=http://127.0.0.1:$small_port
+say "Chains, against a small API with a database of its own at $small: each step is chosen by the answers before it"
+start .postrider/venv/bin/python -B -m gunicorn --bind "127.0.0.1:$small_port" --worker-class gevent --log-level error \
+    --worker-tmp-dir "$PWD/$scratch" --chdir Tests/SmallAPI api:app >"$scratch/small.log" 2>&1
+for _ in {1..200}; do (exec 3<>"/dev/tcp/127.0.0.1/$small_port") 2>/dev/null && break; sleep 0.1; done
+query "
+begin;
+insert into postrider.services (name, base_url) values ('accounts', '$small');
+select postrider.submit('{\"tag\": \"ada\", \"chain\": [
+  {\"name\": \"register\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/register\", \"body_json\": {\"username\": \"ada\"}},
+  {\"name\": \"profile\", \"service\": \"accounts\", \"url\": \"/users/{{register.body.data.id}}\", \"response_format\": \"json\"}]}');
+select postrider.submit('{\"tag\": \"grace\", \"chain\": [
+  {\"name\": \"a\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/register\", \"body_json\": {\"username\": \"grace\"}},
+  {\"name\": \"both\", \"batch\": [
+    {\"name\": \"b\", \"service\": \"accounts\", \"url\": \"/users/{{a.body.data.id}}\"},
+    {\"name\": \"c\", \"service\": \"accounts\", \"url\": \"/teams/{{a.body.data.team}}\"}]},
+  {\"name\": \"picture\", \"service\": \"accounts\", \"url\": \"{{both.b.body.data.avatar}}\"},
+  {\"name\": \"mates\", \"batch\": {\"each\": \"{{both.c.body.data.members}}\", \"do\": {\"service\": \"accounts\", \"url\": \"/users/{{item}}\"}}},
+  {\"name\": \"again\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/welcome\", \"run_if\": \"\$.a.body.data.fresh == false\"},
+  {\"name\": \"d\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/welcome\", \"body_json\": {\"id\": \"{{both.b.body.data.id}}\"}}]}');
+select postrider.submit('{\"tag\": \"three\", \"batch\": [
+  {\"service\": \"accounts\", \"url\": \"/items?limit=2\"}, {\"service\": \"accounts\", \"url\": \"/users/4711\"},
+  {\"service\": \"bin\", \"url\": \"delay/10\"}]}');
+insert into postrider.jobs (tag, service, url, paginate)
+values ('pages', 'accounts', '/items', '{\"style\": \"page\", \"param\": \"page\", \"size_param\": \"limit\", \"size\": 40, \"items\": \"\$.data.list\"}');
+commit;" >/dev/null
+
 say 'Cancel one job that runs and one that waits'
 show "select s.tag, s.state, postrider.cancel(s.id) from postrider.job_status s where s.tag in ('abort', 'never') order by s.id"
 
-until_true 25 'all but one job are finished' \
-    "select count(*) = 1 from postrider.job_status where state in ('ready', 'running', 'scheduled')"
+until_true 40 'all but one job are finished' \
+    "select count(*) = 1 from postrider.job_status where state in ('ready', 'running', 'scheduled', 'waiting')"
 
 say 'job_status: what became of them'
 show "select id, tag, state, attempt, method, regexp_replace(url, '^http://[^/]*', '') as url, status_code, error_code
-      from postrider.job_status order by id"
+      from postrider.job_status where kind = 'request' and parent_id is null order by id"
+say 'The chains and the batch: a row for each member'
+show "with recursive tree as (
+        select s.*, s.tag as root, array[s.id] as path from postrider.job_status s where s.kind <> 'request' and s.parent_id is null
+        union all
+        select s.*, t.root, t.path || s.id from tree t join postrider.job_status s on s.parent_id = t.id)
+      select root, repeat('  ', cardinality(path) - 1) || coalesce(name, kind) as member, state,
+             regexp_replace(url, '^http://[^/]*', '') as url, status_code, coalesce(error, left(result::text, 48)) as outcome
+        from tree order by path"
 say 'The answer of httpbin, as it came'
 show "select convert_from(body, 'UTF8') as body from postrider.job_status where tag = 'post'"
 say 'What was taken out of the answers, and what came from the cache'
@@ -185,10 +221,23 @@ select pg_temp.expect('two equal jobs made one call',
 select pg_temp.expect('a file was downloaded', exists (select from job where tag = 'file' and state = 'succeeded'));
 select pg_temp.expect('two jobs are cancelled', (select count(*) = 2 from job where tag in ('abort', 'never')
     and state = 'cancelled'));
-select pg_temp.expect('queue_status agrees', exists (select from postrider.queue_status where queue = 'default'
-    and succeeded = 8 and failed = 4 and cancelled = 2 and scheduled = 1));
+select pg_temp.expect('who registered was shown her profile',
+    exists (select from job where name = 'profile' and state = 'succeeded' and result #>> '{data,username}' = 'ada'));
+select pg_temp.expect('four steps were chosen by the answers before them, one was not needed',
+    (select count(*) = 6 and bool_and(state = case name when 'again' then 'skipped' else 'succeeded' end)
+     from job where parent_id = (select id from job where tag = 'grace')));
+select pg_temp.expect('a batch of three failed with its second member, and the rest were cancelled',
+    (select count(*) = 1 from job b join job m on m.id = b.failed_job_id where b.tag = 'three' and b.state = 'failed' and m.status_code = 404)
+    and not exists (select from job m join job b on b.id = m.parent_id where b.tag = 'three' and m.state not in ('failed', 'cancelled', 'succeeded')));
+select pg_temp.expect('three pages are one list', exists (select from job where tag = 'pages' and state = 'succeeded'
+    and jsonb_array_length(result) = 95 and (select count(*) = 3 from postrider.pages p where p.job_id = job.id)));
+select pg_temp.expect('queue_status agrees', (select q.scheduled = 1 and q.succeeded = n.succeeded and q.failed = n.failed
+    from postrider.queue_status q,
+         (select count(*) filter (where state = 'succeeded') as succeeded, count(*) filter (where state = 'failed') as failed
+            from job where kind = 'request') n
+   where q.queue = 'default'));
 select pg_temp.expect('one worker is running', (select count(*) = 1 from postrider.worker_status where state = 'running'));
-select pg_temp.expect('recent_failures has the failed ones', (select count(*) = 4 from postrider.recent_failures));
+select pg_temp.expect('recent_failures has the failed ones', (select count(*) = 6 from postrider.recent_failures));
 " | tee "$scratch/verdict"
 if grep -q FAIL "$scratch/verdict"; then exit 1; fi
 [[ $(stat -c %s "$scratch/files/demo/bytes.bin") == 50000 ]] || { echo 'demo: the file has not its 50000 bytes' >&2; exit 1; }

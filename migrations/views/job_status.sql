@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.job_status as
-select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
+select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
        coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
        j.service, coalesce(t.priority, p.priority, j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
