@@ -36,6 +36,10 @@ class Contender(ABC):
     #: Adds `count` calls that stored answers of the same size serve, and nothing else; the second with such a row.
     load_hits_sql: str | None = None
     load_service_hits_sql: str | None = None
+    #: Adds `count` calls as members of batches of `size`, all in one transaction; None where that is no question.
+    load_batches_sql: str | None = None
+    #: Adds a chain of `count` calls of `url` followed by their numbers from 0.
+    load_chain_sql: str | None = None
     #: Slow ones get fewer jobs, so that a round stays short; rates are per second, so they compare.
     most_jobs: int | None = None
 

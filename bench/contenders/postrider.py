@@ -33,6 +33,14 @@ class Postrider(Contender):
         " where state = 'succeeded' and status_code = 200 and length(body) > 200")
     claim_pattern = "%postrider.claim(%"
     jobs_table = "postrider.jobs"
+    load_batches_sql = (
+        "with b as (insert into postrider.jobs (kind)"
+        " select 'batch' from generate_series(1, %(count)s / %(size)s) returning id)"
+        " insert into postrider.jobs (parent_id, url) select b.id, %(url)s::text from b, generate_series(1, %(size)s)")
+    load_chain_sql = (
+        "with c as (insert into postrider.jobs (kind) values ('chain') returning id)"
+        " insert into postrider.jobs (parent_id, position, url)"
+        " select c.id, n, %(url)s::text || (n - 1) from c, generate_series(1, %(count)s) n")
     service_sql = (
         "with added as (insert into postrider.services (name, base_url, headers, query, timeout) values"
         " ('bench', %(base)s, '{\"Accept\": \"application/json\"}', '{\"key\": 7}', '10 s') returning name)"

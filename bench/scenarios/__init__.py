@@ -8,7 +8,8 @@ from scenarios.latency import Latency
 from scenarios.memory import Memory
 from scenarios.pinned import Pinned
 from scenarios.rich import Rich
+from scenarios.trees import Trees
 from scenarios.scenario import Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich)}
+    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees)}

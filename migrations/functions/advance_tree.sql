@@ -15,14 +15,17 @@ declare
   t postrider.trees := p_tree;
   v_gone record;
   v_room int;
-  v_is_dry boolean := false;               -- nothing waits any more, as the last let_go saw it
+  v_is_blocked boolean := false;
+  v_is_dry boolean := p_tree.released >= p_tree.children;  -- nothing waits any more, as far as is known
 begin
   loop
     if t.state <> 'o' or t.is_expanding then
       return null;
     elsif t.failed > 0 and t.succeeded = 0 and t.expires_at <= now() and (t.kind = 'c' or t.mode = 'a')
-          and not exists (select from postrider.members m join postrider.results r on r.job_id = m.job_id
-                           where m.parent_id = t.job_id and r.started_at is not null) then
+          and not exists (
+                select from postrider.members m
+                 where m.parent_id = t.job_id
+                   and (select r.started_at from postrider.results r where r.job_id = m.job_id offset 0) is not null) then
       return postrider.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner);
     elsif t.failed > 0 and (t.kind = 'c' or t.mode = 'a') then
       return postrider.end_tree(t, 'f', 'child_failed', null, p_is_inner);
@@ -35,6 +38,7 @@ begin
                    else least(t.max_parallel - (t.released - t.finished), 10000) end;
     if v_room > 0 and not v_is_dry then
       select * into v_gone from postrider.let_go(t, v_room);
+      v_is_blocked := v_gone.is_blocked;
       if v_gone.released > 0 then
         update postrider.trees x
            set released = x.released + v_gone.released, finished = x.finished + v_gone.finished,
@@ -43,7 +47,7 @@ begin
          where x.job_id = t.job_id
         returning * into t;
         exit when v_gone.released = 10000;
-        v_is_dry := v_gone.released < v_room and not v_gone.is_blocked;
+        v_is_dry := v_gone.released < v_room and not v_is_blocked;
         continue;
       end if;
     end if;
@@ -52,7 +56,9 @@ begin
     end if;
 
     -- Nothing runs, and nothing waits that could be had.
-    exit when v_gone.is_blocked;
+    exit when v_is_blocked;
+    -- What was told in two parts may have come by halves; the other half follows.
+    exit when t.finished < t.children;
     perform from postrider.trees x where x.job_id = t.job_id for update skip locked;
     exit when not found;
     -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
@@ -60,9 +66,9 @@ begin
     v_is_dry := false;
     continue when t.reached is not null;
     if t.mode = 'f' then
-      return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner);
+      return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner, 0);
     end if;
-    return postrider.end_tree(t, 's', null, null, p_is_inner);
+    return postrider.end_tree(t, 's', null, null, p_is_inner, 0);
   end loop;
   insert into postrider.tree_deltas (tree_id, run) values (t.job_id, t.run);
   return null;

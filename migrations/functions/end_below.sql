@@ -3,7 +3,8 @@
 -- remaining, and the next round finds them ended or takes them. Each step takes p_limit rows at most, because the one
 -- that finishes a step may stand here; what is being called comes first, and with it the abort of its transfer.
 --
--- A member's row in ready is never at its first place: it got its seq when it was let go.
+-- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
+-- may know results from the time when it was empty, from walking over all of it for each member.
 create or replace function postrider.end_below(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out remaining boolean)
 language plpgsql
@@ -32,8 +33,8 @@ begin
     from (select m.job_id
             from postrider.members m
            where m.parent_id = p_tree and not m.is_waiting
-             and not exists (select from postrider.results r where r.job_id = m.job_id)
-             and not exists (select from postrider.outcomes o where o.job_id = m.job_id)
+             and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
+             and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
            order by m.position
            limit p_limit) u;
   if v_ids is not null then
@@ -122,8 +123,8 @@ begin
   remaining := exists (
     select from postrider.members m
      where m.parent_id = p_tree
-       and not exists (select from postrider.results r where r.job_id = m.job_id)
-       and not exists (select from postrider.outcomes o where o.job_id = m.job_id));
+       and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
+       and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0));
 end
 $$;
 comment on function postrider.end_below(bigint, "char", int) is

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
 -- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
--- (is_draining): thousands of members are not for the transaction that finished the last of the others.
+-- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all below has
+-- ended.
 create or replace function postrider.end_tree(
   p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
   p_limit int default 500)
@@ -30,11 +31,13 @@ begin
     p_error := coalesce(p_error, 'a member failed');
   end if;
   update postrider.trees t set state = p_state, is_expanding = false where t.job_id = p_tree.job_id;
-  select * into v_below from postrider.end_below(p_tree.job_id, case
-    when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
-  update postrider.trees t
-     set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended
-   where t.job_id = p_tree.job_id;
+  if p_limit > 0 then
+    select * into v_below from postrider.end_below(p_tree.job_id, case
+      when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
+    update postrider.trees t
+       set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended
+     where t.job_id = p_tree.job_id;
+  end if;
   perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
     case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
     p_started => p_tree.started_at);

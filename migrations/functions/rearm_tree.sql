@@ -27,8 +27,8 @@ begin
   for v_member in
     select m.job_id, j.kind
       from postrider.members m
-      join postrider.jobs j on j.id = m.job_id
-      join postrider.results r on r.job_id = m.job_id
+     cross join lateral (select x.kind from postrider.jobs x where x.id = m.job_id offset 0) j
+     cross join lateral (select x.state from postrider.results x where x.job_id = m.job_id offset 0) r
      where m.parent_id = p_id
        and r.state <> 's'
      order by m.position
@@ -53,7 +53,9 @@ begin
      set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed = 0, failed_job_id = null, started_at = null,
          (children, released, finished, succeeded) = (
            select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's')
-             from postrider.members m left join postrider.results r on r.job_id = m.job_id where m.parent_id = p_id)
+             from postrider.members m
+             left join lateral (select x.job_id, x.state from postrider.results x where x.job_id = m.job_id offset 0) r on true
+            where m.parent_id = p_id)
    where t.job_id = p_id;
   return greatest(v_count, 1);
 end
