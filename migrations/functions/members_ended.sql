@@ -14,12 +14,15 @@ declare
   v_sum record;
   v_has_chains boolean;
 begin
+  -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
   with told as (
-    select t.job_id, t.run, t.kind, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c')) as failed,
-           count(*) filter (where m.state = 's') as succeeded, min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
-      from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
-     group by t.job_id, t.run, t.kind),
+    select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
+      from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c')) as failed,
+                   count(*) filter (where m.state = 's') as succeeded,
+                   min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
+              from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+             group by m.tree) e
+     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = e.tree offset 0) t),
   batches as (
     insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
