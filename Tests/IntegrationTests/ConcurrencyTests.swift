@@ -16,7 +16,11 @@ struct ConcurrencyTests {
         try queue.insert(calls, "url", "'\(httpbin.url)/delay/1'")
         try queue.waitUntilDone(40)
         let took = TestClock.seconds(since: start)
-        #expect(took >= 10 && took < 12)
+        // How long a call takes is the server's and the machine's affair; that no slot stands idle is the worker's.
+        let inCalls = try queue.number("select sum(total_us) from postrider.results")
+        let idle = took - Double(inCalls) / 1_000_000 / Double(concurrency)
+        #expect(took >= 10 && idle < 2)
+        if Soak.isOn { #expect(took < 12) }
         #expect(try queue.states() == "succeeded \(calls)")
         _ = worker
     }
