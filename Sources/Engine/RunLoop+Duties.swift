@@ -136,7 +136,7 @@ extension RunLoop {
         case .settle:
             treeMarks.settled(
                 to: result.optionalInt64(0, 0), hasMore: result.bool(0, 2), leads: epoch != nil, now: now)
-            if result.int32(0, 1) > 0 { jobsAnnounced() }
+            if result.bool(0, 3) { jobsAnnounced() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
         case .setIdle:

@@ -20,8 +20,22 @@ extension RunLoop {
         case .lost(let error, let tags):
             configuration.log(.connectionLost(session: "jobs", reason: error.description))
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
-        case .notification: break
+        case .notification(let news): heard(news)
         case .retryAt: break
+        }
+    }
+
+    /// News come on the session that claims: what wakes its backend is what runs next.
+    private func heard(_ news: PGNotification) {
+        if news.payload == "abort" {
+            schedule.aborts = 0
+            abortsAnnounced = true
+        } else {
+            jobsAnnounced()
+        }
+        if epoch != nil {
+            schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
+            treeMarks.membersEnded(now: now + Schedule.tendAfterNews)
         }
     }
 
@@ -111,19 +125,8 @@ extension RunLoop {
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             dutiesUnderWay.removeAll()
             dispatcher.pickup.connectionLost()
-        case .notification(let news):
-            if news.payload == "abort" {
-                schedule.aborts = 0
-                abortsAnnounced = true
-            } else {
-                jobsAnnounced()
-            }
-            if epoch != nil {
-                schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
-                treeMarks.membersEnded(now: now)
-            }
-        case .retryAt:
-            break
+        case .notification: break
+        case .retryAt: break
         }
     }
 }

@@ -83,11 +83,11 @@ public final class RunLoop {
         let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
         jobs = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [patience] : []),
+                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [patience, "listen postrider"] : []),
                 prepares: configuration.usesSessions))
         duties = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp + (configuration.usesSessions ? ["listen postrider"] : []),
+                string: configuration.database, setUp: setUp,
                 prepares: configuration.usesSessions))
         callbacks = PGSession(
             PGSession.Configuration(

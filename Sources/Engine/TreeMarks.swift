@@ -7,8 +7,10 @@
 /// for hours that walks over dead rows, so it keeps a distance of 50 times its cost.
 struct TreeMarks {
     static let interval: UInt64 = 100_000_000
-    /// 2 ms between two looks: a batch of thousands ends in hundreds of finishes a second.
+    /// 2 ms between two looks, and 8 times what the last one took, up to 20 ms: a batch of thousands ends in hundreds of finishes
+    /// a second, and a look after each of them took a fifth of its rate.
     static let pause: UInt64 = 2_000_000
+    static let longestPause: UInt64 = 20_000_000
     /// 10 ms before a look at what somebody held: two workers that settle one batch take turns.
     static let patience: UInt64 = 10_000_000
     /// How far back the leader looks each time: between one and two of these.
@@ -50,7 +52,7 @@ struct TreeMarks {
         }
         if isWhole { wholeAt = now + TreeMarks.interval - TreeMarks.pause }
         if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - began)) }
-        restUntil = now + TreeMarks.pause
+        restUntil = now + min(max(TreeMarks.pause, 8 * (now - began)), TreeMarks.longestPause)
         if due != .max { due = max(due, restUntil) }
         if hasMore { due = min(due, now + TreeMarks.patience) }
         if leads { due = min(due, now + TreeMarks.interval) }

@@ -5,13 +5,16 @@
 -- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree, each in
 -- a savepoint of its own, and the one to blame ends as failed.
 create or replace function postrider.settle(
-  p_after bigint, p_is_whole boolean, out latest bigint, out settled int, out has_more boolean)
+  p_after bigint, p_is_whole boolean, out latest bigint, out settled int, out has_more boolean, out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
 as $$
+declare
+  -- A member that becomes ready takes a fresh seq. So may an INSERT beside it; then workers look once too often.
+  v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
   begin
     select d.latest, d.settled into latest, settled from postrider.settle_deltas(p_after, false) d;
@@ -24,8 +27,9 @@ begin
   if p_is_whole then
     perform postrider.drain_trees(10000);
   end if;
+  has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
   has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after));
 end
 $$;
 comment on function postrider.settle(bigint, boolean) is
-  'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, how many trees were looked at, and whether there are more';
+  'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, how many trees were looked at, whether there are more, and whether members became ready';
