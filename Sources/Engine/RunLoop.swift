@@ -83,7 +83,8 @@ public final class RunLoop {
         let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
         jobs = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [patience, "listen postrider"] : []),
+                string: configuration.database,
+                setUp: setUp + (configuration.usesSessions ? [patience, "listen postrider"] : []),
                 prepares: configuration.usesSessions))
         duties = PGSession(
             PGSession.Configuration(

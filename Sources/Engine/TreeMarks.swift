@@ -51,8 +51,9 @@ struct TreeMarks {
             turnAt = now + TreeMarks.stretch
         }
         if isWhole { wholeAt = now + TreeMarks.interval - TreeMarks.pause }
-        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - began)) }
-        restUntil = now + min(max(TreeMarks.pause, 8 * (now - began)), TreeMarks.longestPause)
+        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - min(now, began))) }
+        let cost = min(now - min(now, began), TreeMarks.longestPause)
+        restUntil = now + min(max(TreeMarks.pause, 8 * cost), TreeMarks.longestPause)
         if due != .max { due = max(due, restUntil) }
         if hasMore { due = min(due, now + TreeMarks.patience) }
         if leads { due = min(due, now + TreeMarks.interval) }

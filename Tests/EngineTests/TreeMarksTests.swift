@@ -27,6 +27,17 @@ struct TreeMarksTests {
         #expect(marks.begin(leads: false, now: marks.due).after == 42)
     }
 
+    @Test mutating func `the next look keeps a distance of 8 times the last one's cost, 20 ms at most`() {
+        _ = marks.begin(leads: false, now: 0)
+        marks.settled(to: 1, hasMore: false, leads: false, now: 1_000_000)
+        marks.membersEnded(now: 1_000_000)
+        #expect(marks.due == 9_000_000)
+        _ = marks.begin(leads: false, now: 9_000_000)
+        marks.settled(to: 2, hasMore: false, leads: false, now: 19_000_000)
+        marks.membersEnded(now: 19_000_000)
+        #expect(marks.due == 19_000_000 + TreeMarks.longestPause)
+    }
+
     @Test mutating func `what ended while a look was under way is looked at after it`() {
         _ = marks.begin(leads: false, now: 0)
         marks.membersEnded(now: 10)
