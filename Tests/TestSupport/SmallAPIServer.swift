@@ -8,6 +8,9 @@ public final class SmallAPIServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let process: Int32
+    /// Ends the server when the test process has ended without a word: one that tests share has no other end.
+    private let guardian: Pipe
+    private let guardianPID: Int32
 
     /// Starts it and waits until it takes connections.
     public init() throws {
@@ -20,10 +23,16 @@ public final class SmallAPIServer: Sendable {
                 "--worker-class", "gevent", "--worker-connections", "2000", "--log-level", "error",
                 "--chdir", folder + "/Tests/SmallAPI", "api:app",
             ], output: -1)
+        guardian = try Pipe()
+        guardianPID = try ChildProcess.spawn(
+            ["/bin/sh", "-c", "read -r word || kill -TERM $0", "\(process)"], input: guardian.readEnd, output: -1)
+        guardian.closeReadEnd()
         try TestClock.wait(20, for: "the small API on port \(port)") { TargetServer.isTaken(port) }
     }
 
     deinit {
+        kill(guardianPID, SIGKILL)
+        _ = ChildProcess.wait(for: guardianPID)
         kill(process, SIGTERM)
         _ = ChildProcess.wait(for: process)
     }
