@@ -45,6 +45,26 @@ final class TreeJoinTests {
         _ = worker
     }
 
+    @Test func `a batch that was being joined while its chain failed is skipped with its members, never begun`() throws {
+        try queue.connection.execute("begin")
+        let chain = try queue.insert("kind", "'chain'")
+        try queue.insert("parent_id, url", "\(chain), '\(target.url)/status/404'")
+        let batch = try queue.insert("kind, parent_id", "'batch', \(chain)")
+        try queue.insert("parent_id, url", "\(batch), '\(target.url)/ok/first'")
+        try queue.connection.execute("commit")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin")
+        try other.execute("insert into postrider.jobs (parent_id, url) values (\(batch), '\(target.url)/ok/joined')")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: chain, toBe: "failed")
+        #expect(try queue.state(batch) == "waiting")
+        try other.execute("commit")
+        try queue.wait(for: batch, toBe: "skipped")
+        try queue.wait(until: "select count(*) = 2 from postrider.job_status where parent_id = \(batch) and state = 'skipped'")
+        #expect(target.requests.map(\.path) == ["/status/404"])
+        _ = worker
+    }
+
     @Test func `nothing of a tree runs or is told before the commit, and nothing is left of one rolled back`() throws {
         let worker = try RunningWorker(queue.database)
         try queue.connection.execute("begin")

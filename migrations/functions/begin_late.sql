@@ -8,6 +8,10 @@ declare
   v_state "char";
 begin
   select t.* into v_parent from postrider.trees t join postrider.members m on m.parent_id = t.job_id where m.job_id = p_tree;
+  -- Its parent may have ended instead, while its row was held: then it is ended with the rest below, never begun.
+  if v_parent.state <> 'o' then
+    return;
+  end if;
   v_state := postrider.begin_member(j, v_parent) from postrider.jobs j where j.id = p_tree;
   if v_state is not null then
     perform postrider.members_ended(array[v_parent.job_id], array[p_tree], array[v_state]);

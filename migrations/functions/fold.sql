@@ -34,6 +34,9 @@ begin
   insert into postrider.totals as t (minute, queue, state, jobs)
   select '-infinity', s.queue, s.state, s.jobs from summed s
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
+  -- Who cancelled a call while its worker was being declared lost told nobody.
+  delete from postrider.aborts a
+   where not exists (select from postrider.workers w where w.id = a.worker and w.ended_at is null);
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   perform postrider.tend_cache();
