@@ -45,7 +45,8 @@ final class TreeJoinTests {
         _ = worker
     }
 
-    @Test func `a batch that was being joined while its chain failed is skipped with its members, never begun`() throws {
+    @Test func `a batch that was being joined while its chain failed is skipped with its members, never begun`() throws
+    {
         try queue.connection.execute("begin")
         let chain = try queue.insert("kind", "'chain'")
         try queue.insert("parent_id, url", "\(chain), '\(target.url)/status/404'")
@@ -60,7 +61,8 @@ final class TreeJoinTests {
         #expect(try queue.state(batch) == "waiting")
         try other.execute("commit")
         try queue.wait(for: batch, toBe: "skipped")
-        try queue.wait(until: "select count(*) = 2 from postrider.job_status where parent_id = \(batch) and state = 'skipped'")
+        try queue.wait(
+            until: "select count(*) = 2 from postrider.job_status where parent_id = \(batch) and state = 'skipped'")
         #expect(target.requests.map(\.path) == ["/status/404"])
         _ = worker
     }
