@@ -135,8 +135,8 @@ extension RunLoop {
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
         case .settle:
             treeMarks.settled(
-                to: result.optionalInt64(0, 0), hasMore: result.bool(0, 2), leads: epoch != nil, now: now)
-            if result.bool(0, 3) { jobsAnnounced() }
+                to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)
+            if result.bool(0, 2) { jobsAnnounced() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
         case .setIdle:

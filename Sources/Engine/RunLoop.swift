@@ -186,32 +186,9 @@ public final class RunLoop {
 
     /// Tells the poller what the sessions and the agent want to wait for.
     private func watchSockets() throws(ReactorError) {
-        let wanted = jobs.interest
-        if wanted != jobsInterest {
-            if let wanted {
-                try poller.set(
-                    wanted.descriptor, token: Token.jobs | wanted.generation, read: wanted.read, write: wanted.write)
-            }
-            jobsInterest = wanted
-        }
-        let alsoWanted = duties.interest
-        if alsoWanted != dutiesInterest {
-            if let alsoWanted {
-                try poller.set(
-                    alsoWanted.descriptor, token: Token.duties | alsoWanted.generation, read: alsoWanted.read,
-                    write: alsoWanted.write)
-            }
-            dutiesInterest = alsoWanted
-        }
-        let thirdWanted = callbacks.interest
-        if thirdWanted != callbacksInterest {
-            if let thirdWanted {
-                try poller.set(
-                    thirdWanted.descriptor, token: Token.callbacks | thirdWanted.generation, read: thirdWanted.read,
-                    write: thirdWanted.write)
-            }
-            callbacksInterest = thirdWanted
-        }
+        try watch(jobs.interest, &jobsInterest, Token.jobs)
+        try watch(duties.interest, &dutiesInterest, Token.duties)
+        try watch(callbacks.interest, &callbacksInterest, Token.callbacks)
         var failure: ReactorError?
         agent.drainSocketChanges { change in
             if change.isRemoval { return poller.remove(change.descriptor) }
@@ -224,6 +201,18 @@ public final class RunLoop {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Tells the poller what a session wants to wait for, if that is not what it knows.
+    private func watch(
+        _ wanted: PGSessionInterest?, _ known: inout PGSessionInterest?, _ kind: UInt64
+    ) throws(ReactorError) {
+        guard wanted != known else { return }
+        if let wanted {
+            try poller.set(
+                wanted.descriptor, token: kind | wanted.generation, read: wanted.read, write: wanted.write)
+        }
+        known = wanted
     }
 
     /// Poller tokens: a kind, and behind it the generation of a session's socket or the descriptor of an agent's.

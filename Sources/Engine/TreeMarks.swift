@@ -50,9 +50,9 @@ struct TreeMarks {
             (trailing, recent) = (recent, latest)
             turnAt = now + TreeMarks.stretch
         }
+        let cost = now - min(now, began)
         if isWhole { wholeAt = now + TreeMarks.interval - TreeMarks.pause }
-        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * (now - min(now, began))) }
-        let cost = min(now - min(now, began), TreeMarks.longestPause)
+        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * cost) }
         restUntil = now + min(max(TreeMarks.pause, 8 * cost), TreeMarks.longestPause)
         if due != .max { due = max(due, restUntil) }
         if hasMore { due = min(due, now + TreeMarks.patience) }

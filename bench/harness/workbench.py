@@ -117,14 +117,15 @@ class Database:
             " and backend_type = 'client backend'")
         return [row[0] for row in rows]
 
-    def await_finished(self, wanted: int, worker: Process, limit_s: float = 60) -> None:
-        """Returns once `wanted` jobs of this run are finished with their results stored."""
+    def await_finished(self, wanted: int, worker: Process, limit_s: float = 60, every_s: float = 0.005) -> int:
+        """How many jobs of this run are finished with their results stored, at the first look that finds `wanted`."""
         deadline = time.monotonic() + limit_s
         while (finished := self.finished()) < wanted:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{worker.name}: {finished} of {wanted} results after {limit_s:.0f} s")
             worker.check()
-            time.sleep(0.005)
+            time.sleep(every_s)
+        return finished
 
     def finished(self) -> int:
         """Jobs of this run that are finished with their results stored."""

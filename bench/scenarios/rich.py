@@ -2,12 +2,10 @@
 """Rich: what does a job cost that has a service, and one that the cache serves?"""
 
 import argparse
-import time
 
 from contenders import Contender
 from harness.meter import Usage
-from harness.process import Process
-from harness.workbench import Database, Workbench
+from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
 EVERY_S = 0.05  # a look counts the results, so more of them would be felt
@@ -68,9 +66,9 @@ class Rich(Scenario):
             asked = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency) as worker:
                 meter = bench.meter(worker, database)
-                begun = _await_results(database, worker, 1)
+                begun = database.await_finished(1, worker, RUN_LIMIT_S, EVERY_S)
                 first = meter.read()
-                _await_results(database, worker, jobs)
+                database.await_finished(jobs, worker, RUN_LIMIT_S, EVERY_S)
                 usage = Usage.between(first, meter.read())
             if (kept := database.kept()) != jobs:
                 raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
@@ -83,14 +81,3 @@ class Rich(Scenario):
             "postgres_cpu_us_per_job": usage.postgres / (jobs - begun) * 1e6,
             "other_cpu_percent": usage.other / usage.seconds * 100,
         }
-
-
-def _await_results(database: Database, worker: Process, wanted: int) -> int:
-    """How many results there are at the first look that finds so many."""
-    deadline = time.monotonic() + RUN_LIMIT_S
-    while (finished := database.finished()) < wanted:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{worker.name}: {finished} of {wanted} results after {RUN_LIMIT_S} s")
-        worker.check()
-        time.sleep(EVERY_S)
-    return finished

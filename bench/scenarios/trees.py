@@ -5,8 +5,7 @@ import argparse
 import time
 
 from contenders import Contender
-from harness.process import Process
-from harness.workbench import Database, Workbench
+from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
 EVERY_S = 0.05  # a look counts the results, so more of them would be felt
@@ -75,7 +74,7 @@ class Trees(Scenario):
             database.settle()
             rows = jobs + (jobs // size if size else 0)
             with bench.worker(contender, database, self.options.concurrency) as worker:
-                _await_results(database, worker, rows)
+                database.await_finished(rows, worker, RUN_LIMIT_S, EVERY_S)
             if (kept := database.kept()) != jobs:
                 raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
             per_s = database.value(
@@ -97,19 +96,10 @@ class Trees(Scenario):
             bench.stamps.clear()
             database.session.execute(
                 contender.load_chain_sql, {"url": bench.stamps.base_url + "/stamp/", "count": count})
-            _await_results(database, worker, count + 1)
+            database.await_finished(count + 1, worker, RUN_LIMIT_S, EVERY_S)
             arrived = bench.stamps.arrivals()
             took = dict(database.session.execute(
                 "select j.position, a.total_ms::float8 from postrider.attempts a"
                 " join postrider.job_status j on j.id = a.job_id where j.parent_id is not null").fetchall())
         return sorted(
             (arrived[n + 1] - arrived[n]) / 1e6 - took[n + 1] for n in range(count // 10, count - 1))
-
-
-def _await_results(database: Database, worker: Process, wanted: int) -> None:
-    deadline = time.monotonic() + RUN_LIMIT_S
-    while (finished := database.finished()) < wanted:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{worker.name}: {finished} of {wanted} results after {RUN_LIMIT_S} s")
-        worker.check()
-        time.sleep(EVERY_S)

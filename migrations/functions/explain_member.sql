@@ -23,7 +23,7 @@ begin
   select * into v_parent from postrider.trees t where t.job_id = v_member.parent_id;
   if v_parent.state = 'w' then
     return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s).', p_job.id,
-      case v_parent.kind when 'b' then 'batch' else 'chain' end, v_member.parent_id, v_member.parent_id);
+      postrider.kind_name(v_parent.kind), v_member.parent_id, v_member.parent_id);
   elsif v_parent.kind = 'b' and v_parent.max_parallel is null then
     return format('Job %s is waiting: it has just joined batch %s and is let go in a moment.', p_job.id, v_member.parent_id);
   elsif v_parent.kind = 'b' then

@@ -15,7 +15,7 @@ begin
       hint = 'Insert the batch or chain first and give its id.';
   elsif v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005', schema = 'postrider', table = 'jobs', column = 'parent_id',
-      message = format('jobs.parent_id: %s %s has ended (%s)', case v_tree.kind when 'b' then 'batch' else 'chain' end,
+      message = format('jobs.parent_id: %s %s has ended (%s)', postrider.kind_name(v_tree.kind),
         p_parent, postrider.state_name(v_tree.state)),
       hint = 'Members can join until it has ended; insert a new one.';
   end if;

@@ -47,7 +47,7 @@ begin
                           where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.name = j.name and k.id <> j.id))
        limit 1;
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'name',
-        message = format('jobs.name: %s %s has a member named %s already', case v_place.kind when 'c' then 'chain' else 'batch' end,
+        message = format('jobs.name: %s %s has a member named %s already', postrider.kind_name(v_place.kind),
           v_place.parent_id, quote_ident(v_place.name)),
         hint = 'Names are unique among siblings; templates refer to them.';
     end if;
@@ -61,7 +61,7 @@ begin
     if found or i = 20 then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
         message = format('jobs.position: %s %s has a member at position %s already',
-          case v_place.kind when 'c' then 'chain' else 'batch' end, v_place.parent_id, v_place.position),
+          postrider.kind_name(v_place.kind), v_place.parent_id, v_place.position),
         hint = 'Leave it out for the next free one.';
     end if;
   end loop;

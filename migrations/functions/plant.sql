@@ -59,7 +59,7 @@ begin
     end if;
     if v_group.lowest <= v_tree.reached then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
-        message = format('jobs.position: %s %s has come past position %s', case v_tree.kind when 'b' then 'batch' else 'chain' end,
+        message = format('jobs.position: %s %s has come past position %s', postrider.kind_name(v_tree.kind),
           v_group.parent_id, v_group.lowest),
         hint = 'Leave it out for the next free one.';
     end if;

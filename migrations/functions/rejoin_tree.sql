@@ -14,7 +14,7 @@ begin
   select * into v_tree from postrider.trees t where t.job_id = p_parent for key share;
   if v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005',
-      message = format('job %s belongs to %s %s, which has ended', p_job, case v_tree.kind when 'b' then 'batch' else 'chain' end, p_parent),
+      message = format('job %s belongs to %s %s, which has ended', p_job, postrider.kind_name(v_tree.kind), p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
   elsif v_tree.expires_at <= now() then
     raise exception using errcode = 'PR005', message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),

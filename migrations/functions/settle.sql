@@ -5,7 +5,7 @@
 -- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree, each in
 -- a savepoint of its own, and the one to blame ends as failed.
 create or replace function postrider.settle(
-  p_after bigint, p_is_whole boolean, out latest bigint, out settled int, out has_more boolean, out has_ready boolean)
+  p_after bigint, p_is_whole boolean, out latest bigint, out has_more boolean, out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -17,12 +17,12 @@ declare
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
   begin
-    select d.latest, d.settled into latest, settled from postrider.settle_deltas(p_after, false) d;
+    latest := postrider.settle_deltas(p_after, false);
   exception when others then
     if left(sqlstate, 2) in ('40', '53', '55', '57', '58') then
       raise;
     end if;
-    select d.latest, d.settled into latest, settled from postrider.settle_deltas(p_after, true) d;
+    latest := postrider.settle_deltas(p_after, true);
   end;
   if p_is_whole then
     perform postrider.drain_trees(10000);
@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider.settle(bigint, boolean) is
-  'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, how many trees were looked at, whether there are more, and whether members became ready';
+  'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, whether there are more, and whether members became ready';

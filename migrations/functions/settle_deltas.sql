@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.settle_deltas(
-  p_after bigint, p_is_careful boolean, out latest bigint, out settled int)
+  p_after bigint, p_is_careful boolean, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -9,7 +9,6 @@ as $$
 declare
   v_sum record;
 begin
-  settled := 0;
   for v_sum in
     with gone as (
       delete from postrider.tree_deltas d
@@ -24,7 +23,6 @@ begin
      order by g.tree_id desc, g.run
   loop
     latest := greatest(latest, v_sum.latest);
-    settled := settled + 1;
     if exists (select from postrider.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o') then
       perform postrider.expand_tree(v_sum.tree_id);
     end if;

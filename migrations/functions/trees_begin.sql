@@ -11,7 +11,7 @@ begin
   if not exists (select from postrider.members m where m.parent_id = new.job_id)
      and exists (select from postrider.jobs j where j.id = new.job_id and j.each is null) then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'kind',
-      message = format('jobs.kind: %s %s has no members', case new.kind when 'b' then 'batch' else 'chain' end, new.job_id),
+      message = format('jobs.kind: %s %s has no members', postrider.kind_name(new.kind), new.job_id),
       hint = 'Insert its members in the same transaction, with its id as parent_id.';
   end if;
   if new.parent_id is null then
