@@ -17,7 +17,10 @@ extension RunLoop {
                 isListening: dispatcher.pickup.isListening, into: &parameters)
             send(.beat, StoreStatement.beat)
         }
-        if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval) {
+        // News that come while an answer is on its way are seen to when it is there.
+        if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval),
+            !dutiesUnderWay.contains(.takeAborts)
+        {
             abortsAnnounced = false
             StoreCalls.worker(worker, into: &parameters)
             send(.takeAborts, StoreStatement.takeAborts)
@@ -118,6 +121,7 @@ extension RunLoop {
             if !result.bool(0, 0) && !isLeaving { enlist() }
         case .takeAborts:
             for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
+            if abortsAnnounced { schedule.aborts = now }
         case .lead:
             let held = result.optionalInt64(0, 0)
             if (held == nil) != (epoch == nil) {

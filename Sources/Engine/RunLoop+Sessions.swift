@@ -99,6 +99,8 @@ extension RunLoop {
         if !lost.isEmpty { configuration.log(.leasesLost(jobs: lost.count)) }
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
+        // What was told while nobody listened waits in the table.
+        abortsAnnounced = true
         // The answer of a look that was under way is not heard: it was sent for the old number.
         treeMarks.membersEnded(now: now)
     }
@@ -110,6 +112,7 @@ extension RunLoop {
             configuration.log(.connected(session: "duties"))
             schedule = Schedule()
             treeMarks.membersEnded(now: now)
+            abortsAnnounced = true
             dispatcher.lookout = Lookout()
             jobsAnnounced()
         case .result(let tag, let result):
