@@ -12,6 +12,11 @@ struct BadInputTests {
         ("url", "method", "'GET'"), ("url", "url", "null"), ("url", "url", "''"), ("url", "url", "'ftp://h/'"),
         ("url", "url", "'http:///x'"), ("url", "url", "'h/x'"), ("url", "url", "E'http://h/\\r\\nX: 1'"),
         ("url", "url", "'http://h/a b'"), ("url", "url", "'http://h:70000/'"), ("url", "url", "'file:///etc/passwd'"),
+        ("url", "url", "'http://h/a' || chr(92) || 'b'"), ("url", "url", "'http://a@b@h/'"),
+        ("url", "url", "'http://h' || chr(92)"),
+        ("body", "url, body, method", "\(good), 'a', 'HEAD'"),
+        ("body_form", "url, body_form, method", "\(good), '{}', 'HEAD'"),
+        ("tag", "url, tag", "\(good), repeat('a', 401)"), ("each", "url, each", "\(good), '[]'"),
         ("url", "url", "'httpx://h/'"), ("url", "url", "'http://h/' || repeat('a', 8000)"),
         ("headers", "url, headers", "\(good), '{\"X\": \"a\\r\\nY: b\"}'"),
         ("headers", "url, headers", "\(good), '{\"X\\nY\": \"a\"}'"),
@@ -91,6 +96,37 @@ struct BadInputTests {
         #expect(error.message.hasPrefix("jobs.url: "))
         #expect(!"\(error.message) \(error.detail ?? "") \(error.hint ?? "")".contains("geheim"))
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test(arguments: [
+        ("url", "url", "'http://h/{{a.body'"), ("name", "url, name", "'http://h/', 'prev'"),
+        ("body_json", "url, body_json", "'http://h/', '{\"a\": \"{{a..b}}\"}'"),
+    ])
+    func `the row of a member is held to the rules of templates`(column: String, columns: String, values: String) throws
+    {
+        let queue = try TestQueue()
+        try queue.connection.execute("begin")
+        let batch = try queue.insert("kind", "'batch'")
+        let error = try #require(throws: PGError.self) {
+            try queue.insert("parent_id, \(columns)", "\(batch), \(values)")
+        }
+        #expect(error.sqlState == SQLState(rawValue: "PR001") && error.column == column, "\(error)")
+    }
+
+    @Test func `a job is never changed or removed by hand`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url", "'http://h/'")
+        for statement in [
+            "update postrider.jobs set url = 'http://g/'", "delete from postrider.jobs", "truncate postrider.jobs",
+        ] {
+            let error = try #require(throws: PGError.self) { try queue.connection.execute(statement) }
+            #expect(error.sqlState == SQLState(rawValue: "PR007"))
+        }
+        #expect(try queue.text("select postrider.cancel(id => \(id))::text") == "true")
+        #expect(try queue.text("select postrider.explain(\(id))")?.contains("cancelled before it was called") == true)
+        let other = try queue.insert("url", "'http://h/'")
+        try queue.connection.execute("select postrider.reschedule(\(other), now() + interval '1 h', 4)")
+        #expect(try queue.state(other) == "scheduled")
     }
 
     @Test(arguments: [

@@ -19,18 +19,18 @@ struct ConcurrencyTests {
         // How long a call takes is the server's and the machine's affair; that no slot stands idle is the worker's.
         let inCalls = try queue.number("select sum(total_us) from postrider.results")
         let idle = took - Double(inCalls) / 1_000_000 / Double(concurrency)
-        #expect(took >= 10 && idle < 2)
+        #expect(took >= 10 && idle < Soak.seconds(2))
         if Soak.isOn { #expect(took < 12) }
         #expect(try queue.states() == "succeeded \(calls)")
         _ = worker
     }
 
-    @Test func `8 calls of 5 s do not delay the fast ones beside them`() throws {
+    @Test func `8 calls that never end do not delay the fast ones beside them`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64)
         try worker.wait(for: "enlisted")
-        try queue.insert(8, "url", "'\(target.url)/wait/5000/' || i")
+        try queue.insert(8, "url", "'\(target.url)/hang/' || i")
         try TestClock.wait(5, for: "8 slow calls") { target.underWay == 8 }
         for turn in 1...30 {
             try queue.insert(20, "url", "'\(target.url)/wait/10/\(turn)/' || i")
@@ -42,9 +42,9 @@ struct ConcurrencyTests {
             select coalesce(max(extract(epoch from r.started_at - j.created_at) * 1000), 0)::bigint
             from postrider.results r join postrider.jobs j on j.id = r.job_id
             """
-        #expect(try queue.number(slowest) < 1000)
-        try queue.waitUntilDone(10)
-        #expect(try queue.states() == "succeeded 608")
+        #expect(try queue.number(slowest) < Int64(Soak.seconds(1) * 1000))
+        #expect(try queue.number("select postrider.cancel_all()") == 8)
+        #expect(try queue.states() == "cancelled 8, succeeded 600")
         _ = worker
     }
 }

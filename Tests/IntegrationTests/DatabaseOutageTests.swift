@@ -48,7 +48,7 @@ struct DatabaseOutageTests {
             let started = TestClock.now
             let after = target.requests.count
             try TestClock.wait(10, for: "calls after the start") { target.requests.count > after }
-            #expect(TestClock.seconds(since: started) < 10)
+            #expect(TestClock.seconds(since: started) < Soak.seconds(10))
             let connection = try PGConnection(cluster.connectionString())
             let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
             try TestClock.wait(60, for: "no job left") { try connection.query(left).int64(0, 0) == 0 }

@@ -29,7 +29,7 @@ struct KilledWorkerTests {
         for number in 1...64 {
             let calls = target.requests("/lost/\(number)")
             #expect(calls.count == 2)
-            #expect(try #require(calls.last).arrivedAt - killed < 15_000_000_000)
+            #expect(try #require(calls.last).arrivedAt - killed < Soak.nanoseconds(15))
         }
         #expect(try queue.number("select count(*) from postrider.results where worker = \(dead)") == 0)
         #expect(

@@ -39,8 +39,8 @@ struct LargeInsertTests {
         }
         inserter.join()
         #expect(probes > 5)
-        #expect(slowestInsert < 1)
-        #expect(slowestRun < 5)
+        #expect(slowestInsert < Soak.seconds(1))
+        #expect(slowestRun < Soak.seconds(5))
         #expect(
             try queue.number("select count(*) from postrider.results where state = 's'") == Int64(count + probes + 1))
         #expect(try queue.number("select count(*) from postrider.ready") == 0)

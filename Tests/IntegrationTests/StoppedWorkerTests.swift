@@ -15,7 +15,7 @@ struct StoppedWorkerTests {
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         let asked = TestClock.now
         #expect(worker.end(SIGTERM) == 0)
-        #expect(TestClock.seconds(since: asked) < 4)
+        #expect(TestClock.seconds(since: asked) < Soak.seconds(4))
         #expect(target.requests.count == 8)
         #expect(try queue.states() == "ready 42, succeeded 8")
         #expect(
@@ -31,7 +31,7 @@ struct StoppedWorkerTests {
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         let asked = TestClock.now
         #expect(worker.end(SIGTERM) == 0)
-        #expect(TestClock.seconds(since: asked) < 3)
+        #expect(TestClock.seconds(since: asked) < Soak.seconds(3))
         #expect(worker.count(of: "handed_back") == 1)
         #expect(
             try queue.number("select count(*) from postrider.job_status where attempt = 0 and error_code is null") == 8)
@@ -54,7 +54,7 @@ struct StoppedWorkerTests {
         #expect(worker.isRunning)
         let asked = TestClock.now
         #expect(worker.end(SIGINT) == 0)
-        #expect(TestClock.seconds(since: asked) < 2)
+        #expect(TestClock.seconds(since: asked) < Soak.seconds(2))
         #expect(["ready", "scheduled"].contains(try queue.state(id)))
     }
 
@@ -79,7 +79,7 @@ struct StoppedWorkerTests {
         try queue.wait(
             15, until: "select owner <> \(owner) and until > now() from postrider.leases where name = 'leader'")
         try TestClock.wait(15, for: "second calls") { target.requests.count == 16 }
-        #expect(TestClock.seconds(since: stopped) < 15)
+        #expect(TestClock.seconds(since: stopped) < Soak.seconds(15))
         try queue.waitUntilDone(5)
         #expect(try queue.number("select count(*) from postrider.results where worker = \(owner)") == 0)
 

@@ -93,7 +93,7 @@ struct TemplateTests {
                     "name, method, url, body_parts",
                     #"'parts', 'POST', '\#(url)', '[{"name": "p", "content": "{{a.body.json.s}}"}]'"#
                 ),
-                ("name, url", #"'prev', '\#(url)/{{prev.body.form.p}}'"#),
+                ("name, url", #"'before', '\#(url)/{{prev.body.form.p}}'"#),
             ])
         try queue.wait(for: ids[0], toBe: "succeeded")
         func found(_ step: Int, _ path: String) throws -> String? {

@@ -42,7 +42,7 @@ final class TreeLifeTests {
         try TestClock.wait(10, for: "the end of the calls") { target.underWay == 0 }
         for request in target.requests where request.path.hasPrefix("/hang") {
             #expect(request.isAborted)
-            #expect(try #require(request.endedAt) - cancelled < 1_000_000_000)
+            #expect(try #require(request.endedAt) - cancelled < Soak.nanoseconds(1))
         }
         try waitUntilDrained()
         #expect(
@@ -74,6 +74,30 @@ final class TreeLifeTests {
             try queue.number("select failed_job_id from postrider.job_status where id = \(waiting.id)")
                 == waiting.members[1].id)
         try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
+        _ = worker
+    }
+
+    @Test func `a chain does not go on past a step that was cancelled while the one before was ending`()
+        throws
+    {
+        var chain = TreePlan.chain([call("/ok/1"), call("/ok/2"), call("/ok/3")])
+        try chain.insert(into: queue)
+        let other = try PGConnection(queue.database)
+        // As finish does: the chain's row is held, while a person cancels the step that is next.
+        try queue.connection.execute("begin; select from postrider.trees where job_id = \(chain.id) for update")
+        try other.execute("select postrider.cancel(\(chain.members[1].id))")
+        try queue.connection.execute(
+            """
+            select postrider.settle_tree(\(chain.id), t.run, p_finished => 1, p_succeeded => 1)
+            from postrider.trees t where t.job_id = \(chain.id);
+            commit
+            """)
+        #expect(try queue.state(chain.members[2].id) == "waiting")
+        #expect(try queue.state(chain.members[1].id) == "cancelled")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: chain.id, toBe: "failed")
+        #expect(try queue.state(chain.members[2].id) == "skipped")
+        #expect(target.requests("/ok/3").isEmpty)
         _ = worker
     }
 

@@ -25,16 +25,17 @@ public enum TestClock {
         public let description: String
     }
 
-    /// Looks every 10 ms until the condition holds.
+    /// Looks every 10 ms until the condition holds, for as long as `Soak.seconds` says.
     ///
     /// - Throws: `Timeout` when it never did.
     public static func wait(
         _ seconds: Double, for what: @autoclosure () -> String, until condition: () throws -> Bool
     ) throws {
         let start = now
+        let limit = Soak.seconds(seconds)
         while try !condition() {
-            guard self.seconds(since: start) < seconds else {
-                throw Timeout(description: "after \(seconds) s still not: \(what())")
+            guard self.seconds(since: start) < limit else {
+                throw Timeout(description: "after \(limit) s still not: \(what())")
             }
             sleep(milliseconds: 10)
         }

@@ -32,11 +32,13 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_is_good boolean;
   v_fence bigint;
   v_commit text := current_setting('synchronous_commit');
 begin
-  if not pg_try_advisory_xact_lock_shared(1886351474, p_worker)
-     or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
+  -- In two steps: the look at the row must not be older than the lock.
+  v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if not v_is_good or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
     raise exception using errcode = 'PR008', message = format('worker %s has been declared lost', p_worker),
       hint = 'Register again; the leases of this worker are void.';
   end if;

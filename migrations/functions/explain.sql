@@ -28,8 +28,11 @@ begin
       case v_result.state when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'was cancelled'
         when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
       to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
-      coalesce(format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error),
-               format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)))
+      case when v_result.error_code is not null
+             then format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error)
+           when v_result.status_code is not null
+             then format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)
+           when v_result.error is not null then format(': %s', v_result.error) end)
       || coalesce((
            select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)
              from postrider.callback_faults f where f.job_id = explain.id order by f.id desc limit 1), '');

@@ -51,6 +51,8 @@ begin
     (cardinality(p_job.backoff) not between 1 and 100 or array_ndims(p_job.backoff) > 1
        or exists (select from unnest(p_job.backoff) b where b is null or b < interval '0' or b > interval '30 days'),
      'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
+    (length(p_job.tag) > 400,
+     'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
     (p_job.delivery not in ('at_least_once', 'at_most_once'),
      'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
     (p_job.on_duplicate not in ('error', 'skip'),
@@ -149,6 +151,10 @@ begin
     (num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 1,
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json' else 'body_form' end,
      'there is more than one body', 'Give at most one of body, body_json, body_form, body_parts.'),
+    (p_job.method = 'HEAD' and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 0,
+     case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
+          when p_job.body_form is not null then 'body_form' else 'body_parts' end,
+     'a HEAD request has no body', 'Leave it out, or choose another method.'),
     (jsonb_typeof(p_job.body_form) <> 'object',
      'body_form', 'must be an object', 'Like {"name": "ada", "tags": ["a", "b"]}.'),
     (isempty(p_job.ok_statuses) or not p_job.ok_statuses <@ '{[100,600)}'::int4multirange,

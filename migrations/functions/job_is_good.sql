@@ -7,7 +7,7 @@ language sql immutable parallel safe
 as $$
   select p_job.kind = 'request' and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
      and (p_service.name is not null or p_job.service is null)
-     and p_job.url !~ '[^!-~]' and octet_length(p_job.url) between 1 and 4000
+     and p_job.url !~ '[^]!-[^-~]' and octet_length(p_job.url) between 1 and 4000
      and case when p_job.url like 'http://%' or p_job.url like 'https://%'
               then postrider.host_is_plain(split_part(p_job.url, '/', 3))
               else p_service.base_url is not null and length(p_service.base_url) < 4000
@@ -30,7 +30,8 @@ as $$
              and p_job.headers::text !~* '"(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-[^"]*)":')
      and (p_job.query is null
           or jsonb_typeof(p_job.query) = 'object' and not jsonb_path_exists(p_job.query, 'strict $.* ? (@.type() == "object" || @.type() == "array")'))
-     and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) < 2
+     and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) <= (p_job.method <> 'HEAD')::int
+     and (length(p_job.tag) > 400) is not true
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object')
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
@@ -40,7 +41,7 @@ as $$
      and num_nonnulls(
            p_job.backoff, p_job.dedupe_key, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.download_to, p_job.sha256,
-           p_job.paginate, p_job.run_if, p_job.max_parallel) = 0
+           p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each) = 0
 $$;
 comment on function postrider.job_is_good(postrider.jobs, postrider.services) is
   'private: whether a job with its service (all null without one) is good at first sight; false says nothing, job_defect decides';

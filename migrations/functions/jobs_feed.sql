@@ -122,6 +122,11 @@ begin
       for v_job in
         select n.* from new_rows n left join postrider.services s on s.name = n.service
          where postrider.job_is_good(row(n.*)::postrider.jobs, s) is not true
+            -- What a row that is good at first sight may still do wrong in a batch or chain.
+            or n.parent_id is not null
+               and (n.name in ('prev', 'item', 'results')
+                    or postrider.job_is_templated(row(n.*)::postrider.jobs)
+                       and (select d.column_name from postrider.job_template_defect(row(n.*)::postrider.jobs) d) is not null)
             or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
             or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop

@@ -8,8 +8,8 @@ begin
     hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id).';
 end
 $$;
-comment on function postrider.jobs_keep() is 'private: statement trigger of jobs; refuses UPDATE and DELETE';
+comment on function postrider.jobs_keep() is 'private: statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
 
 create or replace trigger jobs_keep
-  before update or delete on postrider.jobs
+  before update or delete or truncate on postrider.jobs
   for each statement execute function postrider.jobs_keep();

@@ -39,6 +39,18 @@ begin
         where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.is_waiting);
       return;
     end if;
+    if p_tree.kind = 'c' and exists (
+         select from postrider.members m
+          where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.position < let_go.reached and not m.is_waiting
+            and (exists (select from postrider.results r where r.job_id = m.job_id and r.state in ('f', 'u', 'e', 'c') offset 0)
+                 or exists (select from postrider.outcomes o where o.job_id = m.job_id and o.state in ('f', 'u', 'e', 'c') offset 0)))
+    then
+      -- Cancelled while it waited, and the delta that tells of it is on its way: the chain is not to go on past it.
+      update postrider.members m set is_waiting = true where m.job_id = v_id;
+      reached := p_tree.reached;
+      is_blocked := true;
+      return;
+    end if;
     released := 1;
     select * into v_job from postrider.jobs j where j.id = v_id;
     v_end := postrider.begin_member(v_job, p_tree);

@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.reschedule(id bigint, run_at timestamptz default null, priority smallint default null)
+-- smallint once, which a plain 4 in SQL does not fit.
+drop function if exists postrider.reschedule(bigint, timestamptz, smallint);
+create or replace function postrider.reschedule(id bigint, run_at timestamptz default null, priority int default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -20,6 +22,10 @@ begin
     raise exception using errcode = 'PR001', column = 'priority',
       message = format('priority: %s is out of range', reschedule.priority),
       hint = 'Give -100 to 100; low is -4, normal 0, high 4.';
+  end if;
+  if not isfinite(reschedule.run_at) then
+    raise exception using errcode = 'PR001', column = 'run_at', message = 'run_at: must be a point in time',
+      hint = 'Give now() to run it at once.';
   end if;
   if v_job.kind <> 'request' then
     raise exception using errcode = 'PR005', message = format('job %s is a %s', reschedule.id, v_job.kind),
@@ -55,5 +61,5 @@ begin
           v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed);
 end
 $$;
-comment on function postrider.reschedule(bigint, timestamptz, smallint) is
+comment on function postrider.reschedule(bigint, timestamptz, int) is
   'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track';

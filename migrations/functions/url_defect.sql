@@ -20,6 +20,9 @@ begin
   elsif p_url ~ '[^\x01-\x7f]' then
     reason := 'holds a character outside ASCII';
     hint := 'Percent-encode it; write an international host name in its xn-- form.';
+  elsif strpos(p_url, chr(92)) > 0 then
+    reason := 'holds a backslash';
+    hint := 'Write / between segments; in a query, percent-encode it as %5C.';
   elsif p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
     reason := 'has no scheme';
   elsif p_url !~* '^https?:' then
@@ -29,6 +32,11 @@ begin
     reason := 'has no host';
   else
     v_authority := substring(p_url from '^[A-Za-z]+://([^/?#]*)');
+    if v_authority like '%@%@%' then
+      reason := 'has more than one @ before its host';
+      hint := 'Percent-encode an @ in a user or password as %40.';
+      return;
+    end if;
     v_authority := regexp_replace(v_authority, '^.*@', '');
     if v_authority !~ '^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$' then
       reason := 'has a host that cannot be called';

@@ -13,9 +13,10 @@ enum JobCommands {
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
-            let sentence = try call("select postrider.explain($1)", arguments, connection).optionalText(0, 0)
-            guard let sentence else { return missing(arguments.operands[0]) }
-            Terminal.write(Terminal.harmless(sentence) + "\n")
+            let answer = try call(
+                "select postrider.explain(j.id) from postrider.jobs j where j.id = $1", arguments, connection)
+            guard answer.rowCount > 0 else { return missing(arguments.operands[0]) }
+            Terminal.write(Terminal.harmless(answer.text(0, 0)) + "\n")
             return .clean
         })
 
