@@ -62,13 +62,13 @@ PY
 say 'worker dev: a private PostgreSQL, migrated, with a worker beside it'
 mkdir "$scratch/files"
 start "$worker" dev --concurrency 8 --files "$scratch/files" --log-format json >"$scratch/dev.out" 2>"$scratch/worker.log"
-for _ in {1..300}; do
+for _ in {1..900}; do
     database=$(sed -n "s/^ *psql '\(.*\)'$/\1/p" "$scratch/dev.out")
     [[ -n $database ]] && break
     kill -0 "${children[0]}" 2>/dev/null || { echo 'demo: worker dev has ended' >&2; exit 1; }
     sleep 0.1
 done
-[[ -n $database ]] || { echo 'demo: worker dev is not up after 30 s' >&2; exit 1; }
+[[ -n $database ]] || { echo 'demo: worker dev is not up after 90 s' >&2; exit 1; }
 cat "$scratch/dev.out"
 psql=$(printf '%s\n' /usr/lib/postgresql/*/bin/psql | sort -V | tail -1)
 [[ -x $psql ]] || psql=psql
@@ -81,13 +81,13 @@ say 'Four jobs; the API is still down: each try ends with a reason and is made a
 query "
 begin;
 insert into postrider.jobs (tag, url, query, max_attempts, backoff)
-values ('get', '$api/get', '{\"hello\": \"world\"}', 100, '{300 ms}');
+values ('get', '$api/get', '{\"hello\": \"world\"}', 1000, '{300 ms}');
 insert into postrider.jobs (tag, url, max_attempts, backoff)
 values ('refused', 'http://127.0.0.1:$closed/', 2, '{100 ms}');
 insert into postrider.jobs (tag, url, run_at) values ('later', '$api/get', now() + interval '1 h');
 insert into postrider.jobs (tag, url, run_at) values ('never', '$api/get', now() + interval '1 h');
 commit;"
-until_true 10 'a try of get was refused' \
+until_true 60 'a try of get was refused' \
     "select count(*) > 0 from postrider.attempts a join postrider.jobs j on j.id = a.job_id where j.tag = 'get'"
 show "select j.tag, a.attempt, a.error_code, a.error
       from postrider.attempts a join postrider.jobs j on j.id = a.job_id where j.tag = 'get' order by a.attempt"
@@ -97,7 +97,7 @@ show "select s.tag, s.state, postrider.explain(s.id) from postrider.job_status s
 say "Now httpbin starts at $api, and the waiting job succeeds"
 start .postrider/venv/bin/python -m gunicorn --bind "127.0.0.1:$port" --worker-class gevent --log-level error \
     --worker-tmp-dir "$scratch" httpbin:app >"$scratch/httpbin.log" 2>&1
-until_true 20 'get has succeeded' "select state = 'succeeded' from postrider.job_status where tag = 'get'"
+until_true 60 'get has succeeded' "select state = 'succeeded' from postrider.job_status where tag = 'get'"
 
 say 'Six more jobs'
 query "
@@ -109,7 +109,7 @@ insert into postrider.jobs (tag, url) values ('missing', '$api/status/404');
 insert into postrider.jobs (tag, url, timeout, max_attempts) values ('slow', '$api/delay/5', interval '500 ms', 1);
 insert into postrider.jobs (tag, url) values ('abort', '$api/delay/10');
 commit;"
-until_true 10 'abort is running' "select state = 'running' from postrider.job_status where tag = 'abort'"
+until_true 60 'abort is running' "select state = 'running' from postrider.job_status where tag = 'abort'"
 
 say 'A service, and jobs that ask more of their answers: a shape, a part of the JSON, the cache, a file'
 query "
@@ -155,7 +155,7 @@ commit;" >/dev/null
 say 'Cancel one job that runs and one that waits'
 show "select s.tag, s.state, postrider.cancel(s.id) from postrider.job_status s where s.tag in ('abort', 'never') order by s.id"
 
-until_true 40 'all but one job are finished' \
+until_true 60 'all but one job are finished' \
     "select count(*) = 1 from postrider.job_status where state in ('ready', 'running', 'scheduled', 'waiting')"
 
 say 'job_status: what became of them'

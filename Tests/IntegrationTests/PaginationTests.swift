@@ -60,14 +60,14 @@ struct PaginationTests {
             // What leads back, elsewhere, too far.
             (
                 "/cursor?loop=3", #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.next"}"#,
-                "failed pagination_loop 1:10 2:10 3:10 4:10"
+                "failed pagination_loop disorder 1:10 2:10 3:10 4:10"
             ),
-            ("/link?loop=2", #"{"style": "link"}"#, "failed pagination_loop 1:10 2:10 3:10"),
-            ("/link?page=1&limit=10&loop=2", #"{"style": "link"}"#, "failed pagination_loop 1:10 2:10"),
-            ("/link?away=2", #"{"style": "link"}"#, "failed denied_redirect 1:10 2:10"),
+            ("/link?loop=2", #"{"style": "link"}"#, "failed pagination_loop disorder 1:10 2:10 3:10"),
+            ("/link?page=1&limit=10&loop=2", #"{"style": "link"}"#, "failed pagination_loop 1..20 1:10 2:10"),
+            ("/link?away=2", #"{"style": "link"}"#, "failed denied_redirect 1..20 1:10 2:10"),
             (
                 "/items", #"{"style": "page", "param": "page", "items": "$.data.list", "max_pages": 3}"#,
-                "failed page_limit 1:10 2:10 3:10"
+                "failed page_limit 1..30 1:10 2:10 3:10"
             ),
             (
                 "/items",

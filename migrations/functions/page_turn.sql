@@ -79,7 +79,8 @@ begin
     end if;
 
     verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's' else 'n' end;
-    result := case when verdict = 's' then case when page.page = 1 then page.items else (
+    -- Where only the way on fails, what was fetched is the result all the same.
+    result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1 then page.items else (
       select jsonb_agg(i.item order by i.page, i.place)
         from (select p.page, e.place, e.item
                 from postrider.fetched_pages p cross join jsonb_array_elements(p.items) with ordinality as e(item, place)
