@@ -111,7 +111,7 @@ struct ConcludeTests {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let worker = try RunningWorker(queue.database)
-        let id = try queue.insert("url, on_success", "'\(target.url)/wait/700', 'note'")
+        let id = try queue.insert("url, on_success", "'\(target.url)/wait/2000', 'note'")
         try TestClock.wait(20, for: "the call") { target.requests.count == 1 }
         #expect(worker.end(SIGTERM) == 0)
         #expect(try queue.state(id) == "succeeded")

@@ -100,7 +100,7 @@ struct JobLifeTests {
         // The worker is up before the clock of the second job starts: its first try must lie before its end.
         try queue.wait(for: try queue.insert("url", "'\(target.url)/ok'"), toBe: "succeeded")
         let id = try queue.insert(
-            "url, expires_at, backoff", "'\(target.url)/status/503', now() + interval '4 s', '{1 h}'")
+            "url, expires_at, backoff", "'\(target.url)/status/503', now() + interval '8 s', '{1 h}'")
         try queue.wait(for: id, toBe: "failed")
         let row = try queue.rows(
             "select error_code, status_code::text, attempt::text from postrider.job_status where id = \(id)")

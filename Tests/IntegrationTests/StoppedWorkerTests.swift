@@ -11,11 +11,11 @@ struct StoppedWorkerTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--drain", "10s"])
-        try queue.insert(50, "url", "'\(target.url)/wait/1500/' || i")
+        try queue.insert(50, "url", "'\(target.url)/wait/3000/' || i")
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         let asked = TestClock.now
         #expect(worker.end(SIGTERM) == 0)
-        #expect(TestClock.seconds(since: asked) < Soak.seconds(4))
+        #expect(TestClock.seconds(since: asked) < Soak.seconds(5.5))
         #expect(target.requests.count == 8)
         #expect(try queue.states() == "ready 42, succeeded 8")
         #expect(

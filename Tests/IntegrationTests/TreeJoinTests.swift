@@ -125,14 +125,15 @@ final class TreeJoinTests {
 
     @Test func `a step that joins late runs last, and a finished parent refuses it`() throws {
         let worker = try RunningWorker(queue.database)
-        var chain = TreePlan.chain([.request("\(target.url)/wait/300/1")])
-        var batch = TreePlan.batch([.request("\(target.url)/wait/300/2")])
+        var chain = TreePlan.chain([.request("\(target.url)/held/1")])
+        var batch = TreePlan.batch([.request("\(target.url)/held/2")])
         try chain.insert(into: queue)
         try batch.insert(into: queue)
         try TestClock.wait(10, for: "two calls") { target.requests.count == 2 }
         for tree in [chain, batch] {
             try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok/late\(tree.id)'")
         }
+        target.release()
         for tree in [chain, batch] {
             try queue.wait(for: tree.id, toBe: "succeeded")
             #expect(
@@ -143,30 +144,31 @@ final class TreeJoinTests {
                 try queue.insert("parent_id, url", "\(tree.id), '\(target.url)/ok'")
             }
         }
-        let step = try #require(target.requests("/wait/300/1").first)
+        let step = try #require(target.requests("/held/1").first)
         #expect(try #require(target.requests("/ok/late\(chain.id)").first).arrivedAt >= #require(step.endedAt))
         _ = worker
     }
 
     @Test func `a transaction that is about to join holds the end off, and its member runs`() throws {
         let worker = try RunningWorker(queue.database)
-        var chain = TreePlan.chain([.request("\(target.url)/wait/200/1")])
+        var chain = TreePlan.chain([.request("\(target.url)/held/1")])
         try chain.insert(into: queue)
         let other = try PGConnection(queue.database)
         try other.execute("begin")
         try other.execute("insert into postrider.jobs (parent_id, url) values (\(chain.id), '\(target.url)/ok/late')")
+        target.release()
         try queue.wait(for: chain.members[0].id, toBe: "succeeded")
         TestClock.sleep(milliseconds: 500)
         #expect(try queue.state(chain.id) == "running")
         try other.execute("commit")
         try queue.wait(for: chain.id, toBe: "succeeded")
-        #expect(target.requests.map(\.path) == ["/wait/200/1", "/ok/late"])
+        #expect(target.requests.map(\.path) == ["/held/1", "/ok/late"])
         _ = worker
     }
 
     @Test func `of many that join at the same time each gets its place, and all run`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 32)
-        let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/wait/3000/first'")
+        let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/held/first'")
         let (database, url) = (queue.database, target.url)
         let threads = (1...4).map { thread in
             BackgroundThread {
@@ -178,6 +180,7 @@ final class TreeJoinTests {
             }
         }
         for thread in threads { thread.join() }
+        target.release()
         try queue.wait(for: release, toBe: "succeeded")
         #expect(
             try queue.rows(
@@ -192,7 +195,7 @@ final class TreeJoinTests {
 
     @Test func `a place before one that was taken meanwhile is come to all the same`() throws {
         let worker = try RunningWorker(queue.database)
-        let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/wait/1000/first'")
+        let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/held/first'")
         let other = try PGConnection(queue.database)
         try other.execute("begin")
         try other.execute(
@@ -201,6 +204,7 @@ final class TreeJoinTests {
         try queue.insert("parent_id, position, url", "\(batch), 9, '\(target.url)/ok/ninth'")
         try TestClock.wait(10, for: "the ninth") { target.requests("/ok/ninth").count == 1 }
         try other.execute("commit")
+        target.release()
         try queue.wait(for: batch, toBe: "succeeded")
         #expect(target.requests("/ok/fifth").count == 1)
         _ = worker

@@ -130,15 +130,18 @@ final class TreeLifeTests {
 
     @Test func `a chain whose time ends between two steps fails, and the step is expired`() throws {
         let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
         let url = target.url
         let chain = try queue.insert(
-            "kind, expires_at", "'chain', now() + interval '2 s'", with: "'\(url)/wait/2500/1'")
+            "kind, expires_at", "'chain', now() + interval '5 s'", with: "'\(url)/held/1'")
         let second = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/2'")
         let third = try queue.insert("parent_id, url", "\(chain), '\(url)/ok/3'")
+        try queue.wait(until: "select expires_at < clock_timestamp() from postrider.jobs where id = \(chain)")
+        target.release()
         try queue.wait(for: chain, toBe: "failed")
         #expect(try queue.state(second) == "expired")
         #expect(try queue.state(third) == "skipped")
-        #expect(target.requests.map(\.path) == ["/wait/2500/1"])
+        #expect(target.requests.map(\.path) == ["/held/1"])
         _ = worker
     }
 
@@ -182,11 +185,12 @@ final class TreeLifeTests {
 
     @Test func `a member is retried while its parent runs, and refused afterwards`() throws {
         let worker = try RunningWorker(queue.database)
-        var batch = TreePlan.batch([call("/status/404,200/1"), call("/wait/1500/2")], mode: "settle")
+        var batch = TreePlan.batch([call("/status/404,200/1"), call("/held/2")], mode: "settle")
         try batch.insert(into: queue)
         try queue.wait(for: batch.members[0].id, toBe: "failed")
         try queue.wait(until: "select children_failed = 1 from postrider.job_status where id = \(batch.id)")
         try queue.connection.execute("select postrider.retry(\(batch.members[0].id))")
+        target.release()
         try queue.wait(for: batch.id, toBe: "succeeded")
         #expect(try Set(states(batch)) == ["succeeded"])
         #expect(
@@ -222,7 +226,7 @@ final class TreeLifeTests {
 
     @Test func `a worker that is told to stop ends its step and leaves the next one to others`() throws {
         let first = try RunningWorker(queue.database)
-        var chain = TreePlan.chain([call("/wait/800/1"), call("/ok/2"), call("/ok/3")])
+        var chain = TreePlan.chain([call("/wait/2000/1"), call("/ok/2"), call("/ok/3")])
         try chain.insert(into: queue)
         try TestClock.wait(10, for: "a call") { target.underWay == 1 }
         #expect(first.end(SIGTERM) == 0)

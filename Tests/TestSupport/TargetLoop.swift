@@ -156,6 +156,11 @@ final class TargetLoop: @unchecked Sendable {
             case .flood: break
             case .send(let bytes): connection.output = bytes
             case .pause(let milliseconds): connection.resumeAt = TestClock.now + UInt64(milliseconds) * 1_000_000
+            case .held:
+                if !book.isReleased.load(ordering: .acquiring) {
+                    connection.steps.insert(.held, at: 0)
+                    connection.resumeAt = TestClock.now + 5_000_000
+                }
             case .hang: connection.isHanging = true
             case .close: return end(descriptor, isAborted: false)
             case .reset:

@@ -31,6 +31,8 @@ public enum TargetStep: Sendable {
     case pause(milliseconds: Int)
     /// These bytes again and again until the client goes.
     case flood([UInt8])
+    /// Nothing until the test has called `TargetServer.release`.
+    case held
     /// Nothing more, ever; the connection stays open.
     case hang
     /// An orderly end of the connection.
@@ -46,7 +48,7 @@ public enum TargetStep: Sendable {
         return [.send([UInt8](((lines + headers).joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))]
     }
 
-    /// What a path asks for: `/ok`, `/wait/MS`, `/hang`, `/status/503,503,200` (one for each turn, the last
+    /// What a path asks for: `/ok`, `/wait/MS`, `/held`, `/hang`, `/status/503,503,200` (one for each turn, the last
     /// repeats); what follows tells requests apart.
     public static func byPath(_ request: TargetRequest) -> [TargetStep] {
         let parts = request.path.split(separator: "/").map(String.init)
@@ -54,6 +56,7 @@ public enum TargetStep: Sendable {
         switch parts.first {
         case "ok": return answer(200)
         case "wait": return [.pause(milliseconds: Int(argument) ?? 0)] + answer(200)
+        case "held": return [.held] + answer(200)
         case "hang": return [.hang]
         case "status":
             let statuses = argument.split(separator: ",").compactMap { Int($0) }

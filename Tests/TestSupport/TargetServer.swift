@@ -39,6 +39,9 @@ public final class TargetServer: Sendable {
     /// The requests for one path.
     public func requests(_ path: String) -> [TargetRequest] { requests.filter { $0.path == path } }
 
+    /// Lets held answers go, and those to come.
+    public func release() { book.isReleased.store(true, ordering: .releasing) }
+
     /// How many requests are under way.
     public var underWay: Int { requests.count { $0.endedAt == nil } }
 
@@ -97,4 +100,6 @@ public final class TargetServer: Sendable {
 /// What the server's thread writes and the test reads.
 final class TargetBook: Sendable {
     let requests = Mutex<[TargetRequest]>([])
+    /// Whether held answers go on.
+    let isReleased = Atomic(false)
 }
