@@ -54,7 +54,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
-    t->has_retry_after = t->has_location = t->folding = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->folding = false;
     t->head_state = HEAD_LINES;
     // "HTTP/1.1 200" or "HTTP/2 200"
     t->head_status = 0;
@@ -73,6 +73,8 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
         t->has_location = true;
         t->location = value;
         t->location_length = value_length;
+    } else if ((name_length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (name_length >= 11 && memcmp(name, "x-rate", 6) == 0)) {
+        t->has_quota = true;
     }
 }
 

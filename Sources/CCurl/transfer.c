@@ -192,7 +192,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->upload_total = t->answer_total = 0;
     t->changed_file = NULL;
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
-    t->has_retry_after = t->has_location = t->folding = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->resend_refused = t->out_of_descriptors = t->cut_off = false;
     t->remote_ip[0] = t->error_text[0] = 0;
@@ -258,6 +258,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
         r.retry_after = (const char *)t->head.bytes + t->retry_after;
         r.retry_after_length = t->retry_after_length;
     }
+    r.has_quota = t->has_quota;
     if (t->has_location) {
         r.location = (const char *)t->head.bytes + t->location;
         r.location_length = t->location_length;

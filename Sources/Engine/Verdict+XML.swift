@@ -11,6 +11,6 @@ extension Verdict {
         guard kind == .succeeded, case .response(let response) = outcome.ending,
             let defect = XMLCheck.defect(of: response.body, charset: ContentType(of: response.headerBlock)?.charset)
         else { return }
-        self = Verdict(.failed, .xmlInvalid, "the body is not well-formed XML: \(defect)")
+        self = Verdict(.failed, .xmlInvalid, "the body is not well-formed XML: \(defect)", retryAfter: retryAfter)
     }
 }

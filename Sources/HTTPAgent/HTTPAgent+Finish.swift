@@ -105,7 +105,7 @@ extension HTTPAgent {
 
     /// The answer as the owner sees it.
     func answer(_ result: ccurl_result) -> HTTPResponse {
-        unsafe HTTPResponse(
+        var response = unsafe HTTPResponse(
             status: Int(result.status),
             headerBlock: bytes(result.headers, result.headers_length),
             body: bytes(result.body, result.body_length),
@@ -113,6 +113,10 @@ extension HTTPAgent {
                 RetryAfter.parse($0, now: ccurl_wall_seconds())
             }
         )
+        if unsafe result.has_quota {
+            response.quotaReset = QuotaHeaders.reset(response.headerBlock, now: ccurl_wall_seconds())
+        }
+        return response
     }
 
     func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {

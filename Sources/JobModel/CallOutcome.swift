@@ -36,13 +36,19 @@ public struct HTTPResponse: Equatable, Sendable {
     public var body: [UInt8]
     /// The answer's `Retry-After`, if it had a usable one, as a wait from now.
     public var retryAfter: Duration?
+    /// If the answer tells that no call is left of a quota: the wait until it is renewed.
+    public var quotaReset: Duration?
 
     /// An answer as the agent saw it.
-    public init(status: Int, headerBlock: [UInt8] = [], body: [UInt8] = [], retryAfter: Duration? = nil) {
+    public init(
+        status: Int, headerBlock: [UInt8] = [], body: [UInt8] = [], retryAfter: Duration? = nil,
+        quotaReset: Duration? = nil
+    ) {
         self.status = status
         self.headerBlock = headerBlock
         self.body = body
         self.retryAfter = retryAfter
+        self.quotaReset = quotaReset
     }
 }
 

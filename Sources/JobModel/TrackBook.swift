@@ -22,12 +22,15 @@ public struct TrackBook: Sendable {
         public var priority: Int16
         /// The first claimable row.
         public var firstSeq: Int64
+        /// Its lane's number if the lane has limits, else 0.
+        public var lane: Int32
 
         /// A track that holds a claimable row.
-        public init(track: Int32, priority: Int16, firstSeq: Int64) {
+        public init(track: Int32, priority: Int16, firstSeq: Int64, lane: Int32 = 0) {
             self.track = track
             self.priority = priority
             self.firstSeq = firstSeq
+            self.lane = lane
         }
     }
 
@@ -39,6 +42,8 @@ public struct TrackBook: Sendable {
         public var cap: Int32
         /// Only rows after this one.
         public var mark: Int64
+        /// Its lane's number if the lane has limits that this worker keeps, else 0.
+        public var lane: Int32 = 0
         /// How many surveys had been read when it was planned: a later one knows more than this visit will.
         var surveys: UInt64
     }

@@ -14,6 +14,8 @@ public struct Verdict: Equatable, Sendable {
         case handedBack
         /// Tried again, and no attempt is used: a download broke off and is longer than before.
         case progressed
+        /// Ready again at its old place, no attempt used, while its lane is paused: the server asks to come later.
+        case held
     }
 
     /// What becomes of the job.
@@ -22,7 +24,8 @@ public struct Verdict: Equatable, Sendable {
     public var code: ErrorCode?
     /// One sentence for the user; nil for a success.
     public var message: String?
-    /// The least wait before the next try.
+    /// For a retryable failure the least wait before the next try; else how long the lane is to be paused, nil if not
+    /// or, for one that is held, if the server did not say.
     public var retryAfter: Duration?
 
     /// A success.
@@ -56,17 +59,21 @@ public struct Verdict: Equatable, Sendable {
 
     private static func judge(_ response: HTTPResponse, okStatuses: StatusRanges, isAtMostOnce: Bool) -> Verdict {
         let status = response.status
-        if okStatuses.contains(status) { return .success }
+        if okStatuses.contains(status) { return Verdict(.succeeded, retryAfter: response.quotaReset) }
         if status == 429 {
             return Verdict(
-                .retryable, .http429, "the server answered 429, too many requests; call it less often",
-                retryAfter: response.retryAfter)
+                .held, .http429, "the server answered 429, too many requests; call it less often",
+                retryAfter: response.retryAfter ?? response.quotaReset)
+        }
+        let message = "the server answered \(status), which is not in ok_statuses; look at the body for its reason"
+        if status == 503, let wait = response.retryAfter {
+            // What must not be sent twice may have been acted on: a 503 does not rule that out as a 429 does.
+            return Verdict(isAtMostOnce ? .failed : .held, .httpStatus, message, retryAfter: wait)
         }
         let canRetry = isAtMostOnce ? certainlyNotProcessed(status) : isRetryable(status)
-        return Verdict(
-            canRetry ? .retryable : .failed, .httpStatus,
-            "the server answered \(status), which is not in ok_statuses; look at the body for its reason",
-            retryAfter: canRetry ? response.retryAfter : nil)
+        guard canRetry else { return Verdict(.failed, .httpStatus, message, retryAfter: response.quotaReset) }
+        let waits = [response.retryAfter, response.quotaReset].compactMap { $0 }
+        return Verdict(.retryable, .httpStatus, message, retryAfter: waits.max())
     }
 
     private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
@@ -103,6 +110,7 @@ extension Verdict.Kind {
         case .unknown: "u"
         case .handedBack: "h"
         case .progressed: "p"
+        case .held: "w"
         }
     }
 }

@@ -55,10 +55,12 @@ public enum StoreCalls {
         var tracks = PGArrayBuilder<Int32>()
         var caps = PGArrayBuilder<Int32>()
         var marks = PGArrayBuilder<Int64>()
+        var lanes = PGArrayBuilder<Int32>()
         for visit in visits {
             tracks.append(visit.track)
             caps.append(visit.cap)
             marks.append(visit.mark)
+            lanes.append(visit.lane)
         }
         parameters.removeAll()
         parameters.append(int32: worker)
@@ -68,6 +70,7 @@ public enum StoreCalls {
         parameters.append(array: caps)
         parameters.append(array: marks)
         parameters.append(bool: alone)
+        parameters.append(array: lanes)
     }
 
     /// `prepare`: the calls of claimed jobs.
@@ -184,7 +187,8 @@ public enum StoreCalls {
         for row in 0..<result.rowCount {
             sightings.append(
                 TrackBook.Sighting(
-                    track: result.int32(row, 0), priority: result.int16(row, 1), firstSeq: result.int64(row, 2)))
+                    track: result.int32(row, 0), priority: result.int16(row, 1), firstSeq: result.int64(row, 2),
+                    lane: result.int32(row, 3)))
         }
         return sightings
     }

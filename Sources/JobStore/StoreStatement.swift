@@ -13,7 +13,7 @@ public enum StoreStatement {
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
         form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed \
-        from postrider.claim($1,$2,$3,$4,$5,$6,$7)
+        from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8)
         """)
     /// Ends attempts.
     public static let finish = PGStatement(
@@ -39,7 +39,8 @@ public enum StoreStatement {
         $22,$23,$24)
         """)
     /// Finds tracks with work.
-    public static let survey = PGStatement("survey", "select track, priority, first_seq from postrider.survey($1)")
+    public static let survey = PGStatement(
+        "survey", "select track, priority, first_seq, lane from postrider.survey($1)")
     /// Heartbeat.
     public static let beat = PGStatement("beat", "select postrider.beat($1,$2,$3,$4)")
     /// Asks for notifications, or for none.

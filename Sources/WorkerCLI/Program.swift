@@ -9,6 +9,7 @@ public enum Program {
     static let commands: [CommandSpec] = [
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
+        PauseCommands.queue, PauseCommands.lane,
         BenchCommand.spec,
     ]
 

@@ -103,7 +103,7 @@ struct PlanTests {
         private var claim: String {
             """
             select * from postrider.claim(
-              \(worker)::int, 0::bigint, 64, array[\(track)]::int[], array[64]::int[], array[\(mark)]::bigint[], true)
+              \(worker)::int, 0::bigint, 64, array[\(track)]::int[], array[64]::int[], array[\(mark)]::bigint[], true, array[0])
             """
         }
         private var survey: String { "select * from postrider.survey(null)" }

@@ -91,7 +91,8 @@ struct SchemaTests {
         #expect(try queue.rows(locked) == [["\(silent)"]])
         let other = try PGConnection(queue.database)
         for id in [leader, well] {
-            _ = try other.query("select job_id from postrider.claim(\(id)::int, 0::bigint, 1, '{}', '{}', '{}', true)")
+            _ = try other.query(
+                "select job_id from postrider.claim(\(id)::int, 0::bigint, 1, '{}', '{}', '{}', true, '{}')")
         }
         try queue.connection.execute("rollback")
     }

@@ -56,7 +56,9 @@ struct VerdictTests {
             #expect(verdict == .success)
         } else {
             let isRetryable = Self.retryableStatuses.contains(status)
-            #expect(verdict.kind == (isRetryable ? .retryable : .failed))
+            // With a Retry-After, a 503 asks to come later as a 429 does.
+            let isHeld = status == 429 || status == 503
+            #expect(verdict.kind == (isHeld ? .held : isRetryable ? .retryable : .failed))
             #expect(verdict.code == (status == 429 ? .http429 : .httpStatus))
             #expect(verdict.retryAfter == (isRetryable ? .seconds(7) : nil))
         }
@@ -68,8 +70,31 @@ struct VerdictTests {
         if (200..<300).contains(status) {
             #expect(verdict.kind == .succeeded)
         } else {
-            #expect(verdict.kind == (Self.refusingStatuses.contains(status) ? .retryable : .failed))
+            let again: Verdict.Kind = status == 429 ? .held : .retryable
+            #expect(verdict.kind == (Self.refusingStatuses.contains(status) ? again : .failed))
         }
+    }
+
+    @Test func `a job is held by 429 and by 503 with a wait, and a used up quota is told with every other answer`() {
+        func verdict(_ status: Int, retryAfter: Int? = nil, quota: Int? = nil, atMostOnce: Bool = false) -> Verdict {
+            let response = HTTPResponse(
+                status: status, retryAfter: retryAfter.map { .seconds($0) }, quotaReset: quota.map { .seconds($0) })
+            return self.verdict(.response(response), atMostOnce: atMostOnce)
+        }
+        #expect(verdict(429).kind == .held)
+        #expect(verdict(429).retryAfter == nil)
+        #expect(verdict(429, retryAfter: 3, quota: 9).retryAfter == .seconds(3))
+        #expect(verdict(429, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(429, atMostOnce: true).kind == .held)
+        #expect(verdict(503).kind == .retryable)
+        #expect(verdict(503, retryAfter: 3).kind == .held)
+        #expect(verdict(503, retryAfter: 3).code == .httpStatus)
+        #expect(verdict(503, retryAfter: 3, atMostOnce: true).kind == .failed)
+        #expect(verdict(503, retryAfter: 3, atMostOnce: true).retryAfter == .seconds(3))
+        #expect(verdict(500, retryAfter: 3, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(200, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(404, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(404, retryAfter: 3).retryAfter == nil)
     }
 
     @Test(arguments: [404, 429, 500])
@@ -109,7 +134,7 @@ struct VerdictTests {
     }
 
     @Test func `each kind has its letter`() {
-        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack, .progressed]
-        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p"])
+        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .held]
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "w"])
     }
 }

@@ -82,7 +82,8 @@ struct CacheDesk: ~Copyable {
                  array_agg(c.fence order by c.track, c.seq), array_agg(c.job_id order by c.track, c.seq)
             into t, s, f, j
             from postrider.claim(p_worker, 0, 1000, v_tracks, array_fill(1000, array[cardinality(v_tracks)]),
-                   array_fill(0::bigint, array[cardinality(v_tracks)]), false) c;
+                   array_fill(0::bigint, array[cardinality(v_tracks)]), false,
+                   array_fill(0, array[cardinality(v_tracks)])) c;
           if j is null then return '{}'; end if;
           with called as (
             insert into desk.held

@@ -206,6 +206,9 @@ final class QueueInMemory {
             case .handedBack:
                 row.attempt -= 1
                 scheduled.append((timeline.now, row))
+            case .held:
+                row.attempt -= 1
+                place(row)
             case .succeeded, .failed, .unknown, .retryable:
                 end(row.job, attempt.verdict.kind.letter)
             }

@@ -83,6 +83,25 @@ struct CommandTests {
         #expect(try run("jobs", "--state", "cancelled").output.split(separator: "\n").count == 1)
     }
 
+    @Test func `queue and lane pause and resume by name and say where it stands`() throws {
+        func said(_ words: String...) throws -> String {
+            let outcome = try WorkerProcess.run(words + ["--database", database])
+            return "\(outcome.status) \(outcome.output)"
+        }
+        #expect(try said("queue", "pause", "mail") == "0 mail paused\n")
+        #expect(try said("queue", "resume", "mail") == "0 mail running\n")
+        #expect(try said("queue", "resume", "nobody's") == "0 nobody's running\n")
+        #expect(try said("lane", "pause", "h:80") == "0 h:80 paused until resumed\n")
+        #expect(try said("lane", "pause", "h:80", "--until", "2999-12-31 00:00+00").hasPrefix("0 h:80 paused until 29"))
+        #expect(try said("lane", "resume", "h:80") == "0 h:80 running\n")
+        #expect(
+            try said("lane", "pause", "h:80", "--until", "1999-12-31").hasPrefix("64 worker: until: lies in the past"))
+        #expect(try said("lane", "pause", "h:80", "--until", "soon").hasPrefix("64 worker: "))
+        #expect(try said("lane", "resume", "h:80", "--until", "2999-12-31").hasPrefix("64 worker: --until: "))
+        #expect(try said("lane", "stop", "h:80").hasPrefix("64 worker: \"stop\": is neither pause nor resume"))
+        #expect(try said("queue", "pause").hasPrefix("64 worker: queue NAME: is missing"))
+    }
+
     @Test(arguments: ["show", "cancel", "retry"])
     func `a job that does not exist ends with 64`(command: String) throws {
         let outcome = try run(command, "4711")

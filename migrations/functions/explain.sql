@@ -17,6 +17,7 @@ declare
   v_free int;
   v_key bytea;
   v_page text;
+  v_hold text;
 begin
   select * into v_job from postrider.jobs j where j.id = explain.id;
   if not found then
@@ -58,6 +59,7 @@ begin
   select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
     from postrider.workers w
    where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));
+  v_hold := postrider.explain_hold(v_job.queue, v_lane);
   select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = explain.id;
   if found then
     select w.key into v_key from postrider.cache_waits w where w.job_id = explain.id and w.run_at = v_at;
@@ -67,22 +69,27 @@ begin
                  'another job is about to make'),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
-    return format('Job %s is scheduled: %s at %s, in %s%s%s.', explain.id,
+    return format('Job %s is scheduled: %s at %s, in %s%s%s%s.', explain.id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end, v_page);
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
+      ', but ' || v_hold, v_page);
   end if;
   select p.*, w.name into v_place
     from postrider.ready_place(explain.id) p left join postrider.workers w on w.id = p.worker;
   if not found and exists (select from postrider.intake i where explain.id between i.first_id and i.last_id and explain.id = any (i.ids)) then
-    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s.', explain.id, v_lane,
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end, v_page);
+    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s.', explain.id, v_lane,
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
+      ', but ' || v_hold, v_page);
   elsif not found then
     return format('Job %s is between two steps; ask again in a moment.', explain.id);
   end if;
   if v_place.worker > 0 then
     return format('Job %s is running: attempt %s on worker %s since %s%s.', explain.id, v_place.attempt, v_place.name,
       to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'), replace(v_page, 'is next', 'is being fetched'));
+  end if;
+  if v_hold is not null then
+    return format('Job %s is ready, but %s%s.', explain.id, v_hold, v_page);
   end if;
   if v_workers = 0 then
     return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s%s.',

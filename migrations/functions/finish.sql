@@ -6,6 +6,8 @@
 -- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
 -- follows a first attempt, whatever number this one has.
 -- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
+-- w wait: the server asks to come later. The row is ready again at its old place, no attempt used, and its lane is paused.
+-- p_retry_after_ms: with r the least wait before the next try; with others how long the lane is to be paused.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
@@ -34,7 +36,12 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
+  v_signs postrider.sign[];
 begin
+  if 'w' = any (p_verdict) then
+    select w.verdicts, w.errors into p_verdict, p_error
+      from postrider.weigh_holds(p_worker, p_track, p_seq, p_fence, p_verdict, p_error) w;
+  end if;
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
       p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
@@ -83,13 +90,16 @@ begin
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache
       from gone g
-     where g.outcome in ('r', 'h', 'p', 'n')),
+     where g.outcome in ('r', 'h', 'p', 'n', 'w')),
   onward as (
-    insert into postrider.ready (seq, job_id, track, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-    select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.max_attempts, least(g.rekey + 1, 32766), g.at_most_once, g.expires_at,
+    insert into postrider.ready (
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
+           case g.outcome when 'n' then 0 else g.attempt - 1 end, g.max_attempts,
+           case g.outcome when 'n' then least(g.rekey + 1, 32766) else g.rekey end, g.at_most_once, g.expires_at,
            g.parent_id, g.is_followed
       from gone g
-     where g.outcome = 'n'),
+     where g.outcome in ('n', 'w')),
   again as (
     insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
@@ -105,11 +115,17 @@ begin
   select array_agg(g.seq),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e'))
-    into v_done, v_parents, v_members, v_states
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
+         array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider.sign)
+           filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict <> 'r'
+                      or g.verdict in ('s', 'n') and (select exists (select from postrider.lane_strains)))
+    into v_done, v_parents, v_members, v_states, v_signs
     from gone g;
   if v_parents is not null then
     perform postrider.members_ended(v_parents, v_members, v_states);
+  end if;
+  if v_signs is not null then
+    perform postrider.heed_signs(v_signs);
   end if;
   return coalesce(v_done, '{}');
 end

@@ -86,7 +86,7 @@ begin
         end if;
       end if;
     end if;
-    if v_cached and p_verdict[i] = 'r' and v_service.stale_if_error is not null then
+    if v_cached and p_verdict[i] in ('r', 'w') and v_service.stale_if_error is not null then
       select * into v_kept
         from postrider.cache_stale(v_call, v_job, v_service, p_app_version, p_code[i], p_status[i]::int);
       if v_kept.status is not null then

@@ -24,7 +24,7 @@ counted as (
   select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded, sum(c.jobs) filter (where c.state = 'f') as failed,
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
-         sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n') and c.at >= now() - interval '1 minute') as last_minute
+         sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n', 'w') and c.at >= now() - interval '1 minute') as last_minute
     from (select queue, state, jobs, minute as at from postrider.totals
           union all
           select coalesce(t.queue, 'default'), y.state, y.jobs, y.at
@@ -39,9 +39,11 @@ select q.queue,
        round(coalesce(c.last_minute, 0) / 60.0, 1) as rate_per_second,
        case when coalesce(s.ready, 0) = 0 then interval '0'
             when c.last_minute > 0 then make_interval(secs => s.ready * 60.0 / c.last_minute::numeric)
-       end as estimated_drain
-  from (select queue from standing union select queue from counted) q
+       end as estimated_drain,
+       coalesce(p.paused, false) as paused
+  from (select queue from standing union select queue from counted union select name from postrider.queues) q
   left join standing s using (queue)
-  left join counted c using (queue);
+  left join counted c using (queue)
+  left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'public: one row for each queue: jobs by state, age of the oldest ready one, rate of the last minute, time to drain at that rate';
+  'public: one row for each queue: jobs by state, age of the oldest ready one, rate of the last minute, time to drain at that rate, whether it is paused';

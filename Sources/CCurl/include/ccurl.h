@@ -71,6 +71,8 @@ typedef struct {
     size_t retry_after_length;
     const char *_Nullable location;
     size_t location_length;
+    /// Some header's name begins with RateLimit or X-Rate.
+    bool has_quota;
     const uint8_t *_Nullable headers;
     size_t headers_length;
     const uint8_t *_Nullable body;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// The commands that stop and start what has a name: queues and lanes.
+enum PauseCommands {
+    static let queue = CommandSpec(
+        name: "queue",
+        summary: "pause a queue or let it run again",
+        operands: [verb, CommandSpec.Operand(name: "NAME", meaning: "the queue, as jobs.queue names it")],
+        flags: [Database.flag],
+        details: ["While a queue is paused none of its jobs is called; calls under way go on."],
+        run: { (arguments) throws(CommandError) in
+            let connection = try Database.open(arguments)
+            let isPause = try pauses(arguments)
+            try call("select postrider.\(isPause ? "pause" : "resume")_queue($1)", arguments, connection)
+            return try tell(
+                "select name || case when paused then ' paused' else ' running' end from postrider.queues where name = $1",
+                arguments, connection)
+        })
+
+    static let lane = CommandSpec(
+        name: "lane",
+        summary: "pause a lane or let it run again",
+        operands: [verb, CommandSpec.Operand(name: "NAME", meaning: "the lane; without one a job's is host:port")],
+        flags: [
+            Flag(
+                name: "until", kind: .text, placeholder: "TIME", example: "\"2026-12-24 18:00+01\"",
+                fallback: "until resumed", meaning: "when the pause ends, as PostgreSQL reads times"),
+            Database.flag,
+        ],
+        details: ["While a lane is paused no call of it begins; calls under way go on."],
+        run: { (arguments) throws(CommandError) in
+            let isPause = try pauses(arguments)
+            let until = arguments.text("until")
+            if !isPause && until != nil { throw .usage("--until", "resume takes none", "leave it out") }
+            let connection = try Database.open(arguments)
+            if isPause {
+                let sql = "select postrider.pause_lane($1, coalesce($2::timestamptz, 'infinity'))"
+                try call(sql, arguments, connection, until: .some(until))
+            } else {
+                try call("select postrider.resume_lane($1)", arguments, connection)
+            }
+            let sql = """
+                select name || case when paused_until > now() is not true then ' running'
+                         when paused_until = 'infinity' then ' paused until resumed'
+                         else to_char(paused_until, '" paused until "YYYY-MM-DD HH24:MI:SS TZ') end
+                from postrider.lanes where name = $1
+                """
+            return try tell(sql, arguments, connection)
+        })
+
+    private static let verb = CommandSpec.Operand(name: "pause|resume", meaning: "what to do")
+
+    private static func pauses(_ arguments: Arguments) throws(CommandError) -> Bool {
+        switch arguments.operands[0] {
+        case "pause": return true
+        case "resume": return false
+        default:
+            throw .usage(
+                quoted(arguments.operands[0]), "is neither pause nor resume", "give one of them, then the name")
+        }
+    }
+
+    /// Prints where it stands now: `mail paused`. One that nobody has heard of runs.
+    private static func tell(
+        _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> ExitCode {
+        let state = try call(sql, arguments, connection)
+        let line = state.rowCount > 0 ? state.text(0, 0) : arguments.operands[1] + " running"
+        Terminal.write(Terminal.harmless(line) + "\n")
+        return .clean
+    }
+
+    @discardableResult
+    private static func call(
+        _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection, until: String?? = nil
+    ) throws(CommandError) -> PGResult {
+        var parameters = PGParameters()
+        parameters.append(text: arguments.operands[1])
+        if case .some(let until) = until { parameters.append(text: until) }
+        do throws(PGError) {
+            return try connection.query(sql, &parameters)
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+}

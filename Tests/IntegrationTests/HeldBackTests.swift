@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Servers that ask to slow down: their lane waits, and no job pays for it.
+struct HeldBackTests {
+    private static func answers(_ first: [String], status: Int, refusals: Int)
+        -> @Sendable (TargetRequest) -> [TargetStep]
+    {
+        { request in
+            request.turn > refusals || request.path.hasPrefix("/other")
+                ? TargetStep.answer(200) : TargetStep.answer(status, headers: first)
+        }
+    }
+
+    @Test(arguments: [
+        (429, ["Retry-After: 2"], "http_429"), (503, ["Retry-After: 2"], "http_status"),
+        (429, ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2"], "http_429"),
+    ])
+    func `who is asked to wait waits that long, with its whole lane, and uses no attempt`(
+        status: Int, headers: [String], code: String
+    ) throws {
+        let target = try TargetServer(answer: Self.answers(headers, status: status, refusals: 1))
+        let queue = try TestQueue()
+        let first = try queue.insert("url, max_attempts, lane", "'\(target.url)/first', 1, 'l'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(until: "select exists (select from postrider.lanes where paused_until > now())")
+        let mate = try queue.insert("url, lane", "'\(target.url)/other/mate', 'l'")
+        let free = try queue.insert("url", "'\(target.url)/other/free'")
+        let reason = "the server answered \(status) and asked for a wait of 2.0 s"
+        #expect(try queue.text("select pause_reason from postrider.lanes") == reason)
+        try queue.wait(for: free, toBe: "succeeded")
+        let sentence = try queue.text("select postrider.explain(\(mate))") ?? ""
+        #expect(sentence.contains("because of this: \(reason)") || sentence.contains("succeeded"), "\(sentence)")
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 3")
+        #expect(
+            try queue.rows(
+                "select attempt::text, status_code::text, error_code from postrider.attempts where job_id = \(first) order by fence"
+            )
+                == [["1", "\(status)", code], ["1", "200", nil]])
+        let calls = target.requests
+        let again = try #require(target.requests("/first").last).arrivedAt
+        let refused = try #require(target.requests("/first").first?.endedAt)
+        // The pause counts from the finish, by the database's clock, which is another one of this machine.
+        #expect(again >= refused + 1_950_000_000)
+        #expect(try #require(calls.first { $0.path == "/other/mate" }).arrivedAt >= refused + 1_950_000_000)
+        // The older one goes first, as if nothing had been.
+        #expect(try #require(calls.last).path == "/other/mate" || again <= (calls.last?.arrivedAt ?? 0))
+        _ = worker
+    }
+
+    @Test func `a lane whose calls are refused all at once waits once, and at_most_once jobs wait with the others`()
+        throws
+    {
+        let refusals = 1
+        let target = try TargetServer(answer: Self.answers([], status: 429, refusals: refusals))
+        let queue = try TestQueue()
+        try queue.insert(
+            16, "method, url, lane, delivery, max_attempts",
+            "'POST', '\(target.url)/' || i, 'l', case when i % 2 = 0 then 'at_most_once' else 'at_least_once' end, 1")
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 16")
+        #expect(target.requests.count == 32)
+        #expect(
+            try queue.number("select count(*) from postrider.tries where error_code = 'http_429' and attempt = 1") == 16
+        )
+        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
+        _ = worker
+    }
+
+    @Test func `a quota that is used up pauses the lane although the call succeeded`() throws {
+        let target = try TargetServer { request in
+            TargetStep.answer(200, headers: request.path == "/last" ? ["RateLimit: \"default\";r=0;t=2"] : [])
+        }
+        let queue = try TestQueue()
+        let last = try queue.insert("url", "'\(target.url)/last'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: last, toBe: "succeeded")
+        let next = try queue.insert("url", "'\(target.url)/next'")
+        try queue.wait(for: next, toBe: "succeeded")
+        let ended = try #require(target.requests("/last").first?.endedAt)
+        #expect(try #require(target.requests("/next").first).arrivedAt >= ended + 1_950_000_000)
+        #expect(
+            try queue.text("select pause_reason from postrider.lanes")
+                == "the server asked, by Retry-After or RateLimit, for a wait of 2.0 s")
+        _ = worker
+    }
+
+    @Test func `who is held back for longer than max_wait fails, and a person's retry begins a new count`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(429, headers: ["Retry-After: 1"]) }
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '500 ms')")
+        let id = try queue.insert("service, url", "'s', 'x'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "http_429")
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(id)")?.contains("longer than max_wait")
+                == true)
+        #expect(target.requests.count == 2)
+        _ = try queue.rows("select postrider.retry(\(id))::text")
+        try TestClock.wait(20, for: "three calls") { target.requests.count == 3 }
+        try queue.wait(until: "select count(*) = 3 from postrider.tries")
+        #expect(try queue.state(id) != "failed")
+        _ = worker
+    }
+
+    @Test func `waits double while a lane is refused, with jitter, and begin anew after a success or a person's word`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.tracks (queue, lane, priority) values ('default', 'l', 0)")
+        /// Tells of an answer to a call begun so long ago; the lane's pause afterwards, in ms from now.
+        func tell(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String = "-1 ms") throws
+            -> Int64
+        {
+            try queue.connection.execute(
+                """
+                select postrider.heed_signs(array[row((select id from postrider.tracks), clock_timestamp() - interval '\(begunBefore)',
+                  \(wait), \(status), '\(verdict)')::postrider.sign])
+                """)
+            return try queue.number(
+                "select coalesce((extract(epoch from max(paused_until) - now()) * 1000)::bigint, 0) from postrider.lanes"
+            )
+        }
+        func over() throws { try queue.connection.execute("update postrider.lanes set paused_until = now()") }
+        var expected: ClosedRange<Int64> = 900...1250
+        for _ in 1...4 {
+            #expect(try expected.contains(tell("w", 429)))
+            let paused = try tell("w", 429, begunBefore: "10 s")
+            #expect(paused <= expected.upperBound, "an answer to a call begun before the last 429 says nothing new")
+            try over()
+            expected = (expected.lowerBound * 2)...(expected.upperBound * 2)
+        }
+        for _ in 1...12 {
+            _ = try tell("w", 429)
+            try over()
+        }
+        #expect(try (880_000...900_000).contains(tell("w", 429)))
+        // Shorter wishes do not shorten it, longer ones lengthen it, an hour is the most.
+        #expect(try tell("w", 429, wait: "5000") > 880_000)
+        #expect(try (3_590_000...3_600_000).contains(tell("w", 429, wait: "999999999")))
+        try over()
+        #expect(try tell("s", 200, begunBefore: "10 min") <= 0)
+        #expect(try queue.number("select streak::bigint from postrider.lane_strains") > 10)
+        #expect(try tell("s", 200) <= 0)
+        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
+        #expect(try (900...1250).contains(tell("w", 429)))
+        try over()
+        #expect(try (1800...2500).contains(tell("w", 429)))
+        _ = try queue.rows("select postrider.resume_lane('l')::text")
+        #expect(try (900...1250).contains(tell("w", 429, wait: "0")))
+        // What a person has paused stays so.
+        _ = try queue.rows("select postrider.pause_lane('l')::text")
+        try queue.connection.execute(
+            "select postrider.heed_signs(array[row((select id from postrider.tracks), now(), 5000, 429, 'w')::postrider.sign])"
+        )
+        #expect(
+            try queue.text("select paused_until || ' ' || (pause_reason like 'paused by %') from postrider.lanes")
+                == "infinity true")
+    }
+
+    @Test func `a job that expires while it is refused fails with what the server said`() throws {
+        let target = try TargetServer { _ in [.pause(milliseconds: 700)] + TargetStep.answer(429) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '600 ms'")
+        try queue.waitUntilDone()
+        let code = try queue.text("select error_code from postrider.job_status where id = \(id)")
+        // On a machine so slow that the call never began it has expired.
+        #expect(code == (target.requests.isEmpty ? "expired" : "http_429"))
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Queues and lanes that a person stops and starts.
+struct PauseTests {
+    @Test func `a paused queue stands still while others run, says so, and runs once it is resumed`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        _ = try queue.rows("select postrider.pause_queue('mail')::text")
+        let held = try queue.insert("url, queue", "'\(target.url)/ok/held', 'mail'")
+        let free = try queue.insert("url", "'\(target.url)/ok/free'")
+        try queue.wait(for: free, toBe: "succeeded")
+        #expect(try queue.state(held) == "ready")
+        let sentence = try queue.text("select postrider.explain(\(held))") ?? ""
+        #expect(
+            sentence.contains("its queue mail is paused; select postrider.resume_queue('mail') lets it run"),
+            "\(sentence)")
+        #expect(
+            try queue.rows("select queue, paused::text from postrider.queue_status order by queue")
+                == [["default", "false"], ["mail", "true"]])
+        _ = try queue.rows("select postrider.resume_queue('mail')::text")
+        try queue.wait(for: held, toBe: "succeeded")
+        #expect(target.requests("/ok/held").count == 1)
+        _ = worker
+    }
+
+    @Test func `a lane is paused until a time or for ever, calls under way go on, and plain SQL does the same`() throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let running = try queue.insert("url, lane", "'\(target.url)/wait/500/a', 'api'")
+        try TestClock.wait(20, for: "a call") { target.underWay == 1 }
+        _ = try queue.rows("select postrider.pause_lane('api')::text")
+        let held = try queue.insert("url, lane", "'\(target.url)/ok/held', 'api'")
+        try queue.wait(for: running, toBe: "succeeded")
+        #expect(try queue.state(held) == "ready")
+        let sentence = try queue.text("select postrider.explain(\(held))") ?? ""
+        #expect(
+            sentence.contains("its lane api is paused until somebody resumes it, because of this: paused by "),
+            "\(sentence)")
+        #expect(
+            try queue.rows(
+                "select lane, ready::text, paused::text, paused_until::text from postrider.lane_status where lane = 'api'"
+            )
+                == [["api", "1", "true", "infinity"]])
+        // A shorter pause takes the place of a longer one: a person decides.
+        _ = try queue.rows("select postrider.pause_lane('api', until => now() + interval '1 s')::text")
+        let until = try queue.text("select paused_until::text from postrider.lanes where name = 'api'") ?? ""
+        try queue.wait(for: held, toBe: "succeeded")
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.attempts where job_id = \(held) and started_at < '\(until)'") == 0)
+
+        try queue.connection.execute("update postrider.lanes set paused_until = 'infinity' where name = 'api'")
+        let other = try queue.insert("url, lane", "'\(target.url)/ok/other', 'api'")
+        let free = try queue.insert("url", "'\(target.url)/ok/free'")
+        try queue.wait(for: free, toBe: "succeeded")
+        #expect(try queue.state(other) == "ready")
+        try queue.connection.execute("delete from postrider.lanes")
+        try queue.wait(for: other, toBe: "succeeded")
+        _ = worker
+    }
+
+    @Test func `no claim that begins after a pause has committed takes a job of it`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.insert(20_000, "url, queue, lane", "'\(target.url)/ok/' || i, 'q', 'l'")
+        let workers = try [
+            RunningWorker(queue.database, concurrency: 32), RunningWorker(queue.database, concurrency: 32),
+        ]
+        for round in 1...Soak.count(40, reduced: 8) {
+            let done = target.requests.count
+            try TestClock.wait(20, for: "calls") { target.requests.count > done }
+            let isLane = round % 2 == 0
+            _ = try queue.rows("select postrider.\(isLane ? "pause_lane('l')" : "pause_queue('q')")::text")
+            let paused = try queue.text("select clock_timestamp()::text") ?? ""
+            try queue.wait(until: "select not exists (select from postrider.ready where worker > 0)")
+            TestClock.sleep(milliseconds: 100)
+            #expect(try queue.number("select count(*) from postrider.attempts where started_at > '\(paused)'") == 0)
+            #expect(try queue.number("select count(*) from postrider.ready where worker > 0") == 0)
+            _ = try queue.rows("select postrider.\(isLane ? "resume_lane('l')" : "resume_queue('q')")::text")
+        }
+        _ = workers
+    }
+
+    @Test func `a worker rests while all that there is to do is paused`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        _ = try queue.rows("select postrider.pause_lane('l')::text")
+        try queue.insert(500, "url, lane", "'\(target.url)/ok/' || i, 'l'")
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        // Each claim takes a fence. A worker that keeps asking takes hundreds in a second.
+        func claims() throws -> Int64 { try queue.number("select last_value from postrider.fences") }
+        var before = try claims()
+        try TestClock.wait(20, for: "a quiet second") {
+            let last = before
+            TestClock.sleep(milliseconds: 1000)
+            before = try claims()
+            return before - last < 30
+        }
+        #expect(target.requests.isEmpty)
+        _ = try queue.rows("select postrider.resume_lane('l')::text")
+        try queue.waitUntilDone()
+    }
+
+    @Test(arguments: [
+        ("lanes", "name, rate_period", "'l', null", "rate_period"), ("lanes", "name", "''", "name"),
+        ("lanes", "name, max_in_flight", "'l', 0", "max_in_flight"),
+        ("lanes", "name, rate_limit", "'l', -1", "rate_limit"),
+        ("lanes", "name, rate_limit, rate_period", "'l', 1, '0 s'", "rate_period"),
+        ("queues", "name", "''", "name"), ("queues", "name, paused", "'q', null", "paused"),
+    ])
+    func `a bad row is refused by its column, with a hint`(
+        table: String, columns: String, values: String, column: String
+    ) throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("insert into postrider.\(table) (\(columns)) values (\(values))")
+        }
+        #expect(error?.sqlState?.rawValue == "PR001")
+        #expect(error?.message.hasPrefix("\(table).\(column): ") == true)
+        #expect(error?.hint?.isEmpty == false)
+    }
+
+    @Test(arguments: ["null", "now() - interval '1 s'"])
+    func `a pause ends ahead of now`(until: String) throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("select postrider.pause_lane('l', \(until))")
+        }
+        #expect(error?.message.hasPrefix("until: ") == true)
+        #expect(try queue.number("select count(*) from postrider.lanes") == 0)
+    }
+
+    @Test func `a lane with a mountain of jobs does not starve one with ten`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let mountain = Soak.count(100_000, reduced: 20_000)
+        try queue.insert(mountain, "url, lane", "'\(target.url)/ok/' || i, 'mountain'")
+        let worker = try RunningWorker(queue.database)
+        try TestClock.wait(20, for: "calls") { target.requests.count > 50 }
+        try queue.insert(10, "url, lane", "'\(target.url)/ok/few', 'few'")
+        try TestClock.wait(20, for: "ten calls") { target.requests("/ok/few").count == 10 }
+        #expect(target.requests.count < mountain / 2)
+        #expect(try queue.number("select ready from postrider.lane_status where lane = 'mountain'") > 0)
+        _ = worker
+    }
+}

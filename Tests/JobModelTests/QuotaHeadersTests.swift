@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+struct QuotaHeadersTests {
+    private static let now: Int64 = 1_795_000_000
+
+    private func reset(_ lines: String...) -> Duration? {
+        QuotaHeaders.reset(
+            [UInt8](("content-type: text/plain\n" + lines.joined(separator: "\n") + "\n").utf8), now: Self.now)
+    }
+
+    @Test(arguments: ["ratelimit", "x-ratelimit", "x-rate-limit"])
+    func `a quota with nothing left waits for its reset, in every way to write one`(prefix: String) {
+        #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 30") == .seconds(30))
+        #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 1.5") == .milliseconds(1500))
+        #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: \(Self.now + 60)") == .seconds(60))
+        #expect(
+            reset("\(prefix)-remaining: 0", "\(prefix)-reset: \((Self.now + 60) * 1000 + 250)") == .milliseconds(60_250)
+        )
+        #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 86400") == .seconds(3600))
+    }
+
+    @Test func `the field of the drafts, old and new, names policies`() {
+        #expect(reset("ratelimit: \"default\";r=0;t=30") == .seconds(30))
+        #expect(reset("ratelimit: default;r=0;t=30") == .seconds(30))
+        #expect(reset("ratelimit: \"a\";r=50;t=90, \"b\";r=0;t=7") == .seconds(7))
+        #expect(reset("ratelimit: \"a\";r=0;t=9", "ratelimit: \"b\";r=0;t=70") == .seconds(70))
+        #expect(reset("ratelimit: limit=100, remaining=0, reset=12") == .seconds(12))
+        #expect(reset("ratelimit: limit=100, remaining=1, reset=12") == nil)
+        #expect(reset("ratelimit: \"a\";r=1;t=30") == nil)
+    }
+
+    @Test(arguments: [
+        "x-ratelimit-remaining: 1", "x-ratelimit-remaining: -1", "x-ratelimit-remaining:",
+        "x-ratelimit-remaining: none",
+        "ratelimit-remaining: 0", "x-ratelimit-remaining-day: 0", "x-ratelimit-remaining: 00x",
+    ])
+    func `a quota with something left, or that cannot be read, asks for nothing`(line: String) {
+        #expect(reset(line, "x-ratelimit-reset: 30") == nil)
+    }
+
+    @Test(arguments: ["", "-5", "soon", "1e3", ".", "0", "\(now)", "\(now - 5)", "99999999999999999999999"])
+    func `a reset that is over or cannot be read asks for nothing`(value: String) {
+        #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: \(value)") == nil)
+        #expect(reset("ratelimit: \"a\";r=0;t=\(value)") == nil)
+    }
+
+    @Test func `a date is read, and bytes that are no text do no harm`() {
+        #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Sun, 06 Nov 1994 08:49:37 GMT") == nil)
+        #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Fri, 06 Nov 2099 08:49:37 GMT") == .seconds(3600))
+        #expect(QuotaHeaders.reset([0xff, 0x3a, 0x0a, 0x00, 0x72], now: 0) == nil)
+        #expect(QuotaHeaders.reset([], now: 0) == nil)
+    }
+}

@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
+-- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
+-- when 64 calls are refused at once, that is once.
+--
+-- A wait of less than a second is taken for none: a server that always says 0 would be asked without end.
+--
+-- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
+-- skips what is locked: it may run while its transaction holds rows of the cache.
+create or replace function postrider.heed_signs(p_signs postrider.sign[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v record;
+  v_streak int;
+  v_wait interval;
+  v_reason text;
+begin
+  for v in
+    select t.lane, bool_or(g.verdict = 'w') as is_held, max(g.status) filter (where g.verdict = 'w') as status,
+           max(g.since) filter (where g.verdict = 'w') as refused,
+           max(g.since) filter (where g.verdict in ('s', 'n')) as served,
+           max(g.wait_ms) * interval '1 ms' as wait
+      from unnest(p_signs) g join postrider.tracks t on t.id = g.track
+     group by t.lane
+     order by t.lane
+  loop
+    v_wait := null;
+    if v.is_held then
+      insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
+          on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now() where s.at <= v.refused
+      returning streak into v_streak;
+      if v.wait >= interval '1 s' then
+        v_wait := least(v.wait, interval '1 hour');
+        v_reason := format('the server answered %s and asked for a wait of %s s', v.status,
+          round(extract(epoch from v_wait)::numeric, 1));
+      elsif found then
+        v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
+        v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
+      end if;
+    elsif v.wait > interval '0' then
+      v_wait := least(v.wait, interval '1 hour');
+      v_reason := format('the server asked, by Retry-After or RateLimit, for a wait of %s s',
+        round(extract(epoch from v_wait)::numeric, 1));
+    end if;
+    if v_wait is not null then
+      insert into postrider.lanes as n (name, paused_until, pause_reason) values (v.lane, now() + v_wait, v_reason)
+          on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason
+          where coalesce(n.paused_until, '-infinity') < excluded.paused_until;
+    end if;
+    if v.served is not null and not v.is_held then
+      delete from postrider.lane_strains s
+       where s.ctid = (select x.ctid from postrider.lane_strains x where x.lane = v.lane and x.at < v.served for update skip locked);
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.heed_signs(postrider.sign[]) is
+  'private: pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';

@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.lanes_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+begin
+  if new.paused_until is null then
+    new.pause_reason := null;
+  elsif new.pause_reason is null then
+    new.pause_reason := format('paused by %s', session_user);
+  end if;
+  select d.c, d.r, d.h into v_column, v_reason, v_hint from (values
+    (new.name is null or new.name = '' or length(new.name) > 1000,
+     'name', 'must have 1 to 1000 characters', 'The lane of jobs: jobs.lane, else the service''s name, else host:port of the URL.'),
+    (new.max_in_flight not between 1 and 1000000,
+     'max_in_flight', 'is out of range', 'Give 1 to 1000000, or null for no limit; select postrider.pause_lane(…) lets nothing run.'),
+    (new.rate_limit not between 1 and 1000000,
+     'rate_limit', 'is out of range', 'Give 1 to 1000000 calls for each rate_period, or null for no limit.'),
+    (new.rate_period is null or new.rate_period < interval '10 ms' or new.rate_period > interval '31 days',
+     'rate_period', 'must be 10 ms to 31 days', 'Like ''1 s'' or ''1 min''.'),
+    (new.rate_limit > extract(epoch from new.rate_period) * 10000,
+     'rate_limit', 'is more than 10000 calls a second', 'No fleet keeps such a limit; leave it null for none.'),
+    (new.pause_reason is not null and length(new.pause_reason) > 1000,
+     'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'lanes', column = v_column,
+      message = format('lanes.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+  if num_nonnulls(new.max_in_flight, new.rate_limit) > 0 then
+    v_column := case when new.max_in_flight is not null then 'max_in_flight' else 'rate_limit' end;
+    raise exception using errcode = 'PR002', schema = 'postrider', table = 'lanes', column = v_column,
+      message = format('lanes.%s: this value is not supported yet', v_column),
+      hint = 'Leave it out; a later version of Postrider brings it.';
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.lanes_check() is 'private: row trigger of lanes; refuses what cannot work, by column';
+
+create or replace trigger lanes_check
+  before insert or update on postrider.lanes
+  for each row execute function postrider.lanes_check();

@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.pause_lane(lane text, until timestamptz default 'infinity') returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if pause_lane.until is null or pause_lane.until <= clock_timestamp() then
+    raise exception using errcode = 'PR001', column = 'until',
+      message = format('until: %s', case when pause_lane.until is null then 'must not be null' else 'lies in the past' end),
+      hint = 'Give a time ahead, like now() + interval ''10 min'', or leave it out; resume_lane ends a pause.';
+  end if;
+  insert into postrider.lanes as n (name, paused_until, pause_reason)
+  values (pause_lane.lane, pause_lane.until, format('paused by %s', session_user))
+      on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason;
+end
+$$;
+comment on function postrider.pause_lane(text, timestamptz) is
+  'public: no call of the lane begins before that time, for ever if none is given; calls under way go on. It need not exist yet';

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.queues_changed() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform postrider.wake();
+  return null;
+end
+$$;
+comment on function postrider.queues_changed() is 'private: statement trigger of queues; wakes idle workers, since a queue may run again';
+
+create or replace trigger queues_changed
+  after update or delete on postrider.queues
+  for each statement execute function postrider.queues_changed();

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.queues_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+begin
+  v_column := case when new.name is null or new.name = '' or length(new.name) > 200 then 'name'
+                   when new.paused is null then 'paused' end;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'queues', column = v_column,
+      message = format('queues.%s: %s', v_column,
+        case v_column when 'name' then 'must have 1 to 200 characters' else 'must not be null' end),
+      hint = case v_column when 'name' then 'What jobs.queue names.' else 'Give true or false.' end;
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.queues_check() is 'private: row trigger of queues; refuses what cannot work, by column';
+
+create or replace trigger queues_check
+  before insert or update on postrider.queues
+  for each row execute function postrider.queues_check();

@@ -1,0 +1,9 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.resume_queue(name text) returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  update postrider.queues q set paused = false where q.name = resume_queue.name and q.paused
+$$;
+comment on function postrider.resume_queue(text) is
+  'public: lets a paused queue run again; no more than that if it is not paused';

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Attempts that were answered by "come later" (verdict w) use nothing up, so something else must end them: max_wait of
+-- the service, counted from the first such answer to this attempt number, and expires_at.
+--
+-- Attempts of one number are those that were given back. A page turned in between begins a new count.
+create or replace function postrider.weigh_holds(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], inout verdicts "char"[], inout errors text[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_at int;
+  v_expires timestamptz;
+  v_wait interval;
+  v_first timestamptz;
+begin
+  for v_at in select n from generate_subscripts(verdicts, 1) n where verdicts[n] = 'w' loop
+    select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
+      from postrider.ready r
+      join postrider.jobs j on j.id = r.job_id
+      left join postrider.services s on s.name = j.service
+     cross join lateral (
+           select min(o.started_at) as first
+             from postrider.tries o
+            where o.job_id = r.job_id and o.attempt = r.attempt and o.status_code in (429, 503)
+              and o.fence > coalesce((select max(p.fence) from postrider.tries p
+                                       where p.job_id = r.job_id and p.error_code is null), 0)) t
+     where r.track = p_track[v_at] and r.seq = p_seq[v_at] and r.fence = p_fence[v_at] and r.worker = p_worker;
+    continue when not found;
+    if v_expires <= now() then
+      verdicts[v_at] := 'f';
+      errors[v_at] := errors[v_at] || '; no time was left for another try';
+    elsif v_first <= now() - v_wait then
+      verdicts[v_at] := 'f';
+      errors[v_at] := errors[v_at] || format('; the job was held back since %s, longer than max_wait (%s)',
+        to_char(v_first, 'YYYY-MM-DD HH24:MI:SS TZ'), v_wait);
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.weigh_holds(int, int[], bigint[], bigint[], "char"[], text[]) is
+  'private: of attempts that are to wait for their lane, turns those into failures whose time is over';

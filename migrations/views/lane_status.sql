@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Of each track the first 10,000 rows are counted: the calls under way are among them, since a track is worked off from its
+-- front, and more ready jobs than that are told as 10,000.
+create or replace view postrider.lane_status as
+with tracked as (
+  select t.lane, sum(f.running)::bigint as in_flight, sum(f.ready)::bigint as ready, min(f.oldest) as oldest
+    from postrider.tracks t
+   cross join lateral (
+         select count(*) filter (where c.worker > 0) as running, count(*) filter (where c.worker = 0) as ready,
+                min(c.since) filter (where c.worker = 0) as oldest
+           from (select r.worker, r.since from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) c) f
+   group by t.lane),
+taken_in as (
+  select i.lane, sum(cardinality(i.ids))::bigint as ready, min(i.at) as oldest from postrider.intake i group by i.lane)
+select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
+       coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
+       now() - least(t.oldest, i.oldest) as oldest_ready_age,
+       coalesce(n.paused_until > now(), false) as paused,
+       case when n.paused_until > now() then n.paused_until end as paused_until,
+       case when n.paused_until > now() then n.pause_reason end as pause_reason
+  from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from postrider.intake) l
+  left join postrider.lanes n on n.name = l.lane
+  left join tracked t on t.lane = l.lane
+  left join taken_in i on i.lane = l.lane;
+comment on view postrider.lane_status is
+  'public: one row for each lane: its limits, calls under way, ready jobs (a track counts up to 10000), whether it is paused, until when and why';
