@@ -163,6 +163,7 @@ struct Dispatcher: ~Copyable {
         if sequel.contains(.tree) { isHungry = true }
         // A claim of the same transaction, behind the finish, has seen it.
         if sequel.contains(.page), exchange.claim == nil { isHungry = true }
+        if sequel.contains(.place) { lookout.wantsSurvey = true }
         return (batch.attempts.count - stored, sequel)
     }
 
@@ -252,12 +253,17 @@ struct Dispatcher: ~Copyable {
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
+        var sequel = job.sequel
+        if let method = job.call?.method {
+            verdict.goOnward(from: outcome, to: job.server, method: method)
+            if verdict.kind == .onward { sequel.insert(.place) }
+        }
         // The claim in the transaction of the finish finds the next page: one way to the database less.
-        if job.sequel.contains(.page) { isHungry = true }
-        write(
-            FinishedAttempt(
-                lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: job.sequel),
-            now: now)
+        if sequel.contains(.page) { isHungry = true }
+        var attempt = FinishedAttempt(
+            lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
+        attempt.server = job.server
+        write(attempt, now: now)
     }
 
     /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be

@@ -25,6 +25,8 @@ public struct EngineConfiguration: Sendable {
     public var filesRoot: String?
     /// What webhooks are signed with; nil: they are refused.
     public var webhookKeys: WebhookKeys?
+    /// Whose servers are used, of services that have several.
+    public var environment = "release"
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

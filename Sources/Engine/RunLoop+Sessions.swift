@@ -76,7 +76,7 @@ extension RunLoop {
         guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
         let introduction = StoreCalls.Introduction(
             name: configuration.name, version: "\(ProductVersion.current)", queues: configuration.queues,
-            concurrency: configuration.concurrency)
+            concurrency: configuration.concurrency, environment: configuration.environment)
         StoreCalls.enlist(introduction, old: old, held: held, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import Glibc
 import JobModel
 
 /// Turns the evidence of a sending that failed into a code, a sentence and whether bytes may have left.
@@ -7,11 +8,24 @@ enum FailureTable {
     /// `host` and `limits` are for the sentence alone.
     static func failure(for evidence: Evidence, host: String, limits: CallLimits) -> CallFailure {
         let (code, message) = verdict(evidence, host: host, limits: limits)
-        return CallFailure(code, message, sent: sent(evidence), status: evidence.status)
+        var failure = CallFailure(code, message, sent: sent(evidence), status: evidence.status)
+        failure.isLocal = isLocal(evidence)
+        return failure
     }
 
     /// `CURLE_TOO_LARGE`, which the headers of 7.88 do not have yet.
     private static let tooLarge = CURLcode(100)
+
+    /// Whether the worker's own side has failed: no descriptor, no port, no network, not the interface that is asked for.
+    static func isLocal(_ e: Evidence) -> Bool {
+        if e.outOfDescriptors { return true }
+        guard case .library(let code) = e.end else { return false }
+        switch CURLcode(code) {
+        case CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE: return true
+        case CURLE_COULDNT_CONNECT: return [ENETUNREACH, ENETDOWN, EADDRNOTAVAIL].contains(e.osError)
+        default: return false
+        }
+    }
 
     /// Without a request begun nothing can have left; then libcurl's count of bytes decides.
     static func sent(_ e: Evidence) -> SentState {

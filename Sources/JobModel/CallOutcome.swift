@@ -64,6 +64,9 @@ public struct CallFailure: Equatable, Sendable {
     public var status: Int?
     /// Whether another try may end better, where that is not as the code says: a full disk is mended, a wrong path is not.
     public var retries: Bool?
+    /// Whether the failure is this worker's own: no descriptors, no network, an interface that is not there. It says
+    /// nothing of the server.
+    public var isLocal = false
 
     /// A failure; `sent` decides whether an `at_most_once` job may try again.
     public init(_ code: ErrorCode, _ message: String, sent: SentState, status: Int? = nil, retries: Bool? = nil) {

@@ -59,6 +59,8 @@ public struct ClaimedJob: Sendable {
     public var hasHooks = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
+    /// The server of its service that is called; nil: the service has none. Known once the call is.
+    public var server: ServerChoice?
 
     /// A job with all that its attempt and its verdict need; without a call it is to be prepared.
     public init(lease: Lease, call: HTTPCall?, isAtMostOnce: Bool, okStatuses: StatusRanges, rekey: Int16 = 0) {

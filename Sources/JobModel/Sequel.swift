@@ -16,4 +16,6 @@ public struct Sequel: OptionSet, Sendable {
     public static let outcome = Sequel(rawValue: 2)
     /// The job may be ready at once, for its next page.
     public static let page = Sequel(rawValue: 4)
+    /// The job is ready again at its old place, for another server; only a survey finds it there.
+    public static let place = Sequel(rawValue: 8)
 }

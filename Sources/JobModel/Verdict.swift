@@ -16,6 +16,8 @@ public struct Verdict: Equatable, Sendable {
         case progressed
         /// Ready again at its old place, no attempt used, while its lane is paused: the server asks to come later.
         case held
+        /// The same attempt goes on at another server, and none is used.
+        case onward
     }
 
     /// What becomes of the job.
@@ -86,6 +88,24 @@ public struct Verdict: Equatable, Sendable {
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
 
+    /// Lets the attempt go on at the next server of its service if this one has failed and nothing was sent, or the method
+    /// may be repeated. What another try would not cure, another server does not either. A server that asks to be left alone
+    /// for a while does not hold up what another can do.
+    ///
+    /// - Parameter method: of the call; an Idempotency-Key does not count, since servers need not share what they
+    ///   remember of keys.
+    public mutating func goOnward(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
+        guard kind == .retryable || kind == .held, let server, server.hasNext,
+            ServerHealth(outcome.ending) == .failed
+        else { return }
+        if case .failure(let failure) = outcome.ending, failure.sent == .no {
+            kind = .onward
+        } else if method.isIdempotent {
+            kind = .onward
+        }
+        if kind == .onward { retryAfter = nil }
+    }
+
     /// Statuses that another try may cure.
     public static func isRetryable(_ status: Int) -> Bool {
         switch status {
@@ -111,6 +131,7 @@ extension Verdict.Kind {
         case .handedBack: "h"
         case .progressed: "p"
         case .held: "w"
+        case .onward: "o"
         }
     }
 }

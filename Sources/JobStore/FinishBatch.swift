@@ -15,6 +15,8 @@ public struct FinishedAttempt: Sendable {
     public var isJudged: Bool
     /// What the end of the job sets off.
     public var sequel: Sequel
+    /// The server that was called; nil: none of several.
+    public var server: ServerChoice?
     /// Statements with this attempt that the database gave up, since they took too long or too much memory.
     public var overruns = 0
 
@@ -58,8 +60,8 @@ public struct FinishBatch: Sendable {
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
-    /// Writes the 21 parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` three more.
+    /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
+    /// `postrider.judge` three more. The last two are about servers, and null while no attempt has one.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
     public func encode(
@@ -69,6 +71,27 @@ public struct FinishBatch: Sendable {
         for attempt in attempts { columns.append(attempt) }
         columns.encode(worker: worker, into: &parameters)
         if isJudged { encodeJudged(appVersion, into: &parameters) }
+        encodeServers(into: &parameters)
+    }
+
+    private func encodeServers(into parameters: inout PGParameters) {
+        guard attempts.contains(where: { $0.server != nil }) else {
+            parameters.appendNull(.int4Array)
+            parameters.appendNull(.textArray)
+            return
+        }
+        var servers = PGArrayBuilder<Int32>()
+        var healths = PGArrayBuilder<String>()
+        for attempt in attempts {
+            if let server = attempt.server { servers.append(server.id) } else { servers.appendNull() }
+            if attempt.server != nil, let outcome = attempt.outcome {
+                healths.append(ServerHealth(outcome.ending).letter)
+            } else {
+                healths.appendNull()
+            }
+        }
+        parameters.append(array: servers)
+        parameters.append(array: healths)
     }
 
     private func encodeJudged(_ appVersion: String?, into parameters: inout PGParameters) {

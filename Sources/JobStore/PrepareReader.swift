@@ -23,6 +23,9 @@ public struct PrepareReader: Sendable {
         job.isJudged = result.bool(row, 29)
         job.hasHooks = result.bool(row, 30)
         if result.bool(row, 32) { job.sequel.insert(.page) }
+        if !result.isNull(row, 33) {
+            job.server = ServerChoice(id: result.int32(row, 33), hasNext: result.bool(row, 34))
+        }
         var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
         call.compressesBody = result.bool(row, 12)
         if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }

@@ -15,13 +15,18 @@ public enum StoreCalls {
         public var queues: [String]
         /// Calls in flight at most.
         public var concurrency: Int
+        /// Whose servers it uses.
+        public var environment: String
 
         /// An introduction.
-        public init(name: String, version: String, queues: [String], concurrency: Int) {
+        public init(
+            name: String, version: String, queues: [String], concurrency: Int, environment: String = "release"
+        ) {
             self.name = name
             self.version = version
             self.queues = queues
             self.concurrency = concurrency
+            self.environment = environment
         }
     }
 
@@ -43,6 +48,7 @@ public enum StoreCalls {
         parameters.append(int32: Int32(clamping: introduction.concurrency))
         parameters.append(array: tracks)
         parameters.append(array: seqs)
+        parameters.append(text: introduction.environment)
     }
 
     /// `claim`: at most `limit` jobs of the tracks to visit.

@@ -6,7 +6,8 @@ public import PGClient
 public enum StoreStatement {
     /// Makes the worker known, or known anew.
     public static let enlist = PGStatement(
-        "enlist", "select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7)")
+        "enlist", "select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8)"
+    )
     /// Leases ready jobs.
     public static let claim = PGStatement(
         "claim",
@@ -19,7 +20,8 @@ public enum StoreStatement {
     public static let finish = PGStatement(
         "finish",
         """
-        select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)
+        select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
+        p_server => $22, p_health => $23::"char"[])
         """)
     /// Gives the calls of rich jobs that were claimed.
     public static let prepare = PGStatement(
@@ -28,7 +30,7 @@ public enum StoreStatement {
         select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
         idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
         pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
-        has_hooks, webhook_time, has_pages \
+        has_hooks, webhook_time, has_pages, server, goes_on \
         from postrider.prepare($1,$2,$3,$4,$5,$6)
         """)
     /// Ends attempts of rich jobs.
@@ -36,7 +38,7 @@ public enum StoreStatement {
         "judge",
         """
         select postrider.judge($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
-        $22,$23,$24)
+        $22,$23,$24, p_server => $25, p_health => $26::"char"[])
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(

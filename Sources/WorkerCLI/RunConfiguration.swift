@@ -14,6 +14,8 @@ struct RunConfiguration: Equatable, Sendable {
     var drain: Duration
     /// Whether private, loopback and link-local addresses may be called.
     var allowsPrivate: Bool
+    /// Whose rows of `servers` are used.
+    var environment: String
     /// Part of the cache metadata; nil: none.
     var appVersion: String?
     /// The directory that files of jobs stay below; nil: jobs with files are refused.
@@ -39,6 +41,9 @@ struct RunConfiguration: Equatable, Sendable {
             fallback: "30s", meaning: "how long a stop waits for running calls"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
+            name: "environment", kind: .text, placeholder: "NAME", example: "test", fallback: "release",
+            meaning: "which servers to call, of services that have several"),
+        Flag(
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
         WebhookSecrets.flag,
@@ -60,6 +65,7 @@ struct RunConfiguration: Equatable, Sendable {
         queues = arguments.texts("queue")
         drain = arguments.duration("drain", default: .seconds(30))
         allowsPrivate = arguments.isOn("allow-private")
+        environment = arguments.text("environment") ?? "release"
         appVersion = arguments.text("app-version")
         files = arguments.text("files")
         if let files { try FilesRoot.check(files) }

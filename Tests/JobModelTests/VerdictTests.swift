@@ -134,7 +134,9 @@ struct VerdictTests {
     }
 
     @Test func `each kind has its letter`() {
-        let kinds: [Verdict.Kind] = [.succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .held]
-        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "w"])
+        let kinds: [Verdict.Kind] = [
+            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .held, .onward,
+        ]
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "w", "o"])
     }
 }

@@ -203,7 +203,7 @@ final class QueueInMemory {
             case .progressed:
                 row.attempt -= 1
                 scheduled.append((timeline.now + 300 * millisecond, row))
-            case .handedBack:
+            case .handedBack, .onward:
                 row.attempt -= 1
                 scheduled.append((timeline.now, row))
             case .held:

@@ -28,6 +28,7 @@ struct ArgumentsTests {
         #expect(configuration.concurrency == 8)
         #expect(configuration.queues.isEmpty)
         #expect(configuration.drain == .seconds(30))
+        #expect(configuration.environment == "release")
         #expect(!configuration.allowsPrivate)
         #expect(configuration.usesPreparedStatements)
     }
@@ -40,7 +41,7 @@ struct ArgumentsTests {
     @Test func `the environment stands in for a flag that is not given`() throws {
         let environment = [
             "POSTRIDER_CONCURRENCY": "3", "POSTRIDER_QUEUE": "a,b", "POSTRIDER_ALLOW_PRIVATE": "true",
-            "POSTRIDER_DRAIN": "",
+            "POSTRIDER_DRAIN": "", "POSTRIDER_ENVIRONMENT": "test",
         ]
         let arguments = try Self.parse(["--queue", "c"], environment)
         #expect(arguments.whole("concurrency", default: 8) == 3)
@@ -48,6 +49,7 @@ struct ArgumentsTests {
         #expect(arguments.isOn("allow-private"))
         #expect(arguments.duration("drain", default: .seconds(30)) == .seconds(30))
         #expect(try Self.parse([], environment).texts("queue") == ["a", "b"])
+        #expect(try RunConfiguration(arguments).environment == "test")
     }
 
     @Test func `the database comes from the flag, its variable, then DATABASE_URL`() throws {

@@ -12,6 +12,7 @@ begin
     raise exception using errcode = 'PR006', message = 'body: must not be null', hint = 'Give the answer that is to be served.';
   end if;
   select * into v_service from postrider.services s where s.name = v_job.service;
+  v_service := postrider.keyed_service(v_service, null);
   return postrider.cache_store(
     v_job, v_service, 200, convert_to(concat(
       'content-type: ', p_type, E'\n',

@@ -30,7 +30,9 @@ declare
 begin
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           case when j.parent_id is not null then postrider.filled_key(j, s)
+           case when j.service is not null and (select exists (select from postrider.server_routes))
+                  then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
+                when j.parent_id is not null then postrider.filled_key(j, s)
                 when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
            j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
@@ -48,7 +50,8 @@ begin
       left join postrider.services s on s.name = j.service
      where j.cache_ttl is not null
            -- Others are refused after this.
-       and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:')
+       and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+            or exists (select from postrider.server_routes t where t.service = j.service))
      order by x.track, x.seq),
   looked as (
     select x.*, case

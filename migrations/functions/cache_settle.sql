@@ -5,7 +5,8 @@
 -- Lock order: cache_calls by key, then entries by key, then scheduled.
 create or replace function postrider.cache_settle(
   p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
-  p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text) returns void
+  p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text,
+  p_worker int) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -44,6 +45,7 @@ begin
         v_job := postrider.filled(v_job);
       end if;
       select * into v_service from postrider.services s where s.name = v_job.service;
+      v_service := postrider.keyed_service(v_service, p_worker);
       v_serves := true;
       -- What an answer says must never undo the batch that it came with.
       begin
@@ -90,5 +92,6 @@ begin
 end
 $$;
 comment on function postrider.cache_settle(
-  bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text) is
+  bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text,
+  int) is
   'private: stores the answers of calls that were made for the cache, and wakes who waited for them';

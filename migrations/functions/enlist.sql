@@ -4,7 +4,8 @@
 -- never arrived become ready again, unused: nobody has called them. A claim of the old number that is still on
 -- its way fails, since the number has ended; the advisory lock waits for one that is under way.
 create or replace function postrider.enlist(
-  p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[])
+  p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
+  p_environment text default 'release')
 returns table (worker int, installation uuid, idempotency_header text, held bigint[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,8 +23,8 @@ begin
     delete from postrider.idle_workers i where i.worker = p_old;
     perform postrider.shut_idle_gate();
   end if;
-  insert into postrider.workers (name, version, queues, concurrency)
-  values (p_name, p_version, p_queues, p_concurrency)
+  insert into postrider.workers (name, version, queues, concurrency, environment)
+  values (p_name, p_version, p_queues, p_concurrency, p_environment)
   returning id into v_worker;
   if p_old > 0 then
     with mine as (
@@ -40,5 +41,5 @@ begin
   return query select v_worker, s.installation, s.idempotency_header, v_held from postrider.settings s;
 end
 $$;
-comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[]) is
+comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text) is
   'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings and the seq of each lease that still holds';

@@ -73,7 +73,8 @@ begin
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
       case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
-      ', but ' || v_hold, v_page);
+      ', but ' || v_hold, v_page)
+      || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
   end if;
   select p.*, w.name into v_place
     from postrider.ready_place(explain.id) p left join postrider.workers w on w.id = p.worker;
@@ -100,7 +101,8 @@ begin
            where r.track = v_place.track and r.seq < v_place.seq and r.worker = 0 limit 10001) a;
   return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s%s.',
     explain.id, case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, v_lane, v_job.priority,
-    v_workers, v_free, v_job.queue, v_page);
+    v_workers, v_free, v_job.queue, v_page)
+    || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
 end
 $$;
 comment on function postrider.explain(bigint) is

@@ -6,13 +6,14 @@
 -- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
 -- follows a first attempt, whatever number this one has.
 -- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
+-- o onward: the attempt goes on at another server of its service. The row is ready again at its old place, no attempt used.
 -- w wait: the server asks to come later. The row is ready again at its old place, no attempt used, and its lane is paused.
 -- p_retry_after_ms: with r the least wait before the next try; with others how long the lane is to be paused.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what members_ended
--- locks it locks with SKIP LOCKED.
+-- locks it locks with SKIP LOCKED, and so does note_servers.
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude.
 create or replace function postrider.finish(
@@ -20,7 +21,8 @@ create or replace function postrider.finish(
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
-  p_cache text[] default null, p_encoding text[] default null, p_result jsonb[] default null)
+  p_cache text[] default null, p_encoding text[] default null, p_result jsonb[] default null,
+  p_server int[] default null, p_health "char"[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -45,61 +47,62 @@ begin
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
       p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
-      p_cache, p_encoding, p_result)
+      p_cache, p_encoding, p_result, p_server)
       as x(track, seq, fence, verdict, status, code, error, headers, body,
       retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received,
-      cache, encoding, result)),
+      cache, encoding, result, server)),
   gone as (
     delete from postrider.ready r
      using x
      where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
-      r.parent_id,
+      r.parent_id, r.tried,
       r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_followed,
       x.*,
+      case when x.server is not null then (select t.base_url from postrider.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
-           when x.verdict = 'p' and r.expires_at <= now() then 'f'
+           when x.verdict in ('p', 'o') and r.expires_at <= now() then 'f'
            when x.verdict = 'h' and r.expires_at <= now() then 'e'
            else x.verdict end as outcome),
   final as (
     insert into postrider.results (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-      bytes_sent, bytes_received, cache, encoding, result)
+      bytes_sent, bytes_received, cache, encoding, result, server)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
-      g.sent, g.received, g.cache, g.encoding, g.result
+      g.sent, g.received, g.cache, g.encoding, g.result, g.base
       from gone g
      where g.outcome in ('s', 'f', 'u', 'e') and not g.is_followed),
   followed as (
     insert into postrider.outcomes (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-      bytes_sent, bytes_received, cache, encoding, result, parent_id)
+      bytes_sent, bytes_received, cache, encoding, result, parent_id, server)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
-      g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id
+      g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base
       from gone g
      where g.outcome in ('s', 'f', 'u', 'e') and g.is_followed),
   tried as (
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
-      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache)
+      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
-      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache
+      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base
       from gone g
-     where g.outcome in ('r', 'h', 'p', 'n', 'w')),
+     where g.outcome in ('r', 'h', 'p', 'n', 'w', 'o')),
   onward as (
     insert into postrider.ready (
-      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
     select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
            case g.outcome when 'n' then 0 else g.attempt - 1 end, g.max_attempts,
            case g.outcome when 'n' then least(g.rekey + 1, 32766) else g.rekey end, g.at_most_once, g.expires_at,
-           g.parent_id, g.is_followed
+           g.parent_id, g.is_followed, case g.outcome when 'o' then g.tried || g.server end
       from gone g
-     where g.outcome in ('n', 'w')),
+     where g.outcome in ('n', 'w', 'o')),
   again as (
     insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
@@ -127,10 +130,14 @@ begin
   if v_signs is not null then
     perform postrider.heed_signs(v_signs);
   end if;
+  if p_server is not null and v_done is not null then
+    perform postrider.note_servers(p_seq, p_fence, p_server, p_health, v_done);
+  end if;
   return coalesce(v_done, '{}');
 end
 $$;
 comment on function postrider.finish(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
-  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], text[], text[], jsonb[]) is
-  'private: ends the attempts given and returns the seq of each whose lease still held; the last three come from judge';
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], text[], text[], jsonb[],
+  int[], "char"[]) is
+  'private: ends the attempts given and returns the seq of each whose lease still held; cache, encoding and result come from judge';

@@ -40,8 +40,9 @@ begin
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   perform postrider.tend_cache();
+  perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
   return v_last;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, too';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache and the servers, too';

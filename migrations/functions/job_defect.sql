@@ -101,6 +101,10 @@ begin
       return;
     end if;
   end if;
+  if v_service.base_url is null and v_service.name is not null then
+    select t.base_url into v_service.base_url
+      from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
+  end if;
   if p_job.use_cdn and v_service.cdn_url is null then
     column_name := 'use_cdn';
     reason := 'the job has no service with a cdn_url';
@@ -117,8 +121,8 @@ begin
     case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
   if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
     column_name := 'url';
-    reason := 'is relative, and the service has no base_url';
-    hint := 'Set services.base_url, or give an absolute URL.';
+    reason := 'is relative, and the service has neither a base_url nor servers';
+    hint := 'Set services.base_url, insert into servers, or give an absolute URL.';
     return;
   end if;
   select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(v_url) d

@@ -11,7 +11,7 @@ create or replace function postrider.judge(
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
-  p_job bigint[], p_app_version text, p_cookies text[])
+  p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -42,6 +42,10 @@ begin
     continue when p_verdict[i] <> 's' and not v_cached;
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;
+    if p_server[i] is not null then
+      -- Links to further pages are compared with where the call went.
+      v_service.base_url := coalesce((select t.base_url from postrider.server_routes t where t.id = p_server[i]), v_service.base_url);
+    end if;
     if v_job.paginate is not null then
       v_job := postrider.page_job(postrider.filled(v_job));
     end if;
@@ -71,6 +75,10 @@ begin
       p_error[i] := v_answer.error;
       v_encoding[i] := v_answer.encoding;
       v_result[i] := v_answer.result;
+      if v_answer.verdict = 'r' and p_server[i] is not null then
+        -- HTML that counts as a 502.
+        p_health[i] := 'f';
+      end if;
       if v_job.paginate is not null then
         v_turn := postrider.page_turn(
           v_job, v_service, p_status[i]::int, p_headers[i], p_body[i], p_verdict[i], p_code[i], p_error[i], v_result[i], v_encoding[i]);
@@ -109,7 +117,7 @@ begin
   end loop;
   v_done := postrider.finish(p_worker, p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
-    v_cache, v_encoding, v_result);
+    v_cache, v_encoding, v_result, p_server, p_health);
   if v_cached then
     insert into postrider.cache_tallies (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
@@ -117,11 +125,11 @@ begin
      where x.cache is not null and x.seq = any (v_done)
      group by 1, 2;
     perform postrider.cache_settle(
-      p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version);
+      p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version, p_worker);
   end if;
   if true = any (v_outdates) then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider.cache_outdate(postrider.filled(j), s, x.headers)
+    perform postrider.cache_outdate(postrider.filled(j), postrider.keyed_service(s, p_worker), x.headers)
        from unnest(p_job, p_status, p_headers, v_outdates) as x(job, status, headers, outdates)
        join postrider.jobs j on j.id = x.job
        join postrider.services s on s.name = j.service
@@ -152,5 +160,6 @@ end
 $$;
 comment on function postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
-  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[]) is
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[],
+  int[], "char"[]) is
   'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';

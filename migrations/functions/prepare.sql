@@ -13,7 +13,7 @@ returns table (
   proxy text, interface text, ca text, certificate text, key text, pins text[],
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
-  has_hooks boolean, webhook_time bigint, has_pages boolean)
+  has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -25,14 +25,24 @@ as $$
 #variable_conflict use_column
 declare
   v_done bigint[];
+  -- Null while no service has servers.
+  v_server int[];
+  v_base text[];
+  v_goes_on boolean[];
 begin
   v_done := postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job);
   if cardinality(v_done) = cardinality(p_job) then
     return;
   end if;
   v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
+  if exists (select from postrider.server_routes) then
+    select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
+      from postrider.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done) p;
+  end if;
   return query
-  select j.id, j.method, postrider.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s),
+  select j.id, j.method,
+         case when x.base is not null then postrider.url_join(x.base, coalesce(g.url, d.url, j.url))
+              else postrider.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s) end,
          case when g.url is not null and s.query is not null then postrider.call_query(g.query, g.url, s)
               when g.url is not null then postrider.pairs(g.query)
               when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s)
@@ -70,8 +80,8 @@ begin
          else false end,
          case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
-         j.paginate is not null
-    from unnest(p_fence, p_job) as x(fence, job)
+         j.paginate is not null, x.server, coalesce(x.goes_on, false)
+    from unnest(p_fence, p_job, v_server, v_base, v_goes_on) as x(fence, job, server, base, goes_on)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
     -- Others than members pay the look at parent_id alone.

@@ -12,14 +12,18 @@ begin
          array_agg(x.fence order by x.track, x.seq) as fences, array_agg(x.job order by x.track, x.seq) as jobs,
          array_agg(case
            when s.name is null then format('service %s does not exist any more; insert it again and retry the job', j.service)
-           else format('the URL of the job is relative, and service %s has no base_url any more; set it and retry the job', j.service)
+           else format('the URL of the job is relative, and service %s has neither a base_url nor a server for this worker''s environment; set one and retry the job', j.service)
          end order by x.track, x.seq) as errors
     into v_bad
     from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
    where j.service is not null
-     and (s.name is null or postrider.job_url(j.url, j.use_cdn, s) !~ '^[A-Za-z][A-Za-z0-9+.-]*:');
+     and (s.name is null
+          or postrider.job_url(j.url, j.use_cdn, s) !~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+             and not exists (
+                   select from postrider.server_routes t join postrider.workers w on w.id = p_worker
+                    where t.service = j.service and t.environment = w.environment));
   if v_bad.jobs is null then
     return '{}';
   end if;

@@ -12,7 +12,8 @@ begin
     (p_service.cookies is null, 'cookies'), (p_service.gzip_request is null, 'gzip_request'),
     (p_service.cache_mode is null, 'cache_mode'), (p_service.cache_namespace is null, 'cache_namespace'),
     (p_service.cache_ignore is null, 'cache_ignore'), (p_service.allow_private_network is null, 'allow_private_network'),
-    (p_service.created_at is null, 'created_at')
+    (p_service.created_at is null, 'created_at'), (p_service.min_calls is null, 'min_calls'),
+    (p_service.error_rate is null, 'error_rate'), (p_service.cool_down is null, 'cool_down')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then
@@ -35,6 +36,12 @@ begin
      'idempotency_header', 'is not a header name', 'Like Idempotency-Key.'),
     (p_service.cache_mode not in ('client', 'http'),
      'cache_mode', 'must be client or http', 'client: cache_ttl decides; http: the server''s Cache-Control decides.'),
+    (p_service.min_calls not between 1 and 1000000,
+     'min_calls', 'is out of range', 'Give 1 to 1000000; a server is judged by at least so many calls.'),
+    (p_service.error_rate <= 0 or p_service.error_rate > 1,
+     'error_rate', 'must be more than 0 and at most 1', 'Like 0.10: a server is set aside when a tenth of its calls fail.'),
+    (p_service.cool_down <= interval '0' or p_service.cool_down > interval '1 day',
+     'cool_down', 'must be more than 0 and at most 1 day', 'Like ''30 s'': how long a server is set aside.'),
     (p_service.stale_if_error <= interval '0' or p_service.stale_if_error > interval '100 years',
      'stale_if_error', 'must be more than 0 and at most 100 years', 'Like ''10 min''; leave it out for none.'),
     (p_service.proxy !~* '^(https?|socks5h?)://[^\s/]+/?$',

@@ -24,7 +24,7 @@ counted as (
   select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded, sum(c.jobs) filter (where c.state = 'f') as failed,
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
-         sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n', 'w') and c.at >= now() - interval '1 minute') as last_minute
+         sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n', 'w', 'o') and c.at >= now() - interval '1 minute') as last_minute
     from (select queue, state, jobs, minute as at from postrider.totals
           union all
           select coalesce(t.queue, 'default'), y.state, y.jobs, y.at

@@ -10,7 +10,7 @@ select w.name as worker, w.id as epoch,
        w.version, coalesce(array_to_string(w.queues, ', '), 'all') as queues,
        w.concurrency, w.in_flight,
        coalesce(l.owner = w.id and l.until > clock_timestamp(), false) as leader,
-       w.started_at, w.heartbeat_at, w.ended_at
+       w.started_at, w.heartbeat_at, w.ended_at, w.environment
   from postrider.workers w
   left join postrider.leases l on l.name = 'leader'
  where w.ended_at is null or w.ended_at > now() - interval '1 day'

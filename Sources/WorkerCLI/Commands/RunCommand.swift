@@ -35,6 +35,7 @@ enum RunCommand {
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
             log: { log.write(LogEvent($0)) })
         engine.appVersion = configuration.appVersion
+        engine.environment = configuration.environment
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         let loop: RunLoop

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+/// What a call shows of its server, and when an attempt goes on at another.
+struct ServerHealthTests {
+    private func failure(
+        _ code: ErrorCode, sent: SentState = .maybe, status: Int? = nil, isLocal: Bool = false
+    ) -> CallOutcome {
+        var failure = CallFailure(code, "it failed", sent: sent, status: status)
+        failure.isLocal = isLocal
+        return CallOutcome(.failure(failure))
+    }
+
+    private func answer(_ status: Int) -> CallOutcome { CallOutcome(.response(HTTPResponse(status: status))) }
+
+    private func kind(
+        _ outcome: CallOutcome, _ method: HTTPMethod = .get, atMostOnce: Bool = false, hasNext: Bool? = true
+    ) -> Verdict.Kind {
+        var verdict = Verdict(outcome, okStatuses: .success, isAtMostOnce: atMostOnce, attempt: 1)
+        verdict.goOnward(from: outcome, to: hasNext.map { ServerChoice(id: 1, hasNext: $0) }, method: method)
+        return verdict.kind
+    }
+
+    @Test(arguments: 100...599)
+    func `only 502, 503 and 504 are failures of the server`(status: Int) {
+        #expect(ServerHealth(answer(status).ending) == ([502, 503, 504].contains(status) ? .failed : .well))
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `failures at network level count, but neither certificates nor what is our own`(code: ErrorCode) {
+        let failing: [ErrorCode] = [
+            .dns, .connect, .connectTimeout, .tls, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
+            .truncated,
+        ]
+        let health = ServerHealth(failure(code).ending)
+        #expect((health == .failed) == failing.contains(code))
+        if [.tlsVerify, .proxy, .deniedAddress, .badURL, .config, .template, .file, .internal].contains(code) {
+            #expect(health == .unclear)
+        }
+        #expect(ServerHealth(failure(code, isLocal: true).ending) == .unclear)
+    }
+
+    @Test func `the attempt goes on where the method may be repeated or nothing was sent`() {
+        #expect(kind(failure(.timeout)) == .onward)
+        #expect(kind(failure(.timeout), .put) == .onward)
+        #expect(kind(failure(.timeout), .post) == .retryable)
+        #expect(kind(failure(.connect, sent: .no), .post) == .onward)
+        #expect(kind(answer(503)) == .onward)
+        #expect(kind(answer(503), .patch) == .retryable)
+        #expect(kind(answer(500)) == .retryable)
+        #expect(kind(answer(404)) == .failed)
+        #expect(kind(answer(200)) == .succeeded)
+    }
+
+    @Test func `a server that asks for a wait is left where another can do it, and holds its lane where not`() {
+        let busy = CallOutcome(.response(HTTPResponse(status: 503, retryAfter: .seconds(60))))
+        var verdict = Verdict(busy, okStatuses: .success, isAtMostOnce: false, attempt: 1)
+        verdict.goOnward(from: busy, to: ServerChoice(id: 1, hasNext: true), method: .get)
+        #expect(verdict.kind == .onward)
+        #expect(verdict.retryAfter == nil)
+        #expect(kind(busy, hasNext: false) == .held)
+        #expect(kind(busy, .post) == .held)
+    }
+
+    @Test func `at_most_once goes on only if nothing was sent, whatever the method`() {
+        #expect(kind(failure(.connect, sent: .no), .post, atMostOnce: true) == .onward)
+        #expect(kind(failure(.timeout), .get, atMostOnce: true) == .unknown)
+        #expect(kind(answer(503), .get, atMostOnce: true) == .failed)
+    }
+
+    @Test func `without another server, or with a failure of our own, it does not`() {
+        #expect(kind(failure(.timeout), hasNext: false) == .retryable)
+        #expect(kind(failure(.timeout), hasNext: nil) == .retryable)
+        #expect(kind(failure(.connect, sent: .no, isLocal: true)) == .retryable)
+        #expect(kind(answer(429)) == .held)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+
+/// Plays workers for tests of servers: claims and prepares by SQL, and ends the calls as the test says.
+struct ServerDesk: ~Copyable {
+    let queue: TestQueue
+
+    /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3; the rule: 10 calls,
+    /// 20 %, a minute aside.
+    init(servers: Int = 3) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.functions)
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, min_calls, error_rate, cool_down)
+            values ('api', 'http://base/', 10, 0.2, '1 min');
+            insert into postrider.servers (service, position, base_url)
+            select 'api', n, ('{http://one/,http://two/,http://three/}'::text[])[n] from generate_series(1, \(servers)) n
+            """)
+        self.queue = queue
+    }
+
+    /// A worker's number.
+    func worker(environment: String = "release") throws -> Int64 {
+        try queue.number(
+            "select worker from postrider.enlist(0, 'desk', '0', null, 100, '{}', '{}', '\(environment)')")
+    }
+
+    /// Inserts a job of the service.
+    @discardableResult
+    func insert(_ columns: String = "", _ values: String = "", url: String = "x") throws -> Int64 {
+        try queue.insert(
+            "service, url" + (columns.isEmpty ? "" : ", " + columns),
+            "'api', '\(url)'" + (values.isEmpty ? "" : ", " + values))
+    }
+
+    /// Claims and prepares all that is ready, in the order of the ids: job, URL, and a `+` if the attempt can go on elsewhere.
+    func take(_ worker: Int64) throws -> [(job: Int64, call: String)] {
+        try queue.rows("select job::text, call from desk.take(\(worker)) order by job").map {
+            (Int64($0[0] ?? "") ?? 0, $0[1] ?? "")
+        }
+    }
+
+    /// Takes what is ready; the calls alone.
+    func calls(_ worker: Int64) throws -> [String] { try take(worker).map(\.call) }
+
+    /// Ends a call: `s` or `f`, `r`, `o`, `h` with what it has shown of the server.
+    func end(_ job: Int64, _ verdict: String, _ health: String?) throws {
+        try queue.connection.execute(
+            "select desk.finish(\(job), '\(verdict)', \(health.map { "'\($0)'" } ?? "null"))")
+    }
+
+    /// So many calls at the server at hand, so many of them failures.
+    func run(_ worker: Int64, calls: Int, errors: Int) throws {
+        try queue.insert(calls, "service, url", "'api', 'x'")
+        for (place, call) in try take(worker).enumerated() {
+            try end(call.job, place < errors ? "f" : "s", place < errors ? "f" : "w")
+        }
+    }
+
+    /// State, calls and errors of each server, in order.
+    func servers() throws -> [String] {
+        try queue.rows(
+            "select state || ' ' || calls || ' ' || errors from postrider.servers order by environment, position"
+        ).map { $0[0] ?? "" }
+    }
+
+    /// The leader's look.
+    func fold() throws { _ = try queue.number("select postrider.fold_servers(clock_timestamp(), null, true)::bigint") }
+
+    /// Lets a server's time aside be over.
+    func reopen(_ position: Int) throws {
+        try queue.connection.execute(
+            "update postrider.servers set open_until = clock_timestamp() where position = \(position)")
+    }
+
+    private static let functions = """
+        create schema desk;
+        create table desk.held (job bigint primary key, track int, seq bigint, fence bigint, worker int, server int);
+        create function desk.take(p_worker int) returns table (job bigint, call text) language plpgsql as $$
+        declare
+          t int[]; s bigint[]; f bigint[]; j bigint[]; v_tracks int[];
+        begin
+          insert into postrider.tracks (queue, lane, priority)
+          select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)), j.priority from postrider.jobs j
+              on conflict do nothing;
+          update postrider.ready r set track = k.id
+            from postrider.jobs j
+            join postrider.tracks k on k.queue = j.queue and k.priority = j.priority
+                                   and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
+           where r.job_id = j.id and r.track = 0;
+          v_tracks := array(select id from postrider.tracks order by id);
+          select array_agg(c.track order by c.track, c.seq), array_agg(c.seq order by c.track, c.seq),
+                 array_agg(c.fence order by c.track, c.seq), array_agg(c.job_id order by c.track, c.seq)
+            into t, s, f, j
+            from postrider.claim(p_worker, 0, 1000, v_tracks, array_fill(1000, array[cardinality(v_tracks)]),
+                   array_fill(0::bigint, array[cardinality(v_tracks)]), false,
+                   array_fill(0, array[cardinality(v_tracks)])) c;
+          if j is null then return; end if;
+          return query
+          with called as materialized (
+            select p.job_id, p.url, p.server, p.goes_on from postrider.prepare(p_worker, null, t, s, f, j) p),
+          noted as (
+            insert into desk.held
+            select x.job, x.track, x.seq, x.fence, p_worker, c.server
+              from called c join unnest(t, s, f, j) as x(track, seq, fence, job) on x.job = c.job_id
+                on conflict on constraint held_pkey do update
+               set track = excluded.track, seq = excluded.seq, fence = excluded.fence, worker = excluded.worker,
+                   server = excluded.server)
+          select c.job_id, c.url || case when c.goes_on then '+' else '' end from called c;
+        end $$;
+        create function desk.finish(p_job bigint, p_verdict "char", p_health "char") returns void language plpgsql as $$
+        declare h desk.held;
+        begin
+          delete from desk.held where job = p_job returning * into h;
+          perform postrider.finish(h.worker, array[h.track], array[h.seq], array[h.fence], array[p_verdict],
+            array[null::smallint], array[case when p_verdict <> 's' then 'connect' end],
+            array[case when p_verdict <> 's' then 'it failed' end],
+            null, null, null, null, null, null, null, null, null, null, null, null, null,
+            p_server => array[h.server], p_health => array[p_health]);
+        end $$;
+        """
+}

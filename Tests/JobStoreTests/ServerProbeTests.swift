@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// How a server that was set aside comes back: one call in the fleet finds out. And what a person's word does.
+struct ServerProbeTests {
+    /// A desk whose first server is aside and due.
+    private func desk() throws -> ServerDesk {
+        let desk = try ServerDesk()
+        try desk.queue.connection.execute(
+            "update postrider.servers set state = 'aside', calls = 12, errors = 3, open_until = now() where position = 1"
+        )
+        return desk
+    }
+
+    @Test func `one call of all workers probes, and its success brings the server back with counters of zero`() throws {
+        let desk = try desk()
+        let workers = [try desk.worker(), try desk.worker(), try desk.worker()]
+        var calls: [(job: Int64, call: String)] = []
+        for worker in workers + workers {
+            try desk.queue.insert(5, "service, url", "'api', 'x'")
+            calls += try desk.take(worker)
+        }
+        let probes = calls.filter { $0.call.hasPrefix("http://one/") }
+        #expect(calls.count == 30)
+        #expect(probes.map(\.call) == ["http://one/x+"])
+        #expect(try desk.servers()[0] == "probing 12 3")
+        try desk.end(try #require(probes.first).job, "s", "w")
+        #expect(try desk.servers()[0] == "active 0 0")
+        try desk.insert()
+        #expect(try desk.calls(workers[2]) == ["http://one/x+"])
+    }
+
+    @Test(arguments: ["f", "x"])
+    func `a probe that fails sets the server aside for another cool_down`(health: String) throws {
+        let desk = try desk()
+        let worker = try desk.worker()
+        let job = try desk.insert()
+        #expect(try desk.calls(worker) == ["http://one/x+"])
+        try desk.end(job, "o", health)
+        #expect(
+            try desk.queue.number("select count(*) from postrider.servers where open_until > now() + interval '50 s'")
+                == 1)
+        #expect(try desk.servers()[0] == "aside 13 4")
+        #expect(try desk.calls(worker) == ["http://two/x+"])
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://two/x+"])
+    }
+
+    @Test func `a probe whose worker died, or that was cancelled or handed back, leaves the next call to probe`() throws
+    {
+        let desk = try desk()
+        let prober = try desk.worker()
+        let other = try desk.worker()
+        let job = try desk.insert()
+        #expect(try desk.calls(prober) == ["http://one/x+"])
+        try desk.insert()
+        #expect(try desk.calls(other) == ["http://two/x+"])
+        // It is silent for ten seconds, and the leader declares it lost.
+        try desk.queue.connection.execute(
+            "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
+        let epoch = try desk.queue.number("select postrider.lead(\(other))")
+        _ = try desk.queue.rows("select lost_name from postrider.reap(\(other), \(epoch))")
+        if try desk.queue.number("select count(*) from postrider.ready where worker = \(prober)") > 0 {
+            // The server of the tests is younger than ten seconds: nobody is lost then.
+            _ = try desk.queue.number("select postrider.leave(\(prober))::bigint")
+        }
+        #expect(try desk.calls(other) == ["http://one/x+"])
+        try desk.queue.connection.execute("select postrider.cancel(\(job))")
+        try desk.insert()
+        let next = try desk.take(other)
+        #expect(next.map(\.call) == ["http://one/x+"])
+        try desk.end(next[0].job, "h", nil)
+        try desk.insert()
+        #expect(try desk.calls(other) == ["http://one/x+"])
+    }
+
+    @Test func `who may be repeated probes first, and at_most_once only if nobody else comes by`() throws {
+        let desk = try desk()
+        let worker = try desk.worker()
+        try desk.insert("method, delivery", "'POST', 'at_most_once'")
+        try desk.insert("method", "'POST'")
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+", "http://one/x+"])
+        try desk.queue.connection.execute("delete from postrider.ready")
+        try desk.insert("delivery", "'at_most_once'")
+        #expect(try desk.calls(worker) == ["http://two/x+"])
+        try desk.queue.connection.execute(
+            "update postrider.servers set open_until = now() - interval '61 s' where position = 1")
+        try desk.insert("delivery", "'at_most_once'")
+        #expect(try desk.calls(worker) == ["http://one/x+"])
+    }
+
+    @Test func `a row that a person holds stops nobody`() throws {
+        let desk = try desk()
+        let worker = try desk.worker()
+        let job = try desk.insert()
+        #expect(try desk.calls(worker) == ["http://one/x+"])
+        let person = try PGConnection(desk.queue.database)
+        try person.execute("begin; update postrider.servers set calls = calls")
+        try desk.queue.connection.execute("set lock_timeout = '5s'")
+        try desk.end(job, "s", "w")
+        try desk.run(worker, calls: 20, errors: 20)
+        try desk.fold()
+        try person.execute("rollback")
+        #expect(try desk.servers() == ["probing 12 3", "active 0 0", "active 0 0"])
+        // Nothing was lost meanwhile, and the probe is free again.
+        try desk.fold()
+        #expect(try desk.servers() == ["probing 12 3", "aside 20 20", "active 0 0"])
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://one/x+"])
+    }
+
+    @Test func `switch_server moves the next call, turns the order and brings a server back`() throws {
+        let desk = try ServerDesk()
+        let worker = try desk.worker()
+        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
+        try desk.queue.connection.execute("select postrider.switch_server('api', 2)")
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://two/x+"])
+        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://three/x+"])
+        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 3")
+        try desk.insert()
+        #expect(try desk.calls(worker) == ["http://one/x"])
+        try desk.queue.connection.execute("select postrider.switch_server('api', 1)")
+        #expect(
+            try desk.queue.text("select string_agg(position::text, ' ') from postrider.servers where is_preferred")
+                == "1")
+    }
+
+    @Test(arguments: ["'api', 4", "'none', 1", "null, 1", "'api', null", "'api', 1, 'test'"])
+    func `switch_server to what is not there is refused`(arguments: String) throws {
+        let desk = try ServerDesk()
+        let error = #expect(throws: PGError.self) {
+            try desk.queue.connection.execute("select postrider.switch_server(\(arguments))")
+        }
+        #expect(error?.sqlState?.rawValue == "PR014")
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// When a server is set aside: the rule alone, with calls, errors and the time given.
+struct ServerRuleTests {
+    /// A server with these counters, `age` seconds after its window began: state, calls, errors, recent calls, recent errors.
+    private func weigh(
+        _ queue: borrowing TestQueue, older: (Int, Int) = (0, 0), recent: (Int, Int) = (0, 0), age: Int = 1,
+        new: (Int, Int)
+    ) throws -> String? {
+        try queue.text(
+            """
+            select concat_ws(' ', w.state, w.calls, w.errors, w.recent_calls, w.recent_errors)
+            from postrider.servers s join postrider.services v on v.name = s.service
+            cross join lateral (
+              select (jsonb_populate_record(s, jsonb_build_object(
+                'calls', \(older.0 + recent.0), 'errors', \(older.1 + recent.1),
+                'recent_calls', \(recent.0), 'recent_errors', \(recent.1)))).*) k
+            cross join lateral postrider.weigh_server(
+              row(k.*)::postrider.servers, v, \(new.0), \(new.1), s.window_began + interval '\(age) s') w
+            """)
+    }
+
+    private func queue() throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name) values ('api');
+            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://one/')
+            """)
+        return queue
+    }
+
+    @Test func `a tenth of forty calls is too much, and fewer calls or errors are not`() throws {
+        let queue = try queue()
+        #expect(try weigh(queue, new: (40, 4)) == "aside 40 4 40 4")
+        #expect(try weigh(queue, new: (40, 3)) == "active 40 3 40 3")
+        #expect(try weigh(queue, new: (39, 39)) == "active 39 39 39 39")
+        #expect(try weigh(queue, recent: (39, 39), new: (1, 0)) == "aside 40 39 40 39")
+        #expect(try weigh(queue, recent: (1000, 0), new: (100, 100)) == "active 1100 100 1100 100")
+        #expect(try weigh(queue, recent: (900, 0), new: (100, 100)) == "aside 1000 100 1000 100")
+    }
+
+    @Test func `a long good past hides nothing, and a window before counts where calls are few`() throws {
+        let queue = try queue()
+        // After ten seconds the window is turned; the one before still counts beside the new one.
+        #expect(try weigh(queue, recent: (9000, 0), age: 10, new: (40, 4)) == "aside 9040 4 40 4")
+        #expect(try weigh(queue, older: (9000, 0), recent: (40, 2), age: 10, new: (5, 3)) == "aside 45 5 5 3")
+        // Too few calls turn no window for five minutes.
+        #expect(try weigh(queue, recent: (20, 1), age: 60, new: (1, 0)) == "active 21 1 21 1")
+        #expect(try weigh(queue, recent: (20, 1), age: 300, new: (1, 0)) == "active 21 1 1 0")
+        #expect(try weigh(queue, older: (30, 3), recent: (20, 1), age: 600, new: (1, 1)) == "active 1 1 1 1")
+    }
+
+    @Test func `a server that is set aside reopens after its service's cool_down, and counts no more`() throws {
+        let queue = try queue()
+        let text = """
+            select (w.open_until - s.window_began)::text from postrider.servers s join postrider.services v on v.name = s.service
+            cross join lateral postrider.weigh_server(s, v, 40, 40, s.window_began + interval '5 s') w
+            """
+        #expect(try queue.text(text) == "00:00:35")
+        try queue.connection.execute("update postrider.services set cool_down = '2 min', min_calls = 80")
+        #expect(try queue.text(text) == nil)
+        try queue.connection.execute("update postrider.services set error_rate = 0.5, min_calls = 40")
+        #expect(try queue.text(text) == "00:02:05")
+        try queue.connection.execute("update postrider.servers set state = 'aside'")
+        #expect(try weigh(queue, new: (40, 40)) == "aside 0 0 0 0")
+    }
+
+    @Test(arguments: [
+        ("service", "'none'", "service"), ("service", "null", "service"), ("position", "-1", "position"),
+        ("position", "null", "position"), ("environment", "''", "environment"), ("environment", "null", "environment"),
+        ("base_url", "'ftp://h/'", "base_url"), ("base_url", "'h/x'", "base_url"), ("base_url", "null", "base_url"),
+        ("base_url", "'http://u:secret@h/'", "base_url"), ("base_url", "'http://h/?key=secret'", "base_url"),
+        ("state", "'closed'", "state"), ("state", "'probing'", "state"), ("state", "null", "state"),
+        ("open_until", "'infinity'", "open_until"), ("calls", "-1", "calls"), ("errors", "null", "errors"),
+    ])
+    func `a server that cannot work is refused, by column and without a secret`(
+        column: String, value: String, named: String
+    ) throws {
+        let queue = try queue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("update postrider.servers set \(column) = \(value)")
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("servers.\(named):"), "\(text)")
+        #expect(error?.sqlState?.rawValue == "PR001")
+        #expect(!text.contains("secret"))
+    }
+
+    @Test(arguments: [
+        ("min_calls", "0"), ("min_calls", "null"), ("error_rate", "0"), ("error_rate", "1.1"), ("error_rate", "'NaN'"),
+        ("error_rate", "null"), ("cool_down", "'0 s'"), ("cool_down", "'2 days'"), ("cool_down", "null"),
+    ])
+    func `a rule that cannot work is refused`(column: String, value: String) throws {
+        let queue = try queue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("update postrider.services set \(column) = \(value)")
+        }
+        #expect(error.map { "\($0)" }?.contains("services.\(column):") == true)
+    }
+
+    @Test func `a person may set a server aside and bring it back, with counters of zero`() throws {
+        let queue = try queue()
+        try queue.connection.execute("update postrider.servers set calls = 30, errors = 3, state = 'aside'")
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.servers where open_until between now() + '25 s' and now() + '35 s'")
+                == 1)
+        #expect(try queue.text("select state from postrider.server_routes") == "aside")
+        try queue.connection.execute("update postrider.servers set state = 'active'")
+        #expect(
+            try queue.text("select concat_ws(' ', state, calls, errors, open_until) from postrider.servers")
+                == "active 0 0")
+        #expect(try queue.text("select concat_ws(' ', state, open_until) from postrider.server_routes") == "active")
+        try queue.connection.execute("update postrider.services set name = 'other'")
+        #expect(try queue.text("select service from postrider.server_routes") == "other")
+        try queue.connection.execute("delete from postrider.services")
+        #expect(try queue.number("select count(*) from postrider.server_routes") == 0)
+    }
+}

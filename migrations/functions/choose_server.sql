@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- p_routes in the order of use. The first active one; with none active, the one that reopens first: no service is ever
+-- without a server. Those that the attempt has tried are left out while there are others.
+create or replace function postrider.choose_server(
+  p_routes postrider.server_routes[], p_tried int[], out route postrider.server_routes, out goes_on boolean)
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_route postrider.server_routes;
+begin
+  goes_on := false;
+  foreach v_route in array p_routes loop
+    continue when v_route.id = any (p_tried);
+    if v_route.state = 'active' then
+      if route.state = 'active' then
+        goes_on := true;
+        return;
+      end if;
+      route := v_route;
+    elsif route.id is null or route.state <> 'active' and v_route.open_until < route.open_until then
+      route := v_route;
+    end if;
+  end loop;
+  if route.id is null and p_tried is not null then
+    route := (postrider.choose_server(p_routes, null)).route;
+  end if;
+end
+$$;
+comment on function postrider.choose_server(postrider.server_routes[], int[]) is
+  'private: the server for a call, and whether the same attempt can go on at another active one if it fails there';

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- SKIP LOCKED, since a person may hold the row: then the probe is void with the end of its lease, and another follows.
+create or replace function postrider.end_probe(p_server int, p_fence bigint, p_health "char") returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+begin
+  perform from postrider.servers s
+   where s.id = p_server and s.state = 'probing' and s.probe_fence = p_fence for no key update skip locked;
+  if not found then
+    return;
+  end if;
+  update postrider.servers s
+     set state = case when p_health = 'w' then 'active' else 'aside' end,
+         open_until = clock_timestamp() + (select v.cool_down from postrider.services v where v.name = s.service),
+         calls = s.calls + 1, errors = s.errors + 1
+   where s.id = p_server;
+end
+$$;
+comment on function postrider.end_probe(int, bigint, "char") is
+  'private: what came of a probe: w brings the server back with counters of zero, anything else sets it aside again';

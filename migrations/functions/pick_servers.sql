@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Called by prepare while any service has servers; the servers of a service are read once for the batch. An absolute URL
+-- and a call to the CDN have no server.
+--
+-- A probe is a real call. Jobs that may be repeated come first for it; one that is at_most_once serves only if nobody
+-- else came by for another cool_down, since it may end as unknown.
+create or replace function postrider.pick_servers(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[],
+  out server int[], out base text[], out goes_on boolean[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v record;
+  v_environment text := (select w.environment from postrider.workers w where w.id = p_worker);
+  v_service text;
+  v_routes postrider.server_routes[];
+  v_due postrider.server_routes[];
+  v_choice record;
+  v_usual record;
+begin
+  server := array_fill(null::int, array[cardinality(p_job)]);
+  base := array_fill(null::text, array[cardinality(p_job)]);
+  goes_on := array_fill(false, array[cardinality(p_job)]);
+  for v in
+    select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once, s.cool_down
+      from unnest(p_track, p_seq, p_fence, p_job) with ordinality as x(track, seq, fence, job, place)
+      join postrider.jobs j on j.id = x.job
+      join postrider.services s on s.name = j.service
+      join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+     where x.job <> all (p_done) and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and not (j.use_cdn and s.cdn_url is not null)
+       and exists (select from postrider.server_routes t where t.service = j.service and t.environment = v_environment)
+     order by j.service, r.at_most_once, j.method in ('POST', 'PATCH'), x.place
+  loop
+    if v.service is distinct from v_service then
+      v_service := v.service;
+      v_routes := postrider.routes_of(v_service, v_environment);
+      select * into v_usual from postrider.choose_server(v_routes, null);
+      v_due := array(
+        select row(t.*)::postrider.server_routes from unnest(v_routes) t
+         where t.state <> 'active' and t.open_until <= clock_timestamp());
+    end if;
+    v_choice := v_usual;
+    if v.tried is not null then
+      select * into v_choice from postrider.choose_server(v_routes, v.tried);
+    end if;
+    if cardinality(v_due) > 0 and (v_due[1]).id = any (v.tried) is not true
+       and (not v.at_most_once or (v_due[1]).open_until <= clock_timestamp() - v.cool_down) then
+      if postrider.begin_probe((v_due[1]).id, v.track, v.seq, v.fence) then
+        v_choice.goes_on := (v_choice.route).state = 'active';
+        v_choice.route := v_due[1];
+      end if;
+      v_due := v_due[2:];
+    end if;
+    server[v.place] := (v_choice.route).id;
+    base[v.place] := (v_choice.route).base_url;
+    goes_on[v.place] := v_choice.goes_on;
+  end loop;
+end
+$$;
+comment on function postrider.pick_servers(int, int[], bigint[], bigint[], bigint[], bigint[]) is
+  'private: for each claimed job: id and base_url of the server that it calls, nulls without one, and whether its attempt can go on at another';

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What a change of state brings along stands here, so that it is the same whether Postrider or a person makes it.
+create or replace function postrider.servers_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+begin
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.server_defect(new) d;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'servers', column = v_column,
+      message = format('servers.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+  if tg_op = 'UPDATE' and new.base_url <> old.base_url and new.state = old.state then
+    -- Another machine: what is known of the old one does not hold for it.
+    new.state := 'active';
+  end if;
+  if new.state <> 'probing' then
+    new.probe_track := null;
+    new.probe_seq := null;
+    new.probe_fence := null;
+  end if;
+  if new.state = 'active' then
+    new.open_until := null;
+    if tg_op = 'INSERT' or old.state <> 'active' or new.base_url <> old.base_url then
+      new.calls := 0;
+      new.errors := 0;
+      new.recent_calls := 0;
+      new.recent_errors := 0;
+      new.window_began := clock_timestamp();
+      new.since_fence := (select case when f.is_called then f.last_value else 0 end from postrider.fences f);
+    end if;
+  elsif new.open_until is null then
+    new.open_until := clock_timestamp() + (select s.cool_down from postrider.services s where s.name = new.service);
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.servers_check() is
+  'private: row trigger of servers; refuses what cannot work, by column, and lets a server that becomes active begin with counters of zero';
+
+create or replace trigger servers_check
+  before insert or update on postrider.servers
+  for each row execute function postrider.servers_check();

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The rows are few: nothing here walks over jobs.
+create or replace view postrider.service_status as
+select s.name as service, e.environment,
+       coalesce((c.route).base_url, s.base_url) as base_url,
+       (c.route).position as current_position,
+       case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active' else 'all servers aside' end as state,
+       coalesce(v.servers, 0) as servers, coalesce(v.active, 0) as servers_active,
+       coalesce(v.calls, 0)::bigint as calls, coalesce(v.errors, 0)::bigint as errors,
+       v.open_until,
+       v.details as server_details,
+       s.min_calls, s.error_rate, s.cool_down
+  from postrider.services s
+  left join (select distinct t.service, t.environment from postrider.server_routes t) e on e.service = s.name
+  left join lateral (
+       select count(*) as servers, count(*) filter (where r.state = 'active') as active,
+              sum(r.calls) as calls, sum(r.errors) as errors, min(r.open_until) as open_until,
+              jsonb_agg(jsonb_build_object('position', r.position, 'base_url', r.base_url, 'state', r.state,
+                'open_until', r.open_until, 'calls', r.calls, 'errors', r.errors, 'is_preferred', r.is_preferred)
+                order by r.position) as details
+         from postrider.servers r where r.service = e.service and r.environment = e.environment) v on e.service is not null
+  left join lateral postrider.choose_server(postrider.routes_of(e.service, e.environment), null) c on e.service is not null;
+comment on view postrider.service_status is
+  'public: one row for each service and environment: the server that is used now, how all of them are doing, and when the first that was set aside is probed';
