@@ -237,6 +237,23 @@ struct DispatcherTests {
         #expect(dispatcher.finished.map(\.lease.seq).sorted() == [1, 2])
     }
 
+    @Test func `an attempt that goes on at another server is looked for at its old place`() {
+        var dispatcher = dispatcher()
+        var wanted = job(1)
+        wanted.server = ServerChoice(id: 3, hasNext: true)
+        let slots = claim(&dispatcher, [wanted])
+        _ = dispatcher.surveyBegins(now: moment)
+        dispatcher.surveyReturned([], now: moment)
+        #expect(!dispatcher.lookout.wantsSurvey)
+        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 503))), now: moment)
+        let next = dispatcher.nextExchange(now: moment)
+        let attempt = next?.exchange.batch?.attempts.first
+        #expect(attempt?.verdict.kind == .onward)
+        #expect(attempt?.server?.id == 3)
+        _ = dispatcher.finishReturned(next?.number ?? 0, stored: 1)
+        #expect(dispatcher.lookout.wantsSurvey)
+    }
+
     @Test func `at the end of a drain only what may have been sent and must not be repeated is unknown`() {
         var dispatcher = dispatcher()
         let jobs = [job(1), job(2), job(3, isAtMostOnce: true), job(4, isAtMostOnce: true)]

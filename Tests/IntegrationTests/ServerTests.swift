@@ -202,6 +202,72 @@ struct ServerTests {
         _ = test
     }
 
+    @Test func `chains, callbacks and the cache see one attempt, however many servers it took`() throws {
+        let queue = try TestQueue()
+        let good = try Moody()
+        try service(
+            queue,
+            try ["http://127.0.0.1:\(TargetServer.freePort())", "http://127.0.0.1:\(TargetServer.freePort())"] + [
+                good.target.url
+            ])
+        try queue.connection.execute(
+            """
+            create table public.ended (job bigint);
+            create function public.note(bigint) returns void language sql as 'insert into public.ended values ($1)';
+            insert into postrider.callbacks (name, function) values ('note', 'public.note(bigint)')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let chain = try queue.number(
+            """
+            select postrider.submit('{"chain": [
+              {"name": "a", "service": "api", "url": "/a", "method": "POST", "body_json": {"n": 1}, "max_attempts": 1},
+              {"service": "api", "url": "/b/{{a.status}}", "cache_ttl": "1 hour", "max_attempts": 1, "on_success": "note"}]}')
+            """)
+        try queue.wait(for: chain, toBe: "succeeded")
+        #expect(good.target.requests.map(\.path) == ["/a", "/b/200"])
+        #expect(try queue.number("select count(*) from public.ended") == 1)
+        #expect(
+            try queue.rows(
+                "select a.attempt::text, count(*)::text from postrider.attempts a group by a.job_id, a.attempt") == [
+                    ["1", "3"], ["1", "3"],
+                ])
+        #expect(try queue.number("select count(*) from postrider.cache_entries") == 1)
+        #expect(try queue.number("select count(*) from postrider.cache_calls") == 0)
+        // Nobody waits in the queue for the other servers: the attempt keeps its place, and a survey finds it soon.
+        #expect(
+            try queue.number(
+                """
+                select extract(epoch from max(finished_at) - min(started_at))::bigint from postrider.attempts
+                """) < 20)
+        _ = worker
+    }
+
+    @Test(.enabled(if: Soak.isOn)) func `a worker that is killed while it probes frees the probe`() throws {
+        let queue = try TestQueue()
+        let bad = try Moody(failing: [.hang])
+        let good = try Moody()
+        try service(queue, [bad.target.url, good.target.url], coolDown: "1 s")
+        try queue.connection.execute(
+            "update postrider.servers set state = 'aside', open_until = now() where position = 1")
+        let prober = try RunningWorker(queue.database, concurrency: 1)
+        let job = try queue.insert("service, url", "'api', 'x'")
+        try TestClock.wait(20, for: "the probe") { bad.count == 1 }
+        let other = try RunningWorker(queue.database)
+        try queue.insert(5, "service, url", "'api', 'x'")
+        try queue.wait(until: "select count(*) = 5 from postrider.results")
+        #expect(bad.count == 1)
+        bad.fail(nil)
+        prober.end(9)
+        try TestClock.wait(40, for: "another probe") {
+            try queue.insert(1, "service, url", "'api', 'x'")
+            TestClock.sleep(milliseconds: 100)
+            return bad.count >= 2
+        }
+        try queue.wait(for: job, toBe: "succeeded")
+        try queue.wait(until: "select state = 'active' from postrider.servers where position = 1")
+        _ = other
+    }
+
     @Test func `pages that are links go on at another server`() throws {
         let queue = try TestQueue()
         let answer: @Sendable (TargetRequest, UInt16) -> [TargetStep] = { request, port in

@@ -160,6 +160,24 @@ struct ServerChoiceTests {
                 == "release test")
     }
 
+    @Test func `a service knows whether it has servers, so its relative URLs are good at first sight`() throws {
+        let desk = try ServerDesk(servers: 2)
+        let look = """
+            select string_agg(s.has_servers || ' ' || postrider.job_is_good(j, s), ', ' order by s.name)
+            from postrider.services s cross join postrider.jobs j
+            """
+        try desk.insert()
+        try desk.queue.connection.execute(
+            "update postrider.services set base_url = null; insert into postrider.services (name) values ('zero')")
+        #expect(try desk.queue.text(look) == "true true, false false")
+        try desk.queue.connection.execute("update postrider.servers set service = 'zero' where position = 1")
+        #expect(try desk.queue.text(look) == "true true, true true")
+        try desk.queue.connection.execute("update postrider.services set name = 'zeta' where name = 'zero'")
+        #expect(try desk.queue.text(look) == "true true, true true")
+        try desk.queue.connection.execute("delete from postrider.servers where position = 2")
+        #expect(try desk.queue.text(look) == "false false, true true")
+    }
+
     @Test func `a service needs no base_url where it has servers, and its jobs end as config where it has none`() throws
     {
         let desk = try ServerDesk()

@@ -10,7 +10,7 @@ as $$
      and p_job.url !~ '[^]!-[^-~]' and octet_length(p_job.url) between 1 and 4000
      and case when p_job.url like 'http://%' or p_job.url like 'https://%'
               then postrider.host_is_plain(split_part(p_job.url, '/', 3))
-              else p_service.base_url is not null and length(p_service.base_url) < 4000
+              else (p_service.has_servers or p_service.base_url is not null) and coalesce(length(p_service.base_url), 0) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
      and p_job.priority between -100 and 100 and p_job.max_attempts between 1 and 1000

@@ -24,10 +24,18 @@ begin
            probe_fence = new.probe_fence
      where r.id = new.id;
   end if;
+  if tg_op <> 'DELETE' and (tg_op = 'INSERT' or new.service <> old.service) then
+    update postrider.services s set has_servers = true where s.name = new.service and not s.has_servers;
+  end if;
+  if tg_op <> 'INSERT' and (tg_op = 'DELETE' or new.service <> old.service) then
+    update postrider.services s set has_servers = false
+     where s.name = old.service and s.has_servers
+       and not exists (select from postrider.server_routes r where r.service = old.service);
+  end if;
   return null;
 end
 $$;
-comment on function postrider.servers_route() is 'private: row trigger of servers; keeps server_routes alike, without the counters';
+comment on function postrider.servers_route() is 'private: row trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
 
 create or replace trigger servers_route
   after insert or update or delete on postrider.servers

@@ -13,7 +13,7 @@ begin
     (p_service.cache_mode is null, 'cache_mode'), (p_service.cache_namespace is null, 'cache_namespace'),
     (p_service.cache_ignore is null, 'cache_ignore'), (p_service.allow_private_network is null, 'allow_private_network'),
     (p_service.created_at is null, 'created_at'), (p_service.min_calls is null, 'min_calls'),
-    (p_service.error_rate is null, 'error_rate'), (p_service.cool_down is null, 'cool_down')
+    (p_service.has_servers is null, 'has_servers'), (p_service.error_rate is null, 'error_rate'), (p_service.cool_down is null, 'cool_down')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then
