@@ -52,7 +52,7 @@ begin
     if cardinality(v_due) > 0 and (v_due[1]).id = any (v.tried) is not true
        and (not v.at_most_once or (v_due[1]).open_until <= clock_timestamp() - v.cool_down) then
       if postrider.begin_probe((v_due[1]).id, v.track, v.seq, v.fence) then
-        v_choice.goes_on := (v_choice.route).state = 'active';
+        v_choice.goes_on := (v_choice.route).state = 'active' and (v_choice.route).id = any (v.tried) is not true;
         v_choice.route := v_due[1];
       end if;
       v_due := v_due[2:];
