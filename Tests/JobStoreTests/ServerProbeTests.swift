@@ -77,7 +77,7 @@ struct ServerProbeTests {
         #expect(try desk.calls(other) == ["http://one/x+"])
     }
 
-    @Test func `who may be repeated probes first, and at_most_once only if nobody else comes by`() throws {
+    @Test func `who may be repeated probes first, at_most_once and downloads only if nobody else comes by`() throws {
         let desk = try desk()
         let worker = try desk.worker()
         try desk.insert("method, delivery", "'POST', 'at_most_once'")
@@ -86,7 +86,8 @@ struct ServerProbeTests {
         #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+", "http://one/x+"])
         try desk.queue.connection.execute("delete from postrider.ready")
         try desk.insert("delivery", "'at_most_once'")
-        #expect(try desk.calls(worker) == ["http://two/x+"])
+        try desk.insert("download_to", "'folder/file'")
+        #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+"])
         try desk.queue.connection.execute(
             "update postrider.servers set open_until = now() - interval '61 s' where position = 1")
         try desk.insert("delivery", "'at_most_once'")

@@ -2,8 +2,8 @@
 -- Called by prepare while any service has servers; the servers of a service are read once for the batch. An absolute URL
 -- and a call to the CDN have no server.
 --
--- A probe is a real call. Jobs that may be repeated come first for it; one that is at_most_once serves only if nobody
--- else came by for another cool_down, since it may end as unknown.
+-- A probe is a real call. Jobs that may be repeated come first for it. One that is at_most_once may end as unknown, and a
+-- download may take hours: such a job serves only if nobody else came by for another cool_down.
 create or replace function postrider.pick_servers(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[],
   out server int[], out base text[], out goes_on boolean[])
@@ -28,14 +28,14 @@ begin
   base := array_fill(null::text, array[cardinality(p_job)]);
   goes_on := array_fill(false, array[cardinality(p_job)]);
   for v in
-    select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once, s.cool_down
+    select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once or j.download_to is not null as is_delicate, s.cool_down
       from unnest(p_track, p_seq, p_fence, p_job) with ordinality as x(track, seq, fence, job, place)
       join postrider.jobs j on j.id = x.job
       join postrider.services s on s.name = j.service
       join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
      where x.job <> all (p_done) and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and not (j.use_cdn and s.cdn_url is not null)
        and exists (select from postrider.server_routes t where t.service = j.service and t.environment = v_environment)
-     order by j.service, r.at_most_once, j.method in ('POST', 'PATCH'), x.place
+     order by j.service, r.at_most_once or j.download_to is not null, j.method in ('POST', 'PATCH'), x.place
   loop
     if v.service is distinct from v_service then
       v_service := v.service;
@@ -50,7 +50,7 @@ begin
       select * into v_choice from postrider.choose_server(v_routes, v.tried);
     end if;
     if cardinality(v_due) > 0 and (v_due[1]).id = any (v.tried) is not true
-       and (not v.at_most_once or (v_due[1]).open_until <= clock_timestamp() - v.cool_down) then
+       and (not v.is_delicate or (v_due[1]).open_until <= clock_timestamp() - v.cool_down) then
       if postrider.begin_probe((v_due[1]).id, v.track, v.seq, v.fence) then
         v_choice.goes_on := (v_choice.route).state = 'active' and (v_choice.route).id = any (v.tried) is not true;
         v_choice.route := v_due[1];

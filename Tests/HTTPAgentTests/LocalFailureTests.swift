@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import JobModel
+import Testing
+
+@testable import HTTPAgent
+
+/// Which failures are the worker's own, so that no server is blamed for them.
+struct LocalFailureTests {
+    private func isLocal(_ evidence: Evidence) -> Bool {
+        FailureTable.failure(for: evidence, host: "h", limits: .standard).isLocal
+    }
+
+    /// Numbers of `CURLcode`: 6 could not resolve, 7 could not connect, 28 timed out, 45 interface failed, 60 certificate.
+    @Test func `no network, no port, no descriptor and no such interface are our own, a refusal is not`() {
+        for error in [ENETUNREACH, ENETDOWN, EADDRNOTAVAIL] {
+            #expect(isLocal(Evidence(end: .library(7), osError: error)))
+        }
+        for error in [ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT, 0] {
+            #expect(!isLocal(Evidence(end: .library(7), osError: error)))
+        }
+        #expect(isLocal(Evidence(end: .library(45))))
+        #expect(isLocal(Evidence(end: .library(7), outOfDescriptors: true)))
+        for code: UInt32 in [6, 28, 60] { #expect(!isLocal(Evidence(end: .library(code), osError: ENETUNREACH))) }
+        #expect(!isLocal(Evidence(end: .tooSlow)))
+        #expect(!isLocal(Evidence(end: .firstByteLate)))
+    }
+}

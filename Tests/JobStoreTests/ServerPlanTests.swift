@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the choice of servers reads: it must not grow while the counters change under an open transaction.
+struct ServerPlanTests {
+    /// Buffers that a query touches; the second time, when the session knows its plan.
+    private func buffers(_ sql: String, _ queue: borrowing TestQueue) throws -> Int {
+        _ = try queue.rows("select (\(sql))::text")
+        let plan = try queue.text("explain (analyze, buffers, format json) \(sql)") ?? ""
+        return ["Hit", "Read"].reduce(0) { total, kind in
+            guard let place = plan.firstRange(of: "\"Shared \(kind) Blocks\": ") else { return total }
+            return total + (Int(plan[place.upperBound...].prefix { $0.isNumber }) ?? 0)
+        }
+    }
+
+    @Test func `picking servers reads as much after a thousand folds under a transaction held open`() throws {
+        let desk = try ServerDesk()
+        let routes = "select postrider.routes_of('api', 'release')"
+        let counters = "select count(calls) from postrider.servers where service = 'api'"
+        let first = try buffers(routes, desk.queue)
+        let holder = try PGConnection(desk.queue.database)
+        try holder.execute("begin isolation level repeatable read; select count(*) from postrider.servers")
+        for _ in 1...1000 { try desk.queue.connection.execute("update postrider.servers set calls = calls + 1") }
+        let last = try buffers(routes, desk.queue)
+        let ofCounters = try buffers(counters, desk.queue)
+        try holder.execute("rollback")
+        #expect(last <= 2 * first, "\(first) \(last)")
+        // Where it would have had to read otherwise.
+        #expect(ofCounters > 5 * last, "\(first) \(last) \(ofCounters)")
+    }
+}
