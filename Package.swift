@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu),
         .target(name: "CLinux", cSettings: gnu),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),
 
@@ -45,19 +46,20 @@ let package = Package(
         // 2: two worlds that never meet
         .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
         .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
+        .target(name: "SecretSealing", dependencies: ["JobModel", "CSodium"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
 
         // 3: the only place that joins them
         .target(
             name: "Engine",
-            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning"],
+            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
 
         // 4: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux", "WebhookSigning"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
@@ -71,11 +73,12 @@ let package = Package(
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
+        .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),
     ]
 )

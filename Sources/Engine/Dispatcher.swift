@@ -263,6 +263,8 @@ struct Dispatcher: ~Copyable {
         var attempt = FinishedAttempt(
             lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
         attempt.server = job.server
+        attempt.credential = job.credential?.name
+        attempt.credentialVersion = job.credential?.version
         write(attempt, now: now)
     }
 

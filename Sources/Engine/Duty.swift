@@ -4,6 +4,10 @@
 enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle
+    case credentials, keepSealed, refreshAnswer, refreshEnd
+
+    /// Whether its answer holds whatever number the worker has meanwhile.
+    var isAboutCredentials: Bool { rawValue >= Duty.credentials.rawValue }
 }
 
 /// Tags of statements, by which their answers are known.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PGClient
+public import SecretSealing
 public import WebhookSigning
 
 /// All that a worker process is told before it starts.
@@ -25,6 +26,8 @@ public struct EngineConfiguration: Sendable {
     public var filesRoot: String?
     /// What webhooks are signed with; nil: they are refused.
     public var webhookKeys: WebhookKeys?
+    /// What secrets are sealed with; nil: only those that are not sealed can be used.
+    public var secretKeys: SecretKeys?
     /// Whose servers are used, of services that have several.
     public var environment = "release"
     /// Hears of everything worth a line in the log; called on the loop's thread.

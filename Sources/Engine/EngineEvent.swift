@@ -28,6 +28,12 @@ public enum EngineEvent: Equatable, Sendable {
     case handedBack(jobs: Int)
     /// A call was aborted because its job was cancelled.
     case callAborted(job: Int64)
+    /// A credential has a new token.
+    case tokenRefreshed(credential: String, version: Int64)
+    /// A token could not be fetched; final: the credential is logged off unless it has a spare, else it is tried again.
+    case refreshFailed(credential: String, isFinal: Bool, reason: String)
+    /// A refresh took longer than its lease; another worker may have begun anew.
+    case refreshLate(credential: String)
     /// The loop has ended.
     case stopped
 }

@@ -90,7 +90,7 @@ extension RunLoop {
         startPrepared(job, slot: entry.slot)
     }
 
-    /// Calls a prepared job; a webhook is signed, and never sent unsigned.
+    /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.
     func startPrepared(_ job: ClaimedJob, slot: Int) {
         guard var call = job.call else { return }
         if let stamp = job.webhook {
@@ -107,6 +107,9 @@ extension RunLoop {
                 HTTPHeader("webhook-id", stamp.id), HTTPHeader("webhook-timestamp", "\(stamp.time)"),
                 HTTPHeader("webhook-signature", keys.signature(id: stamp.id, time: stamp.time, body: body)),
             ]
+        }
+        if let use = job.credential, let refusal = logIn(&call, with: use) {
+            return dispatcher.callRefused(slot: slot, refusal, now: now)
         }
         agent.start(call, slot: slot)
     }

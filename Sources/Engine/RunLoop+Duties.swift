@@ -37,6 +37,7 @@ extension RunLoop {
             StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
         }
+        tendCredentials(worker)
         survey()
         if let epoch { leadersDuties(worker, epoch) }
     }
@@ -68,7 +69,7 @@ extension RunLoop {
     private func reportProgress(_ worker: Int32) {
         var transfers: [(lease: Lease, done: Int64, total: Int64?)] = []
         agent.progress { progress in
-            guard let job = dispatcher.slots.job(in: progress.slot) else { return }
+            guard progress.slot != tokenSlot, let job = dispatcher.slots.job(in: progress.slot) else { return }
             // What is on its way now: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
             transfers.append(
@@ -95,7 +96,7 @@ extension RunLoop {
         return true
     }
 
-    private func send(_ duty: Duty, _ statement: PGStatement) {
+    func send(_ duty: Duty, _ statement: PGStatement) {
         guard !dutiesUnderWay.contains(duty) || duty == .setIdle else { return }
         do throws(PGError) {
             try duties.send(statement, &parameters, tag: Tag.duty(duty, worker: dispatcher.worker))
@@ -154,7 +155,7 @@ extension RunLoop {
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
             marks.foldedTo(result.optionalInt64(0, 0))
-        case .expire, .progress:
+        case .expire, .progress, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
             break
         }
     }

@@ -71,6 +71,7 @@ extension RunLoop {
             guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
             let complete = preparations.complete(job, result, row)
             dispatcher.callPrepared(slot: slot, complete)
+            if complete.credential != nil { credentials.use() }
             if complete.hasHooks {
                 desk.hooksWait(slot: slot, complete.lease)
             } else {
@@ -119,7 +120,13 @@ extension RunLoop {
 
     /// Turns outcomes into finished attempts; their slots are free from here on.
     func collectOutcomes() {
-        for call in agent.takeFinished() { dispatcher.callEnded(slot: call.slot, call.outcome, now: now) }
+        for call in agent.takeFinished() {
+            if call.slot == tokenSlot {
+                credentials.callEnded(call.outcome)
+            } else {
+                dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
+            }
+        }
     }
 
     /// Carries out what the way of hearing of jobs asks for.

@@ -30,6 +30,8 @@ extension RunLoop {
         if news.payload == "abort" {
             schedule.aborts = 0
             abortsAnnounced = true
+        } else if news.payload == "credentials" {
+            credentials.heard(now: now)
         } else {
             jobsAnnounced()
         }
@@ -118,10 +120,12 @@ extension RunLoop {
         case .result(let tag, let result):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
+            if duty.isAboutCredentials { return credentialDutyDone(duty, result) }
             if Tag.worker(of: tag) == dispatcher.worker { dutyDone(duty, result) }
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
+            if duty == .refreshAnswer || duty == .refreshEnd { credentials.statementFailed(now: now) }
             if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
             configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
         case .lost(let error, _):

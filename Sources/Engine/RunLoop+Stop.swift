@@ -34,7 +34,8 @@ extension RunLoop {
             end = .abandoned
             return
         }
-        guard dispatcher.isQuiet else { return }
+        // A token that is on its way may be the only one that works from now on.
+        guard dispatcher.isQuiet, !credentials.isBusy || now >= drainDeadline else { return }
         if leaveDeadline == nil { leaveDeadline = now + RunLoop.goodbyeTime }
         guard desk.isQuiet || now + RunLoop.timeToSay >= leaveDeadline ?? 0 else { return }
         guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }

@@ -35,6 +35,7 @@ public final class RunLoop {
     /// Whether the callbacks session was needed yet.
     var hasCallbacks = false
     var desk = CallbackDesk()
+    var credentials = CredentialDesk()
 
     var parameters = PGParameters()
     var columns = FinishColumns()
@@ -74,7 +75,7 @@ public final class RunLoop {
             throw EngineError(message: "\(error)")
         }
         do throws(AgentError) {
-            agent = try HTTPAgent(slots: configuration.concurrency, filesRoot: configuration.filesRoot)
+            agent = try HTTPAgent(slots: configuration.concurrency + 1, filesRoot: configuration.filesRoot)
         } catch {
             throw EngineError(message: error.message)
         }
@@ -175,6 +176,7 @@ public final class RunLoop {
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
             moment = min(moment, schedule.earliest(leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0))
+            if let due = credentialsDue { moment = min(moment, due) }
             if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
         }
         let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)

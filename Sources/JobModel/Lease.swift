@@ -55,6 +55,8 @@ public struct ClaimedJob: Sendable {
     public var sequel: Sequel = []
     /// For a webhook: what its signature stands over beside the body.
     public var webhook: WebhookStamp?
+    /// What its call logs in with; known once the call is.
+    public var credential: CredentialUse?
     /// Whether hooks are to run before the call; known once the call is.
     public var hasHooks = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.

@@ -71,7 +71,7 @@ public struct CallReader: Sendable {
         "\(installation)-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
-    private static func pairs(_ flat: [String]) -> [(String, String)] {
+    static func pairs(_ flat: [String]) -> [(String, String)] {
         stride(from: 0, to: flat.count - 1, by: 2).map { (flat[$0], flat[$0 + 1]) }
     }
 }

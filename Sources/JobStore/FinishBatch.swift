@@ -17,6 +17,10 @@ public struct FinishedAttempt: Sendable {
     public var sequel: Sequel
     /// The server that was called; nil: none of several.
     public var server: ServerChoice?
+    /// What the call logged in with.
+    public var credential: String?
+    /// Of its token.
+    public var credentialVersion: Int64?
     /// Statements with this attempt that the database gave up, since they took too long or too much memory.
     public var overruns = 0
 
@@ -61,7 +65,8 @@ public struct FinishBatch: Sendable {
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
     /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` three more. The last two are about servers, and null while no attempt has one.
+    /// `postrider.judge` five more. Two are about servers, and null while no attempt has one; the last two of `judge` are about
+    /// credentials.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
     public func encode(
@@ -72,6 +77,18 @@ public struct FinishBatch: Sendable {
         columns.encode(worker: worker, into: &parameters)
         if isJudged { encodeJudged(appVersion, into: &parameters) }
         encodeServers(into: &parameters)
+        if isJudged { encodeCredentials(into: &parameters) }
+    }
+
+    private func encodeCredentials(into parameters: inout PGParameters) {
+        var credentials = PGArrayBuilder<String>()
+        var versions = PGArrayBuilder<Int64>()
+        for attempt in attempts {
+            if let name = attempt.credential { credentials.append(name) } else { credentials.appendNull() }
+            if let version = attempt.credentialVersion { versions.append(version) } else { versions.appendNull() }
+        }
+        parameters.append(array: credentials)
+        parameters.append(array: versions)
     }
 
     private func encodeServers(into parameters: inout PGParameters) {

@@ -26,6 +26,7 @@ public struct PrepareReader: Sendable {
         if !result.isNull(row, 33) {
             job.server = ServerChoice(id: result.int32(row, 33), hasNext: result.bool(row, 34))
         }
+        job.credential = CredentialReader.use(result, row, from: 35)
         var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
         call.compressesBody = result.bool(row, 12)
         if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }

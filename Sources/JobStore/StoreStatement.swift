@@ -30,7 +30,8 @@ public enum StoreStatement {
         select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
         idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
         pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
-        has_hooks, webhook_time, has_pages, server, goes_on \
+        has_hooks, webhook_time, has_pages, server, goes_on, \
+        credential, credential_kind, credential_version, sealed, secrets, place \
         from postrider.prepare($1,$2,$3,$4,$5,$6)
         """)
     /// Ends attempts of rich jobs.
@@ -38,7 +39,7 @@ public enum StoreStatement {
         "judge",
         """
         select postrider.judge($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
-        $22,$23,$24, p_server => $25, p_health => $26::"char"[])
+        $22,$23,$24, p_server => $25, p_health => $26::"char"[], p_credential => $27, p_version => $28)
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(
@@ -79,6 +80,22 @@ public enum StoreStatement {
         "select postrider.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
     /// Adds up counters.
     public static let fold = PGStatement("fold", "select postrider.fold($1,$2,$3,10000)")
+    /// Says what to do for credentials, and leases a refresh.
+    public static let tendCredentials = PGStatement(
+        "tend_credentials",
+        """
+        select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
+        private_network from postrider.tend_credentials($1,$2)
+        """)
+    /// Gives back sealed secrets.
+    public static let keepSealed = PGStatement("keep_sealed", "select postrider.keep_sealed($1,$2,$3)")
+    /// Reads the answer of a token endpoint.
+    public static let refreshAnswer = PGStatement(
+        "refresh_answer",
+        "select verdict, access_token, refresh_token, expires_in, error from postrider.refresh_answer($1,$2,$3,$4)")
+    /// Stores what a refresh has brought.
+    public static let refreshEnd = PGStatement(
+        "refresh_end", "select postrider.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
     public static let extendPartitions = PGStatement("extend", "select postrider.extend_partitions($1,$2)")
 }

@@ -32,6 +32,15 @@ extension LogEvent {
             self.init(.warning, "handed_back", [("jobs", .number(jobs))])
         case .callAborted(let job):
             self.init(.info, "call_aborted", [("job", .number(Int(job)))])
+        case .tokenRefreshed(let credential, let version):
+            self.init(
+                .info, "token_refreshed", [("credential", .text(credential)), ("version", .number(Int(version)))])
+        case .refreshFailed(let credential, let isFinal, let reason):
+            self.init(
+                .warning, isFinal ? "refresh_refused" : "refresh_failed",
+                [("credential", .text(credential)), ("reason", .text(reason))])
+        case .refreshLate(let credential):
+            self.init(.warning, "refresh_late", [("credential", .text(credential))])
         case .stopped:
             self.init(.info, "stopped")
         }

@@ -9,7 +9,7 @@ public enum Program {
     static let commands: [CommandSpec] = [
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
-        PauseCommands.queue, PauseCommands.lane,
+        PauseCommands.queue, PauseCommands.lane, CredentialCommand.spec,
         BenchCommand.spec,
     ]
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SecretSealing
 internal import WebhookSigning
 
 /// All settings of `worker run`, checked.
@@ -22,6 +23,8 @@ struct RunConfiguration: Equatable, Sendable {
     var files: String?
     /// What webhooks are signed with; nil: they are refused.
     var webhookKeys: WebhookKeys?
+    /// What secrets of credentials are sealed with; nil: only those that are not sealed can be used.
+    var secretKeys: SecretKeys?
     /// Off behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     /// How log lines look.
@@ -46,7 +49,7 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
-        WebhookSecrets.flag,
+        WebhookSecrets.flag, SecretKey.flag,
         Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),
@@ -70,6 +73,7 @@ struct RunConfiguration: Equatable, Sendable {
         files = arguments.text("files")
         if let files { try FilesRoot.check(files) }
         webhookKeys = try WebhookSecrets.read(arguments)
+        secretKeys = try SecretKey.read(arguments)
         usesPreparedStatements = arguments.text("prepare") != "off"
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)

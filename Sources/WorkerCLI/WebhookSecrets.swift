@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import WebhookSigning
 
 /// Where the secrets that sign webhooks come from: a file, or the environment. Never the command line, which every user of
@@ -13,8 +12,6 @@ enum WebhookSecrets {
         meaning: "signs webhooks (callback_url): whsec_…, several separated by spaces")
 
     private static let variable = "POSTRIDER_WEBHOOK_SECRET"
-    /// A file of secrets is not larger; more is some other file.
-    private static let limit = 65_536
 
     /// The keys; nil if none are given.
     ///
@@ -22,7 +19,7 @@ enum WebhookSecrets {
     static func read(_ arguments: Arguments) throws(CommandError) -> WebhookKeys? {
         if let path = arguments.text(flag.name) {
             let right = "give a file that holds whsec_…, like --\(flag.name) \(flag.example)"
-            guard let text = contents(of: path) else {
+            guard let text = SecretFile.contents(of: path) else {
                 throw .usage("--\(flag.name)", "\(quoted(path)) cannot be read", right)
             }
             return try keys(text, place: "--\(flag.name)", right)
@@ -37,20 +34,5 @@ enum WebhookSecrets {
         } catch {
             throw .usage(place, error.reason, right)
         }
-    }
-
-    private static func contents(of path: String) -> String? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while bytes.count < limit {
-            let count = unsafe Glibc.read(file, &chunk, chunk.count)
-            guard count >= 0 else { return nil }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -15,8 +15,6 @@ begin
   v_unsupported := case
     when p_job.dedupe_key is not null then 'dedupe_key'
     when p_job.on_duplicate = 'skip' then 'on_duplicate'
-    when p_job.credential is not null then 'credential'
-    when p_job.login_required then 'login_required'
   end;
   if v_unsupported is not null then
     raise exception using errcode = 'PR002', schema = 'postrider', table = 'jobs', column = v_unsupported,

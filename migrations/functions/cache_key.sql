@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined by the planner, so that no row is put together for it.
 create or replace function postrider.cache_key(p_job postrider.jobs, p_service postrider.services) returns bytea
-language sql immutable parallel safe
+language sql stable parallel safe
 as $$
   select case
     when p_job.download_to is null
@@ -9,7 +9,10 @@ as $$
     then postrider.cache_digest(
       p_job.method, p_job.url, p_job.use_cdn, p_service.base_url, p_service.cdn_url, p_job.query, p_service.query,
       p_job.headers, p_service.headers, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
-      coalesce(p_service.cache_ignore, '{}'), coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name))
+      coalesce(p_service.cache_ignore, '{}'), case when coalesce(p_job.credential, p_service.credential) is null
+           then coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name)
+           else concat(coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name), E'\n',
+             postrider.credential_owner(coalesce(p_job.credential, p_service.credential))) end)
   end
 $$;
 comment on function postrider.cache_key(postrider.jobs, postrider.services) is

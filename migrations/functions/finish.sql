@@ -22,7 +22,8 @@ create or replace function postrider.finish(
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
   p_cache text[] default null, p_encoding text[] default null, p_result jsonb[] default null,
-  p_server int[] default null, p_health "char"[] default null)
+  p_server int[] default null, p_health "char"[] default null,
+  p_version bigint[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -47,10 +48,10 @@ begin
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
       p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
-      p_cache, p_encoding, p_result, p_server)
+      p_cache, p_encoding, p_result, p_server, p_version)
       as x(track, seq, fence, verdict, status, code, error, headers, body,
       retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received,
-      cache, encoding, result, server)),
+      cache, encoding, result, server, version)),
   gone as (
     delete from postrider.ready r
      using x
@@ -68,30 +69,32 @@ begin
     insert into postrider.results (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-      bytes_sent, bytes_received, cache, encoding, result, server)
+      bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
-      g.sent, g.received, g.cache, g.encoding, g.result, g.base
+      g.sent, g.received, g.cache, g.encoding, g.result, g.base, g.version
       from gone g
      where g.outcome in ('s', 'f', 'u', 'e') and not g.is_followed),
   followed as (
     insert into postrider.outcomes (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-      bytes_sent, bytes_received, cache, encoding, result, parent_id, server)
+      bytes_sent, bytes_received, cache, encoding, result, parent_id, server, credential_version)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
       case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
-      g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base
+      g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base, g.version
       from gone g
      where g.outcome in ('s', 'f', 'u', 'e') and g.is_followed),
   tried as (
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
-      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server)
+      status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,
+      credential_version)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
-      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base
+      g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base,
+      g.version
       from gone g
      where g.outcome in ('r', 'h', 'p', 'n', 'w', 'o')),
   onward as (
@@ -139,5 +142,5 @@ $$;
 comment on function postrider.finish(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], text[], text[], jsonb[],
-  int[], "char"[]) is
+  int[], "char"[], bigint[]) is
   'private: ends the attempts given and returns the seq of each whose lease still held; cache, encoding and result come from judge';

@@ -105,6 +105,18 @@ begin
     select t.base_url into v_service.base_url
       from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
+  if p_job.credential is not null and not exists (select from postrider.credentials c where c.name = p_job.credential) then
+    column_name := 'credential';
+    reason := format('there is no credential %s', quote_literal(p_job.credential));
+    hint := 'Insert it into postrider.credentials first.';
+    return;
+  end if;
+  if p_job.login_required and p_job.credential is null and v_service.credential is null then
+    column_name := 'login_required';
+    reason := 'the job has no credential, and neither has its service';
+    hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
+    return;
+  end if;
   if p_job.use_cdn and v_service.cdn_url is null then
     column_name := 'use_cdn';
     reason := 'the job has no service with a cdn_url';

@@ -6,12 +6,14 @@
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
 -- p_cookies: the cookie jar after the call, a line for each cookie as libcurl writes them; null: untouched.
+-- p_credential, p_version: what the call carried; see credential_judge.
 create or replace function postrider.judge(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
-  p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null)
+  p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null,
+  p_credential text[] default null, p_version bigint[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -115,9 +117,13 @@ begin
     end if;
     v_outdates[i] := v_service.cache_mode = 'http' and v_job.method in ('POST', 'PUT', 'PATCH', 'DELETE');
   end loop;
+  if num_nonnulls(variadic p_credential) > 0 then
+    select t.p_verdict, t.p_code, t.p_error into p_verdict, p_code, p_error
+      from postrider.credential_judge(p_job, p_credential, p_version, p_status, p_headers, p_verdict, p_code, p_error) t;
+  end if;
   v_done := postrider.finish(p_worker, p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
-    v_cache, v_encoding, v_result, p_server, p_health);
+    v_cache, v_encoding, v_result, p_server, p_health, p_version);
   if v_cached then
     insert into postrider.cache_tallies (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
@@ -138,15 +144,15 @@ begin
   if num_nonnulls(variadic p_cookies) > 0 then
     -- In the order of their locks.
     for v_kept in
-      select j.service, x.cookies, coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
-        from unnest(p_job, p_seq, p_cookies) as x(job, seq, cookies)
+      select j.service, coalesce(x.credential, '') as credential, x.cookies, coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
+        from unnest(p_job, p_seq, p_cookies, p_credential) as x(job, seq, cookies, credential)
         join postrider.jobs j on j.id = x.job
         left join postrider.results r on r.job_id = j.id
         left join postrider.outcomes o on o.job_id = j.id
        where x.cookies is not null and x.seq = any (v_done)
        order by hashtext(j.service), x.seq
     loop
-      perform postrider.keep_cookies(v_kept.service, '', v_kept.since, v_kept.cookies);
+      perform postrider.keep_cookies(v_kept.service, v_kept.credential, v_kept.since, v_kept.cookies);
     end loop;
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
@@ -161,5 +167,5 @@ $$;
 comment on function postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[],
-  int[], "char"[]) is
+  int[], "char"[], text[], bigint[]) is
   'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';

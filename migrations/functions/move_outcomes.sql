@@ -15,10 +15,10 @@ begin
   insert into postrider.results (
     job_id, started_at, finished_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
     status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
-    bytes_sent, bytes_received, cache, encoding, result, server)
+    bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
   select g.job_id, g.started_at, g.finished_at, g.fence, g.worker, g.attempt, g.track, g.dns_us, g.connect_us, g.tls_us,
     g.first_byte_us, g.total_us, g.status_code, g.rekey, g.state, g.reused, g.http_version, g.error_code, g.remote_ip,
-    g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result, g.server
+    g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result, g.server, g.credential_version
     from gone g;
 end
 $$;

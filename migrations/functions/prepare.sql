@@ -13,7 +13,8 @@ returns table (
   proxy text, interface text, ca text, certificate text, key text, pins text[],
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
-  has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean)
+  has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
+  credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -25,11 +26,22 @@ as $$
 #variable_conflict use_column
 declare
   v_done bigint[];
+  v_held bigint[];
   -- Null while no service has servers.
   v_server int[];
   v_base text[];
   v_goes_on boolean[];
 begin
+  if exists (select from postrider.credentials) then
+    v_held := postrider.credential_hold(p_worker, p_track, p_seq, p_fence, p_job);
+    if v_held <> '{}' then
+      if cardinality(v_held) = cardinality(p_job) then
+        return;
+      end if;
+      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
+        from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
+    end if;
+  end if;
   v_done := postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job);
   if cardinality(v_done) = cardinality(p_job) then
     return;
@@ -52,6 +64,8 @@ begin
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.body is not null then j.body
+              when j.body_json is not null and k.place ? 'json' and jsonb_typeof(coalesce(d.body_json, j.body_json)) = 'object'
+                then convert_to((coalesce(d.body_json, j.body_json) - (k.place ->> 'json'))::text, 'UTF8')
               when j.body_json is not null then convert_to(coalesce(d.body_json, j.body_json)::text, 'UTF8') end,
          case when j.body_form is not null then postrider.form_pairs(coalesce(d.body_form, j.body_form)) end,
          postrider.milliseconds(case
@@ -66,21 +80,23 @@ begin
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
          coalesce(s.cookies, false),
          case when s.cookies then array(
-           select c.line from postrider.cookies c where c.service = s.name and c.credential = '') end,
+           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(j.credential, s.credential, '')) end,
          case when j.body_parts is not null then postrider.part_texts(coalesce(d.body_parts, j.body_parts)) end,
          case when j.body_parts is not null then postrider.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
            or num_nonnulls(j.validator, j.extract, s.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
-           or j.paginate is not null,
+           or j.paginate is not null or k.name is not null,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
             where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
          else false end,
          case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
-         j.paginate is not null, x.server, coalesce(x.goes_on, false)
+         j.paginate is not null, x.server, coalesce(x.goes_on, false),
+         coalesce(j.credential, s.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
+         case when k.name is not null then postrider.credential_place(k.kind, k.place) end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on) as x(fence, job, server, base, goes_on)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
@@ -88,6 +104,10 @@ begin
     left join lateral (
          select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join lateral (select p.url, p.query from postrider.page_call(postrider.filled(j)) p where j.paginate is not null) g on true
+    left join lateral (
+         select n.name, n.kind, n.place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
+           from postrider.credentials n left join postrider.secrets z on z.credential = n.name
+          where n.name = coalesce(j.credential, s.credential) limit 1) k on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
 end

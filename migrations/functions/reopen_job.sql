@@ -13,12 +13,12 @@ begin
   if v_result.fence > 0 then
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
-      server)
+      server, credential_version)
     values (v_result.job_id, v_result.fence, v_result.started_at, v_result.finished_at, v_result.worker,
       v_result.attempt, v_result.dns_us, v_result.connect_us, v_result.tls_us, v_result.first_byte_us,
       v_result.total_us, v_result.status_code, v_result.reused, v_result.http_version, v_result.error_code,
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
-      v_result.server);
+      v_result.server, v_result.credential_version);
   end if;
   if v_result.track > 0 then
     insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);

@@ -48,8 +48,8 @@ begin
      'proxy', 'is not the URL of a proxy', 'Like http://user:password@proxy.example.com:3128; also https, socks5, socks5h.'),
     (p_service.interface !~ '^[A-Za-z0-9.:_-]{1,64}$',
      'interface', 'is neither an interface nor an address', 'Like eth1 or 192.0.2.7.'),
-    (p_service.credential is not null,
-     'credential', 'is not supported yet', 'Leave it out; a later version of Postrider brings it.')
+    (not exists (select from postrider.credentials c where c.name = p_service.credential) and p_service.credential is not null,
+     'credential', format('there is no credential %s', quote_literal(p_service.credential)), 'Insert it into postrider.credentials first.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then

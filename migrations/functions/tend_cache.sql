@@ -49,6 +49,8 @@ begin
   end if;
   delete from postrider.cache_passes p where p.until < clock_timestamp();
   delete from postrider.cache_waits w where w.run_at < now() - interval '1 min';
+  -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
+  delete from postrider.credential_waits w where w.run_at < now() - interval '1 min';
 
   perform postrider.cache_evict();
 end

@@ -5,19 +5,19 @@ select a.job_id, a.attempt, coalesce(w.name, a.worker::text) as worker, a.starte
        round(a.tls_us / 1000.0, 3) as tls_ms, round(a.first_byte_us / 1000.0, 3) as first_byte_ms,
        round(a.total_us / 1000.0, 3) as total_ms,
        a.cache, a.remote_ip, a.http_version, a.reused, a.server,
-       null::bigint as credential_version, a.status_code::int as status_code, a.error_code, a.error,
+       a.credential_version, a.status_code::int as status_code, a.error_code, a.error,
        a.finished_at, a.bytes_sent, a.bytes_received, a.fence
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
-               total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server
+               total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version
           from postrider.tries
         union all
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
-               total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server
+               total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version
           from postrider.results
          where fence > 0
         union all
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
-               status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server
+               status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version
           from postrider.outcomes
          where fence > 0) a
   left join postrider.workers w on w.id = a.worker;

@@ -38,6 +38,7 @@ enum RunCommand {
         engine.environment = configuration.environment
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
+        engine.secretKeys = configuration.secretKeys
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+internal import JobStore
+internal import PGClient
+internal import SecretSealing
+
+// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched. A
+// token's call has a slot of its own behind those of the jobs, so it never waits for them.
+extension RunLoop {
+    /// The slot of the token's call.
+    var tokenSlot: Int { configuration.concurrency }
+
+    /// Sends what is due on the duties session.
+    func tendCredentials(_ worker: Int32) {
+        if now >= credentials.lookDue, !credentials.isBusy, !dispatcher.isDraining,
+            !dutiesUnderWay.contains(.credentials)
+        {
+            credentials.lookBegins(now: now)
+            StoreCalls.tendCredentials(worker: worker, hasKey: configuration.secretKeys != nil, into: &parameters)
+            send(.credentials, StoreStatement.tendCredentials)
+        }
+        if !dutiesUnderWay.contains(.keepSealed), let (name, version, sealed) = credentials.nextSealed() {
+            StoreCalls.keepSealed(name, version: version, sealed, into: &parameters)
+            send(.keepSealed, StoreStatement.keepSealed)
+        }
+        guard now >= credentials.restUntil else { return }
+        switch credentials.step {
+        case .none, .calling: break
+        case .reading(let task, _, let response):
+            guard !dutiesUnderWay.contains(.refreshAnswer) else { return }
+            StoreCalls.refreshAnswer(task.credential, response, into: &parameters)
+            send(.refreshAnswer, StoreStatement.refreshAnswer)
+        case .storing(let task, let answer):
+            guard !dutiesUnderWay.contains(.refreshEnd) else { return }
+            let sealed = answer.secrets.flatMap { configuration.secretKeys?.seal($0, for: task.credential) }
+            StoreCalls.refreshEnd(task, answer, sealed: sealed, into: &parameters)
+            send(.refreshEnd, StoreStatement.refreshEnd)
+        }
+    }
+
+    /// Takes in an answer. A refresh is held against its epoch and not against the worker's number.
+    func credentialDutyDone(_ duty: Duty, _ result: borrowing PGResult) {
+        switch duty {
+        case .credentials:
+            for row in 0..<result.rowCount { begin(CredentialReader.task(result, row)) }
+            credentials.looked(foundAny: result.rowCount > 0, now: now)
+        case .refreshAnswer:
+            credentials.answerRead(
+                TokenAnswer.Kind(rawValue: result.text(0, 0)) ?? .failed, token: result.optionalText(0, 1),
+                refreshToken: result.optionalText(0, 2), expiresIn: result.isNull(0, 3) ? nil : result.int32(0, 3),
+                reason: result.optionalText(0, 4))
+        case .refreshEnd:
+            guard case .storing(let task, let answer) = credentials.step else { return }
+            credentials.stored()
+            if !result.bool(0, 0) {
+                configuration.log(.refreshLate(credential: task.credential))
+            } else if answer.kind == .fetched {
+                configuration.log(.tokenRefreshed(credential: task.credential, version: task.version + 1))
+            } else {
+                configuration.log(
+                    .refreshFailed(
+                        credential: task.credential, isFinal: answer.kind == .refused, reason: answer.reason ?? ""))
+            }
+            credentials.heard(now: now)
+        default: break
+        }
+    }
+
+    /// When there is something to do for credentials next; nil: nothing, until something happens.
+    var credentialsDue: UInt64? {
+        switch credentials.step {
+        case .none: dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
+        case .calling: nil
+        case .reading: dutiesUnderWay.contains(.refreshAnswer) ? nil : credentials.restUntil
+        case .storing: dutiesUnderWay.contains(.refreshEnd) ? nil : credentials.restUntil
+        }
+    }
+
+    private func begin(_ task: CredentialReader.Task) {
+        switch task {
+        case .seal(let name, let version, let secrets):
+            guard let keys = configuration.secretKeys else { return }
+            credentials.haveSealed(name, version, keys.seal(secrets, for: name))
+        case .refresh(let task):
+            let secrets = open(task.sealed, task.plain, for: task.credential)
+            guard let secrets else {
+                let reason = "no key of the worker opens the secrets; give it the one that they were sealed with"
+                return credentials.refreshEnded(task, TokenAnswer(.failed, reason: reason))
+            }
+            do throws(TokenTask.Missing) {
+                var call = try task.call(with: secrets)
+                if configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }
+                credentials.callBegins(task, secrets)
+                agent.start(call, slot: tokenSlot)
+            } catch {
+                let reason = "the secret \(error.name) is not there, and the refresh needs it"
+                credentials.refreshEnded(task, TokenAnswer(.refused, reason: reason))
+            }
+        }
+    }
+
+    private func open(_ sealed: [UInt8]?, _ plain: Secrets?, for credential: String) -> Secrets? {
+        if let sealed { return configuration.secretKeys?.open(sealed, for: credential) }
+        return plain
+    }
+
+    /// Puts into a call what its job logs in with.
+    ///
+    /// - Returns: nil, or why the call cannot be made; it is never made without.
+    func logIn(_ call: inout HTTPCall, with use: CredentialUse) -> Verdict? {
+        if use.name.isEmpty {
+            return Verdict(
+                .failed, .config,
+                "the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job"
+            )
+        }
+        guard use.sealed != nil || use.plain != nil else {
+            return Verdict(.failed, .notLoggedIn, "credential \(use.name) is logged off; log in and retry the job")
+        }
+        guard let secrets = open(use.sealed, use.plain, for: use.name) else {
+            let reason =
+                configuration.secretKeys == nil
+                ? "this worker has no key to open secrets with; start it with POSTRIDER_SECRET_KEY and retry the job"
+                : "no key of this worker opens the secrets of credential \(use.name); start it with the one that they were sealed with, or log in again, and retry the job"
+            return Verdict(.failed, .config, reason)
+        }
+        return call.logIn(with: use, secrets)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a call is to log in with, as the database gave it: still sealed, or plain if no worker with a key has seen it.
+public struct CredentialUse: Sendable {
+    /// Where in a request the secret stands.
+    public enum Place: Equatable, Sendable {
+        /// A header, with what stands before the secret.
+        case header(String, prefix: String)
+        /// An argument of the query.
+        case query(String)
+        /// A key of the JSON object that is the body.
+        case json(String)
+    }
+
+    /// The credential; empty: the job needs one and has none any more.
+    public var name: String
+    /// Grows with each login and refresh.
+    public var version: Int64
+    /// Whether user and password are sent, in Base64, instead of a token.
+    public var isBasic: Bool
+    /// Secrets as a worker's key sealed them.
+    public var sealed: [UInt8]?
+    /// Secrets that were given by SQL and are not sealed yet.
+    public var plain: Secrets?
+    /// Where the secret stands.
+    public var place: Place
+
+    /// A use with all its parts.
+    public init(name: String, version: Int64, isBasic: Bool, sealed: [UInt8]?, plain: Secrets?, place: Place) {
+        self.name = name
+        self.version = version
+        self.isBasic = isBasic
+        self.sealed = sealed
+        self.plain = plain
+        self.place = place
+    }
+}
+
+extension HTTPCall {
+    /// Puts the secret where the credential says; the job's own header or argument of that name gives way.
+    ///
+    /// - Returns: nil, or why that cannot be, as a verdict that ends the job.
+    public mutating func logIn(with use: CredentialUse, _ secrets: Secrets) -> Verdict? {
+        var value: String
+        if use.isBasic {
+            guard let user = secrets["username"], let password = secrets["password"] else {
+                return HTTPCall.nothing(use)
+            }
+            value = Base64.encode([UInt8]("\(user):\(password)".utf8))
+        } else {
+            guard let token = secrets.token else { return HTTPCall.nothing(use) }
+            value = token
+        }
+        switch use.place {
+        case .header(let name, let prefix):
+            let lower = name.lowercased()
+            headers.removeAll { $0.name.lowercased() == lower }
+            headers.append(HTTPHeader(name, prefix + value))
+        case .query(let name):
+            query.removeAll { $0.name == name }
+            query.append(FormField(name, value))
+        case .json(let name):
+            let member = "\(JSONText.quoted(name)): \(JSONText.quoted(value))"
+            switch body {
+            case .bytes(let bytes, let type?) where type == "application/json" && bytes.first == UInt8(ascii: "{"):
+                let isEmpty = bytes.dropFirst().first { $0 != 0x20 } == UInt8(ascii: "}")
+                body = .bytes(
+                    [UInt8](("{" + member + (isEmpty ? "" : ", ")).utf8) + bytes.dropFirst(), contentType: type)
+            case .none where method == .post || method == .put || method == .patch:
+                body = .bytes([UInt8]("{\(member)}".utf8), contentType: "application/json")
+            default:
+                return Verdict(
+                    .failed, .config,
+                    "credential \(use.name) stands in the JSON of the body, and the job has none that is an object; give body_json, or change credentials.place"
+                )
+            }
+        }
+        return nil
+    }
+
+    private static func nothing(_ use: CredentialUse) -> Verdict {
+        Verdict(.failed, .notLoggedIn, "credential \(use.name) has no secret to send; log in and retry the job")
+    }
+}

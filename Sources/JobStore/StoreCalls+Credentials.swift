@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import PGClient
+
+// What a worker says of credentials. Secrets travel as parameters, never in the text of a statement.
+extension StoreCalls {
+    /// `tend_credentials`.
+    public static func tendCredentials(worker: Int32, hasKey: Bool, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(bool: hasKey)
+    }
+
+    /// `keep_sealed`.
+    public static func keepSealed(
+        _ credential: String, version: Int64, _ sealed: [UInt8], into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(text: credential)
+        parameters.append(int64: version)
+        parameters.append(bytes: sealed)
+    }
+
+    /// `refresh_answer`.
+    public static func refreshAnswer(
+        _ credential: String, _ response: HTTPResponse, into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(text: credential)
+        parameters.append(int32: Int32(clamping: response.status))
+        parameters.append(bytes: response.headerBlock)
+        parameters.append(bytes: response.body)
+    }
+
+    /// `refresh_end`; without `sealed` the new secrets go as they are, since the worker has no key.
+    public static func refreshEnd(
+        _ task: TokenTask, _ answer: TokenAnswer, sealed: [UInt8]?, into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(text: task.credential)
+        parameters.append(int64: task.epoch)
+        parameters.append(int64: task.version)
+        parameters.append(text: answer.kind.rawValue)
+        parameters.append(bytes: sealed)
+        parameters.append(texts: sealed == nil ? answer.secrets?.pairs ?? [] : [])
+        parameters.append(int32: answer.expiresIn)
+        parameters.append(
+            int64: answer.wait.map { $0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000 })
+        parameters.append(text: answer.reason)
+    }
+}

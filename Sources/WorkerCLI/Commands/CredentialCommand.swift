@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+internal import PGClient
+internal import SecretSealing
+
+/// `worker credential set|log-out NAME`: gives a credential its secrets, sealed here, or takes them away.
+enum CredentialCommand {
+    /// 64 kB: a text of secrets is not longer.
+    private static let limit = 65_536
+
+    static let spec = CommandSpec(
+        name: "credential",
+        summary: "set the secrets of a credential (on standard input), or log it out",
+        operands: [
+            CommandSpec.Operand(name: "ACTION", meaning: "set or log-out"),
+            CommandSpec.Operand(name: "NAME", meaning: "a credential's name, as in postrider.credentials"),
+        ],
+        flags: [Database.flag, SecretKey.flag],
+        details: [
+            "Standard input holds the secret alone (of kind basic: user:password), or an object like",
+            "{\"access_token\": \"…\", \"refresh_token\": \"…\", \"expires_in\": 3600}. It is sealed before it is sent; without a",
+            "key it is sent as it is, and the next worker with a key seals it.",
+        ],
+        run: { (arguments) throws(CommandError) in
+            let name = arguments.operands[1]
+            switch arguments.operands[0] {
+            case "set": return try set(name, arguments)
+            case "log-out": return try logOut(name, arguments)
+            default:
+                throw .usage(
+                    "credential ACTION", "\(quoted(arguments.operands[0])) is not known", "give set or log-out")
+            }
+        })
+
+    private static func set(_ name: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+        let keys = try SecretKey.read(arguments)
+        guard let bytes = try Terminal.read("-", limit: limit), let input = String(validating: bytes, as: UTF8.self)
+        else {
+            throw .usage(
+                "the secret on standard input", "is not UTF-8, or longer than 64 kB", "give one secret or object")
+        }
+        let connection = try Database.open(arguments)
+        var parameters = PGParameters()
+        parameters.append(text: name)
+        let row = try query("select kind from postrider.credentials where name = $1", &parameters, connection)
+        guard row.rowCount > 0 else {
+            throw .usage("NAME", "there is no credential \(quoted(name))", "insert it into postrider.credentials first")
+        }
+        let secret: SecretText
+        do throws(SecretText.Defect) {
+            secret = try SecretText(input, kind: row.text(0, 0))
+        } catch {
+            throw .usage("the secret on standard input", error.reason, "see worker credential --help")
+        }
+        parameters.removeAll()
+        parameters.append(text: name)
+        if let keys {
+            parameters.append(texts: secret.secrets.names)
+            parameters.append(bytes: keys.seal(secret.secrets, for: name))
+            parameters.append(int64: secret.expiresIn)
+            _ = try query("select postrider.log_in_sealed($1, $2, $3, $4)", &parameters, connection)
+        } else {
+            parameters.append(texts: secret.secrets.pairs)
+            parameters.append(int64: secret.expiresIn)
+            let sql = """
+                select postrider.log_in(
+                  $1, jsonb_object($2::text[]) || jsonb_strip_nulls(jsonb_build_object('expires_in', $3::bigint)))
+                """
+            _ = try query(sql, &parameters, connection)
+            Terminal.write(
+                "worker: there is no POSTRIDER_SECRET_KEY here; the secret is not sealed until a worker with a key sees it\n",
+                to: .error)
+        }
+        return try tell(name, connection)
+    }
+
+    private static func logOut(_ name: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+        let connection = try Database.open(arguments)
+        var parameters = PGParameters()
+        parameters.append(text: name)
+        _ = try query("select postrider.log_out($1)", &parameters, connection)
+        return try tell(name, connection)
+    }
+
+    /// Prints where the credential stands now: `billing active, version 3`.
+    private static func tell(_ name: String, _ connection: borrowing PGConnection) throws(CommandError) -> ExitCode {
+        var parameters = PGParameters()
+        parameters.append(text: name)
+        let row = try query(
+            "select state || ', version ' || version from postrider.credentials where name = $1", &parameters,
+            connection)
+        if row.rowCount > 0 { Terminal.write("\(Terminal.harmless(name)) \(row.text(0, 0))\n") }
+        return .clean
+    }
+
+    private static func query(
+        _ sql: String, _ parameters: inout PGParameters, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> PGResult {
+        do throws(PGError) {
+            return try connection.query(sql, &parameters)
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// What `worker credential set` reads: one secret as it is, or an object of texts as `postrider.log_in` takes it.
+struct SecretText: Equatable, Sendable {
+    /// The secrets by name.
+    var secrets = Secrets()
+    /// In how many seconds the token ends, if it says so.
+    var expiresIn: Int64?
+
+    /// Reads the text; white space around it counts for nothing.
+    ///
+    /// - Parameter kind: of the credential; it says what a bare secret is.
+    /// - Throws: a clause that says what is wrong, without a character of the text.
+    init(_ text: String, kind: String) throws(Defect) {
+        var reader = Reader(text)
+        reader.skipSpace()
+        guard reader.peek == "{" else {
+            try take(reader.trimmed, kind)
+            try check()
+            return
+        }
+        for (name, value) in try reader.object() {
+            switch value {
+            case .text(let text): secrets[name] = text
+            case .number(let number) where name == "expires_in": expiresIn = number
+            default: throw Defect(reason: "one of its values is not text")
+            }
+        }
+        try check()
+    }
+
+    /// The rules that the database cannot look after once the secrets are sealed.
+    private func check() throws(Defect) {
+        for (index, value) in secrets.pairs.enumerated() where !index.isMultiple(of: 2) {
+            if value.isEmpty { throw Defect(reason: "one of its secrets is empty") }
+            if value.utf8.count > 16_000 { throw Defect(reason: "one of its secrets is longer than 16,000 bytes") }
+            if value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+                throw Defect(reason: "one of its secrets holds a line break or control character")
+            }
+        }
+    }
+
+    private mutating func take(_ bare: String, _ kind: String) throws(Defect) {
+        guard !bare.isEmpty else { throw Defect(reason: "it is empty") }
+        switch kind {
+        case "basic":
+            guard let colon = bare.firstIndex(of: ":") else { throw Defect(reason: "it is not user:password") }
+            secrets["username"] = String(bare[..<colon])
+            secrets["password"] = String(bare[bare.index(after: colon)...])
+        case "oauth2_client_credentials": secrets["client_secret"] = bare
+        case "oauth2_refresh_token", "custom": secrets["refresh_token"] = bare
+        default: secrets["access_token"] = bare
+        }
+    }
+
+    /// What is wrong with a text.
+    struct Defect: Error, Equatable {
+        /// A clause.
+        var reason: String
+    }
+
+    private enum Value { case text(String), number(Int64) }
+
+    /// Reads one flat object (RFC 8259); nothing here needs more.
+    private struct Reader {
+        private let scalars: [Unicode.Scalar]
+        private var place = 0
+
+        init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+        static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+            scalar == " " || scalar == "\n" || scalar == "\r" || scalar == "\t"
+        }
+
+        var peek: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
+
+        mutating func skipSpace() {
+            while let next = peek, Reader.isSpace(next) { place += 1 }
+        }
+
+        private mutating func takes(_ mark: Unicode.Scalar) -> Bool {
+            skipSpace()
+            guard peek == mark else { return false }
+            place += 1
+            return true
+        }
+
+        /// All of it but the space around.
+        var trimmed: String {
+            let end = scalars.lastIndex { !Reader.isSpace($0) } ?? place - 1
+            return place <= end ? scalars[place...end].reduce(into: "") { $0.unicodeScalars.append($1) } : ""
+        }
+
+        mutating func object() throws(Defect) -> [(String, Value)] {
+            let broken = Defect(reason: "it is not a JSON object of texts")
+            var members: [(String, Value)] = []
+            guard takes("{") else { throw broken }
+            if !takes("}") {
+                repeat {
+                    guard let name = string(), takes(":"), let value = value() else { throw broken }
+                    members.append((name, value))
+                } while takes(",")
+                guard takes("}") else { throw broken }
+            }
+            skipSpace()
+            guard peek == nil else { throw broken }
+            return members
+        }
+
+        private mutating func value() -> Value? {
+            skipSpace()
+            if peek == "\"" { return string().map(Value.text) }
+            var digits = ""
+            while let next = peek, ("0"..."9").contains(next) {
+                digits.unicodeScalars.append(next)
+                place += 1
+            }
+            return Int64(digits).map(Value.number)
+        }
+
+        private mutating func string() -> String? {
+            guard takes("\"") else { return nil }
+            var units: [UInt16] = []
+            while let next = peek {
+                place += 1
+                if next == "\"" { return String(validating: units, as: UTF16.self) }
+                guard next == "\\" else {
+                    guard next.value >= 0x20 else { return nil }
+                    units += Array(String(next).utf16)
+                    continue
+                }
+                guard let escape = peek else { return nil }
+                place += 1
+                switch escape {
+                case "\"", "\\", "/": units += Array(String(escape).utf16)
+                case "b": units.append(8)
+                case "f": units.append(12)
+                case "n": units.append(10)
+                case "r": units.append(13)
+                case "t": units.append(9)
+                case "u":
+                    guard place + 4 <= scalars.count,
+                        let unit = UInt16(scalars[place..<place + 4].map { String($0) }.joined(), radix: 16)
+                    else { return nil }
+                    units.append(unit)
+                    place += 4
+                default: return nil
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Credentials and secrets that cannot work.
+struct CredentialDefectTests {
+    @Test(arguments: [
+        ("name, kind", "'', 'bearer'", "name"), ("name, kind", "'a', 'oauth'", "kind"),
+        ("name, kind", "'a', null", "kind"),
+        ("name, kind, place", "'a', 'bearer', '{\"header\": \"Host\"}'", "place"),
+        ("name, kind, place", "'a', 'bearer', '{\"query\": \"a\", \"json\": \"b\"}'", "place"),
+        ("name, kind, place", "'a', 'basic', '{\"query\": \"a\"}'", "place"),
+        ("name, kind", "'a', 'oauth2_refresh_token'", "token_url"),
+        ("name, kind, token_url", "'a', 'oauth2_client_credentials', 'https://h/t'", "client_id"),
+        ("name, kind, token_url", "'a', 'oauth2_refresh_token', 'ftp://h/t'", "token_url"),
+        ("name, kind", "'a', 'custom'", "refresh"),
+        ("name, kind, refresh", "'a', 'custom', '{\"url\": \"https://{{h}}/\", \"access_token\": \"$.a\"}'", "refresh"),
+        ("name, kind, refresh", "'a', 'custom', '{\"url\": \"https://h/\", \"access_token\": \"$.\"}'", "refresh"),
+        (
+            "name, kind, refresh", "'a', 'custom', '{\"url\": \"https://h/{{a b}}\", \"access_token\": \"$.a\"}'",
+            "refresh"
+        ),
+        ("name, kind, allowed_origins", "'a', 'bearer', '{https://h/path}'", "allowed_origins"),
+        ("name, kind, state", "'a', 'bearer', 'asleep'", "state"),
+    ])
+    func `a credential that cannot work is refused, by column`(columns: String, values: String, named: String) throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("insert into postrider.credentials (\(columns)) values (\(values))")
+        }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("credentials.\(named):"))
+    }
+
+    @Test func `what is wrong with secrets and names is said without a character of a secret`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.credentials (name, kind) values ('a', 'bearer'), ('b', 'basic')")
+        for statement in [
+            "select postrider.log_in('a', '{\"access_token\": \"hush\\n\"}')",
+            "select postrider.log_in('a', '{\"hush\": 1}')",
+            "select postrider.log_in('b', '{\"password\": \"hush\"}')", "select postrider.log_in('a', '\"hush\"')",
+            "select postrider.log_in('a', '{\"access_token\": [\"hush\"]}')",
+            "select postrider.log_in('c', '{\"access_token\": \"hush\"}')",
+            "select postrider.log_in('a', '{\"access_token\": \"t\", \"expires_in\": \"hush\"}')",
+            "insert into postrider.jobs (url, credential) values ('http://h/', 'c')",
+            "insert into postrider.jobs (url, login_required) values ('http://h/', true)",
+            "insert into postrider.services (name, credential) values ('s', 'c')",
+            "update postrider.credentials set name = 'd' where name = 'a'",
+        ] {
+            let error = #expect(throws: PGError.self) { try queue.connection.execute(statement) }
+            #expect(error?.sqlState?.rawValue == "PR001", "\(statement)")
+            let shown = "\(error?.message ?? "") \(error?.detail ?? "") \(error?.hint ?? "")"
+            #expect(!shown.contains("hush") || statement.contains("\"hush\": 1"), "\(shown)")
+            #expect(error?.hint != nil)
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Credentials: where calls carry them, who may use them where, and that nobody sees them.
+struct CredentialTests {
+    private let api: TokenAPI
+
+    init() throws {
+        api = try TokenAPI()
+    }
+
+    private func body(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
+        try queue.wait(for: id, toBe: "succeeded")
+        return try queue.text("select result::text from postrider.job_status where id = \(id)") ?? ""
+    }
+
+    private func end(_ queue: borrowing TestQueue, _ id: Int64) throws -> [String?] {
+        try queue.wait(for: id, toBe: "failed")
+        return try queue.rows("select error_code, error, attempt::text from postrider.job_status where id = \(id)")[0]
+    }
+
+    @Test func `each kind is carried where its place says`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, place) values
+              ('bearer', 'bearer', null), ('basic', 'basic', null), ('key', 'api_key', '{"header": "X-Key"}'),
+              ('query', 'bearer', '{"query": "access_token"}'), ('json', 'api_key', '{"json": "accessToken"}'),
+              ('prefix', 'bearer', '{"header": "authorization", "prefix": "Token "}');
+            select postrider.log_in(name, '{"access_token": "t 1/é\\"\\\\"}') from postrider.credentials where kind <> 'basic' and name <> 'prefix';
+            select postrider.log_in('prefix', '{"access_token": "p"}'), postrider.log_in('basic', '{"username": "ada", "password": "p:w"}');
+            insert into postrider.services (name, base_url, credential, query) values ('open', '\(api.url)/open', 'query', '{"access_token": "mine"}');
+            """)
+        let worker = try api.worker(queue)
+        let columns = "url, credential, headers, method, body_json"
+        func call(_ credential: String, _ rest: String = "null, 'GET', null") throws -> String {
+            try body(queue, queue.insert(columns, "'\(api.url)/open/x', '\(credential)', \(rest)"))
+        }
+        #expect(try call("basic").contains("\"authorization\": \"Basic YWRhOnA6dw==\""))
+        #expect(try call("prefix").contains("\"authorization\": \"Token p\""))
+        #expect(try call("prefix", "'{\"Authorization\": \"mine\"}', 'GET', null").contains("\"Token p\""))
+        #expect(try call("query").contains(#""query": {"access_token": "t 1/é\"\\"}"#))
+        for sent in [#"{"a": [1], "accessToken": "mine"}"#, "{}"] {
+            let json = try call("json", "null, 'POST', '\(sent)'")
+            #expect(json.contains(#""accessToken": "t 1/é\"\\""#), "\(json)")
+            #expect(json.contains(#""a": [1]"#) == sent.contains("[1]"))
+        }
+        #expect(try call("json", "null, 'POST', null").contains(#""json": {"accessToken": "t 1/é\"\\"}"#))
+        let inherited = try body(queue, queue.insert("service, url", "'open', 'y'"))
+        #expect(inherited.contains(#""query": {"access_token": "t 1/é\"\\"}"#))
+
+        let array = try queue.insert(columns, "'\(api.url)/open/x', 'json', null, 'POST', '[1]'")
+        #expect(try end(queue, array)[0] == "config")
+        #expect(
+            try queue.rows("select distinct credential_version::text from postrider.attempts where error_code is null")
+                == [["1"]])
+        #expect(try queue.number("select count(*) from postrider.secrets where plain is not null") == 0)
+        _ = worker
+    }
+
+    @Test func `who is not logged in is not called, and a login lets new jobs run`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.credentials (name, kind) values ('user', 'bearer')")
+        let worker = try api.worker(queue)
+        let columns = "url, credential, login_required"
+        let values = "'\(api.url)/open/x', 'user', true"
+        let before = try queue.insert(columns, values)
+        let end = try end(queue, before)
+        #expect(end[0] == "not_logged_in")
+        #expect(end[1]?.hasPrefix("credential user is logged off; log in") == true)
+        let key = api.folder.path("key")
+        let command = ["credential", "set", "user", "--secret-key-file", key, "--database", queue.database]
+        let outcome = try WorkerProcess.run(command, input: "t1\n")
+        #expect(outcome.output == "user active, version 1\n")
+        #expect(try queue.text("select plain::text from postrider.secrets") == nil)
+        #expect(try body(queue, queue.insert(columns, values)).contains("Bearer t1"))
+        #expect(try WorkerProcess.run(["credential", "log-out", "user", "--database", queue.database]).status == 0)
+        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        #expect(try self.end(queue, queue.insert(columns, values))[0] == "not_logged_in")
+        #expect(api.log.count == 1)
+        // What failed for want of a login succeeds after one.
+        try queue.connection.execute(
+            "select postrider.log_in('user', '{\"access_token\": \"t2\"}'), postrider.retry(\(before))")
+        #expect(try body(queue, before).contains("Bearer t2"))
+        _ = worker
+    }
+
+    @Test func `a secret goes where it may, and nowhere else`() throws {
+        let queue = try TestQueue()
+        let other = try TargetServer { request in
+            request.path == "/away" ? TargetStep.answer(302, headers: ["Location: /ok"]) : TargetStep.answer(200)
+        }
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, allowed_origins) values
+              ('named', 'bearer', null), ('bound', 'bearer', array['\(api.url)']), ('none', 'bearer', '{}');
+            select postrider.log_in(name, '{"access_token": "t"}') from postrider.credentials;
+            insert into postrider.services (name, base_url, credential) values ('api', '\(api.url)/open/', 'named');
+            """)
+        let worker = try api.worker(queue)
+        let refused = [
+            try queue.insert("url, credential", "'\(other.url)/ok', 'bound'"),
+            try queue.insert("url, credential", "'\(api.url)/open/x', 'none'"),
+            try queue.insert("url, service", "'\(other.url)/ok', 'api'"),
+        ]
+        for id in refused {
+            let end = try end(queue, id)
+            #expect(end[0] == "config")
+            #expect(end[1]?.contains("add it to credentials.allowed_origins") == true)
+        }
+        #expect(other.requests.isEmpty)
+        for values in ["'\(api.url)/open/x', 'bound', null", "'x', null, 'api'"] {
+            #expect(try body(queue, queue.insert("url, credential, service", values)).contains("Bearer t"))
+        }
+        let named = try queue.insert("url, credential", "'\(other.url)/away', 'named'")
+        try queue.wait(for: named, toBe: "succeeded")
+        #expect(other.requests.map { $0.header("authorization") } == ["Bearer t", "Bearer t"])
+        _ = worker
+    }
+
+    @Test func `a redirect to another origin takes no secret along`() throws {
+        let queue = try TestQueue()
+        let thief = try TargetServer()
+        let url = thief.url
+        let api = try TargetServer { _ in TargetStep.answer(307, headers: ["Location: \(url)/ok"]) }
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, place) values
+              ('key', 'api_key', '{"header": "X-Key"}'), ('query', 'api_key', '{"query": "key"}');
+            select postrider.log_in(name, '{"api_key": "secret1"}') from postrider.credentials;
+            """)
+        let worker = try self.api.worker(queue)
+        for name in ["key", "query"] {
+            try queue.wait(for: queue.insert("url, credential", "'\(api.url)/x', '\(name)'"), toBe: "succeeded")
+        }
+        #expect(api.requests.map { $0.header("x-key") } == ["secret1", nil])
+        #expect(api.requests.map(\.path) == ["/x", "/x?key=secret1"])
+        #expect(thief.requests.map(\.path) == ["/ok", "/ok"])
+        #expect(thief.requests.allSatisfy { request in !request.headers.contains { $0.value.contains("secret1") } })
+        _ = worker
+    }
+
+    @Test func `cached answers and cookies are one user's, and the next user's are not the same`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('ada', 'bearer'), ('bob', 'bearer');
+            select postrider.log_in(name, jsonb_build_object('access_token', name)) from postrider.credentials;
+            insert into postrider.services (name, base_url, cookies) values ('api', '\(api.url)/open/', true);
+            """)
+        let worker = try api.worker(queue)
+        func call(_ name: String, _ path: String, _ ttl: String) throws -> (String, Bool) {
+            let id = try queue.insert("service, url, credential, cache_ttl", "'api', '\(path)', '\(name)', \(ttl)")
+            let text = try body(queue, id)
+            return (text, try queue.number("select from_cache::int from postrider.job_status where id = \(id)") == 1)
+        }
+        // Answers that set cookies are not cached, so these come by cache_put.
+        for name in ["ada", "bob"] {
+            #expect(try call(name, "c", "null").0.contains("\"cookie\": null"))
+            #expect(try call(name, "c", "null").0.contains("\"cookie\": \"visitor=\(name)\""))
+            try queue.connection.execute(
+                "select postrider.cache_put(jsonb_build_object('service', 'api', 'url', 'd', 'credential', '\(name)'), '\"\(name)\"'::jsonb)"
+            )
+        }
+        #expect(try call("ada", "d", "'1 h'") == ("\"ada\"", true))
+        #expect(try call("bob", "d", "'1 h'") == ("\"bob\"", true))
+        try queue.connection.execute("select postrider.log_in('ada', '{\"access_token\": \"eve\"}')")
+        let next = try call("ada", "d", "'1 h'")
+        #expect(next.1 == false)
+        #expect(next.0.contains("\"authorization\": \"Bearer eve\"") && next.0.contains("\"cookie\": null"))
+        _ = worker
+    }
+
+    @Test func `without the key that sealed them secrets are of no use, and the job says so`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.credentials (name, kind) values ('a', 'bearer'); select postrider.log_in('a', '{\"access_token\": \"t\"}')"
+        )
+        let keyless = try RunningWorker(queue.database)
+        // Still plain: the worker may use it as it is.
+        #expect(try body(queue, queue.insert("url, credential", "'\(api.url)/open/x', 'a'")).contains("Bearer t"))
+        let worker = try api.worker(queue)
+        try queue.wait(until: "select bool_and(sealed is not null and plain is null) from postrider.secrets")
+        #expect(worker.end(SIGTERM) == 0)
+        let id = try queue.insert("url, credential", "'\(api.url)/open/x', 'a'")
+        let first = try end(queue, id)
+        #expect(first[0] == "config")
+        #expect(first[1]?.contains("POSTRIDER_SECRET_KEY") == true)
+        #expect(keyless.end(SIGTERM) == 0)
+        try api.folder.write("other", "HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        let stranger = try RunningWorker(queue.database, ["--secret-key-file", api.folder.path("other")])
+        let second = try end(queue, queue.insert("url, credential", "'\(api.url)/open/x', 'a'"))
+        #expect(second[0] == "config")
+        #expect(second[1]?.contains("sealed") == true)
+        _ = stranger
+    }
+
+    @Test func `no secret is in a view, a log or another table`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, place) values ('a', 'bearer', '{"query": "token"}');
+            select postrider.log_in('a', '{"access_token": "verysecret"}');
+            """)
+        let worker = try api.worker(queue)
+        let good = try queue.insert("url, credential", "'\(api.url)/api/x', 'a'")
+        let bad = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'a'")
+        try queue.wait(until: "select count(*) > 0 from postrider.attempts where job_id = \(bad)")
+        try queue.wait(for: good, toBe: "failed")
+        try queue.wait(until: "select bool_and(plain is null) from postrider.secrets")
+        let tables = try queue.rows(
+            "select format('%I.%I', schemaname, relname) from (select schemaname, relname from pg_stat_user_tables union all select schemaname, viewname from pg_views where schemaname = 'postrider') t"
+        )
+        for table in tables.compactMap({ $0[0] }) {
+            // The job's answer is what the server said; this one does not repeat the query.
+            #expect(
+                try queue.number("select count(*) from \(table) t where t::text like '%verysecret%'") == 0, "\(table)")
+        }
+        #expect(!worker.output.contains("verysecret"))
+        _ = worker
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Tokens that end: one refresh for all, at most three sends, and what stops it.
+struct TokenRefreshTests {
+    private static let refreshing = """
+        insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token', 'API/token', 'app');
+        select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
+        """
+    private static let story = """
+        insert into postrider.credentials (name, kind, place, refresh) values ('c', 'custom', '{"json": "accessToken"}',
+          '{"url": "API/custom", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.result.accessToken",
+            "refresh_token": "$.data.result.refreshToken", "expires_in": "$.data.result.life"}');
+        insert into postrider.services (name, base_url, credential, envelope) values ('shop', 'API/envelope/', 'c',
+          '{"code": "$.code", "success": [200], "token_expired": [801], "logged_out": [802], "message": "$.msg", "result": "$.data.result"}');
+        select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
+        """
+
+    private func queue(_ api: TokenAPI, _ sql: String) throws -> TestQueue {
+        let queue = try TestQueue()
+        var text = ""
+        for part in sql.split(separator: "API", omittingEmptySubsequences: false) {
+            text += (text.isEmpty ? "" : api.url) + part
+        }
+        try queue.connection.execute(text)
+        return queue
+    }
+
+    private func end(_ queue: borrowing TestQueue, _ id: Int64) throws -> [String?] {
+        try queue.wait(until: "select count(*) > 0 from postrider.results where job_id = \(id)")
+        return try queue.rows(
+            "select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
+    }
+
+    @Test func `code 801, a refresh, and the call again`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "expires_in": 3600}"#)
+        let queue = try queue(api, Self.story)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("service, url, method, body_json", "'shop', 'cart', 'POST', '{\"n\": 1}'")
+        #expect(try end(queue, id) == ["succeeded", nil, "1"])
+        #expect(api.log == ["POST /envelope/cart a1 801", "POST /custom r1 200", "POST /envelope/cart a2 200"])
+        let attempts = try queue.rows(
+            "select attempt::text, credential_version::text, error_code from postrider.attempts order by fence")
+        #expect(attempts == [["1", "1", "token_expired"], ["1", "2", nil]])
+        let status = try queue.rows(
+            "select state, version::text, is_sealed::text, refreshes::text, jobs_waiting::text, (expires_at > now() + interval '50 min')::text from postrider.credential_status"
+        )
+        #expect(status == [["active", "2", "true", "1", "0", "true"]])
+        try worker.wait(for: "token_refreshed")
+        #expect(!worker.output.contains("\"r1\"") && !worker.output.contains("\"a2\""))
+    }
+
+    @Test
+    func `a token that is refused although it is fresh ends in an error of its own, and two jobs find out for all`()
+        throws
+    {
+        let api = try TokenAPI(#"{"refuse": true}"#)
+        let queue = try queue(api, Self.story)
+        let worker = try api.worker(queue, concurrency: 1)
+        try queue.insert(10, "service, url", "'shop', 'x' || i")
+        // GET has no body to stand in: these are refused before they are sent.
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "failed 10")
+        #expect(api.log.isEmpty)
+        try queue.insert(10, "service, url, method", "'shop', 'y' || i, 'POST'")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.job_status where error_code = 'rejected_after_refresh' and method = 'POST'"
+            )
+                == 10)
+        #expect(api.log("/custom").count == 1)
+        #expect(api.log(" a1 801").count == 1)
+        #expect(api.log(" a2 801").count == 2)
+        // A login lets new ones run.
+        try api.set("{}")
+        try queue.connection.execute(
+            "select postrider.log_in('c', '{\"access_token\": \"a2\", \"refresh_token\": \"r2\"}')")
+        let id = try queue.insert("service, url, method", "'shop', 'z', 'POST'")
+        #expect(try end(queue, id) == ["succeeded", nil, "1"])
+        _ = worker
+    }
+
+    @Test func `code 802 logs off, and who needs the login fails at once without a call`() throws {
+        let api = try TokenAPI(#"{"logged_out": true}"#)
+        let queue = try queue(api, Self.story)
+        let worker = try api.worker(queue)
+        let first = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
+        #expect(try end(queue, first) == ["failed", "not_logged_in", "1"])
+        #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
+        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        let second = try queue.insert("service, url, method", "'shop', 'y', 'POST'")
+        #expect(try end(queue, second) == ["failed", "not_logged_in", "1"])
+        #expect(api.log == ["POST /envelope/x a1 802"])
+        _ = worker
+    }
+
+    @Test func `a refresh refused for good logs off, and all that wait end`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "delay": 300}"#)
+        let queue = try queue(api, Self.refreshing)
+        try queue.connection.execute(
+            "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r9\"}')")
+        let worker = try api.worker(queue)
+        try queue.insert(20, "url, credential", "'\(api.url)/api/x' || i, 'c'")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where error_code = 'not_logged_in'") == 20)
+        #expect(api.log("/token") == ["POST /token r9 400"])
+        #expect(
+            try queue.text("select last_error from postrider.credential_status")
+                == "the token endpoint answered 400 invalid_grant")
+        try queue.connection.execute(
+            "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r1\"}')")
+        let id = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
+        #expect(try end(queue, id)[0] == "succeeded")
+        _ = worker
+    }
+
+    @Test func `a token endpoint in trouble is tried again, and jobs wait outside the slots`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue, concurrency: 2)
+        try queue.insert(10, "url, credential", "'\(api.url)/api/x' || i, 'c'")
+        try queue.wait(until: "select state = 'cooldown' and jobs_waiting = 10 from postrider.credential_status")
+        let id = try queue.number("select max(id) from postrider.jobs")
+        let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
+        #expect(sentence.contains("waits for credential c to be refreshed"), "\(sentence)")
+        // The slots are free for others.
+        let other = try queue.insert("url", "'\(api.url)/open/free'")
+        #expect(try end(queue, other)[0] == "succeeded")
+        // One that cannot wait ends by its own time.
+        let late = try queue.insert("url, credential, expires_at", "'\(api.url)/api/late', 'c', now() + interval '1 s'")
+        #expect(try end(queue, late) == ["expired", "expired", "0"])
+        try api.set("{}")
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "expired 1, succeeded 11")
+        #expect(
+            try queue.number("select max(attempt) from postrider.job_status where state = 'succeeded'") == 1)
+        #expect(try queue.number("select jobs_waiting from postrider.credential_status") == 0)
+        #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 1)
+        _ = worker
+    }
+
+    @Test func `a refresh that fails again and again uses up attempts`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 500}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 1")
+        let again = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/y', 'c', 2")
+        // Not to wait out the backoff: each failure is followed at once by the next try.
+        try TestClock.wait(40, for: "the end of the first job") {
+            try queue.connection.execute("update postrider.refreshes set due_at = now() where due_at > now()")
+            return try queue.state(id) == "failed"
+        }
+        #expect(try end(queue, id) == ["failed", "refresh_failed", "1"])
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(id)")?.contains("answered 500") == true)
+        try queue.wait(
+            until:
+                "select count(*) > 0 from postrider.attempts where job_id = \(again) and error_code = 'refresh_failed'")
+        #expect(try queue.state(again) != "failed")
+        _ = worker
+    }
+
+    @Test func `a client fetches its token by itself, and again before it ends`() throws {
+        let api = try TokenAPI(#"{"expires_in": 3600}"#)
+        let queue = try queue(
+            api,
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id, scope)
+            values ('c', 'oauth2_client_credentials', 'API/token', 'app', '+read');
+            select postrider.log_in('c', '{"client_secret": "s&cret"}');
+            """)
+        let worker = try api.worker(queue)
+        try queue.insert(20, "url, credential", "'\(api.url)/api/x' || i, 'c'")
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 20")
+        #expect(api.log("/token") == ["POST /token c2+read 200"])
+        // Still good, and about to end: calls go on, with the old one until the new one is there.
+        try queue.connection.execute(
+            "update postrider.credentials set expires_at = now() + interval '30 s'; update postrider.refreshes set refreshed_at = now() - interval '1 h'"
+        )
+        let id = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
+        #expect(try end(queue, id)[0] == "succeeded")
+        try queue.wait(until: "select version = 3 and state = 'active' from postrider.credential_status")
+        // It has ended: nobody is called with it.
+        try queue.connection.execute("update postrider.credentials set expires_at = now() - interval '1 s'")
+        let late = try queue.insert("url, credential", "'\(api.url)/api/z', 'c'")
+        #expect(try end(queue, late)[0] == "succeeded")
+        #expect(api.log("401").isEmpty)
+        #expect(api.log("/token").count == 3)
+        _ = worker
+    }
+
+    @Test func `a server that gives no new refresh token keeps the old one`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue)
+        #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/x', 'c'"))[0] == "succeeded")
+        #expect(try queue.text("select expires_at::text from postrider.credentials") == nil)
+        try api.set(#"{"expired": ["a1", "a2"], "keep": true}"#)
+        #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/y', 'c'"))[0] == "succeeded")
+        #expect(api.log("/token") == ["POST /token r1 200", "POST /token r1 200"])
+        _ = worker
+    }
+
+    @Test func `a token that is refused all the time does not lead to a storm`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue)
+        var expired = ["\"a1\""]
+        var ends: [String?] = []
+        // Each token works once and has ended then.
+        for round in 1...7 {
+            let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+            let end = try end(queue, id)
+            ends.append(end[1])
+            if end[1] != nil { break }
+            expired.append("\"a\(round + 1)\"")
+            try api.set("{\"expired\": [\(expired.joined(separator: ", "))], \"keep\": true}")
+        }
+        #expect(ends.last == "refresh_excessive")
+        #expect(api.log("/token").count == 5)
+        #expect(try queue.text("select state from postrider.credential_status") == "cooldown")
+        _ = worker
+    }
+
+    @Test(arguments: [false, true])
+    func `the token's own URL obeys the address rules`(isAllowed: Bool) throws {
+        let api = try TokenAPI(#"{"expired": ["a1"]}"#)
+        let queue = try queue(api, Self.refreshing)
+        if isAllowed { try queue.connection.execute("update postrider.credentials set allow_private_network = true") }
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, allow_private_network) values ('s', '\(api.url)/api/', true)"
+        )
+        let key = api.folder.path("key")
+        let worker = try WorkerProcess.start(
+            ["run", "--database", queue.database, "--secret-key-file", key, "--log-format", "json"])
+        defer { _ = WorkerProcess.end(worker, signal: SIGKILL) }
+        let id = try queue.insert("url, service, credential", "'x', 's', 'c'")
+        if isAllowed {
+            #expect(try end(queue, id)[0] == "succeeded")
+        } else {
+            try queue.wait(
+                until: "select state = 'cooldown' and last_error ~ 'private' from postrider.credential_status")
+            #expect(api.log("/token").isEmpty)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// The API of `Tests/TokenAPI/api.py`, whose tokens end, on a loopback port; and a key for the workers of the test.
+public final class TokenAPI: Sendable {
+    /// `http://127.0.0.1:PORT`.
+    public let url: String
+    /// Its folder; also holds `key`, a file for `--secret-key-file`.
+    public let folder: TestFolder
+    private let process: Int32
+
+    /// Starts it and waits until it takes connections.
+    ///
+    /// - Parameter settings: the first `config.json`.
+    public init(_ settings: String = "{}") throws {
+        let port = try TargetServer.freePort()
+        url = "http://127.0.0.1:\(port)"
+        folder = try TestFolder()
+        try folder.write("config.json", settings)
+        try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
+        let project = try HttpbinServer.projectFolder()
+        process = try ChildProcess.spawn(
+            [
+                "/usr/bin/env", "TOKEN_API_FOLDER=\(folder.path)", project + "/.postrider/venv/bin/python", "-B", "-m",
+                "gunicorn", "--bind", "127.0.0.1:\(port)", "--worker-class", "gevent", "--worker-connections", "2000",
+                "--log-level", "error", "--chdir", project + "/Tests/TokenAPI", "api:app",
+            ], output: -1)
+        try TestClock.wait(20, for: "the token API on port \(port)") { TargetServer.isTaken(port) }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+    }
+
+    /// Changes how it behaves from the next request on.
+    public func set(_ settings: String) throws { try folder.write("config.json", settings) }
+
+    /// All requests so far, like `GET /api/x a1 401`.
+    public var log: [String] {
+        String(decoding: folder.read("log") ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The requests whose lines have this text.
+    public func log(_ text: String) -> [String] { log.filter { $0.contains(text) } }
+
+    /// A worker with the test's key.
+    public func worker(_ queue: borrowing TestQueue, concurrency: Int = 8, _ words: [String] = []) throws
+        -> RunningWorker
+    {
+        try RunningWorker(
+            queue.database, concurrency: concurrency, ["--secret-key-file", folder.path("key")] + words)
+    }
+}

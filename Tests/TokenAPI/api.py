@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An API whose tokens end, for tests; hostile where a test asks for it.
+
+Tokens are a1, a2, … and refresh tokens r1, r2, …: the ones numbered N were given out together. r1 is good at the start, and
+so is a1 unless `expired` says otherwise. A refresh token can be used once; using one again revokes the whole family.
+
+    ANY  /api/…              wants a token: Authorization: Bearer, X-Key, ?access_token= or {"accessToken"} in JSON
+    ANY  /envelope/…         the same, but says so in a 200: {"code": 801, "msg": …}; a success is {"code": 200, "data": {"result": …}}
+    ANY  /open/…             shows what came: {"authorization", "key", "query", "json", "cookie"}; sets a cookie
+    POST /token              RFC 6749: client_credentials (client: app, secret: s&cret) and refresh_token
+    POST /custom             {"refreshToken"} → {"code": 200, "data": {"result": {"accessToken", "refreshToken", "life"}}}
+
+The folder in TOKEN_API_FOLDER holds config.json, read at each request: `expired` (tokens that have ended), `refuse` (true: no
+token is good), `logged_out` (true: code 802), `delay` (ms of a token call), `token_status` (what it answers instead),
+`expires_in`, `keep` (no new refresh token), `hang` (true: the answer of a token call is lost). It also holds log: a line
+for each request, `METHOD PATH TOKEN STATUS`.
+"""
+
+import base64
+import json
+import os
+import time
+from urllib.parse import unquote_plus
+
+from flask import Flask, jsonify, request
+
+app = Flask(__name__)
+folder = os.environ["TOKEN_API_FOLDER"]
+state = {"last": 1, "refresh": "r1", "revoked": False, "clients": set()}
+
+
+def config():
+    while True:
+        try:
+            with open(f"{folder}/config.json") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            time.sleep(0.002)  # being written just now
+
+
+def note(token, status):
+    with open(f"{folder}/log", "a") as file:
+        file.write(f"{request.method} {request.path} {token} {status}\n")
+
+
+def sent_token():
+    header = request.headers.get("Authorization", "")
+    if header.startswith("Bearer "):
+        return header[7:]
+    body = request.get_json(silent=True)
+    return (
+        request.headers.get("X-Key")
+        or request.args.get("access_token")
+        or (body.get("accessToken") if isinstance(body, dict) else None)
+        or "-"
+    )
+
+
+def is_good(token, settings):
+    if settings.get("refuse") or state["revoked"] or token in settings.get("expired", []):
+        return False
+    return token in (f"a{state['last']}", f"a{state['last'] - 1}") or token in state["clients"]
+
+
+@app.route("/api/<path:rest>", methods=["GET", "POST"])
+def api(rest):
+    token, settings = sent_token(), config()
+    if not is_good(token, settings):
+        note(token, 401)
+        return jsonify(error="expired"), 401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+    note(token, 200)
+    return jsonify(path=rest, token=token)
+
+
+@app.route("/envelope/<path:rest>", methods=["GET", "POST"])
+def envelope(rest):
+    token, settings = sent_token(), config()
+    code = 802 if settings.get("logged_out") else 200 if is_good(token, settings) else 801
+    note(token, code)
+    if code != 200:
+        return jsonify(code=code, msg="token expired" if code == 801 else "logged out")
+    return jsonify(code=200, msg="ok", data={"result": {"path": rest, "token": token}})
+
+
+@app.route("/open/<path:rest>", methods=["GET", "POST"])
+def show(rest):
+    note(sent_token(), 200)
+    answer = jsonify(
+        authorization=request.headers.get("Authorization"),
+        key=request.headers.get("X-Key"),
+        query=request.args,
+        json=request.get_json(silent=True),
+        cookie=request.headers.get("Cookie"),
+    )
+    answer.set_cookie("visitor", sent_token())
+    return answer
+
+
+def refresh(token, settings):
+    """A new pair, or None: refused."""
+    if state["revoked"] or token != state["refresh"]:
+        state["revoked"] = state["revoked"] or token in [f"r{n}" for n in range(1, state["last"] + 1)]
+        return None
+    state["last"] += 1
+    if not settings.get("keep"):
+        state["refresh"] = f"r{state['last']}"
+    return f"a{state['last']}", None if settings.get("keep") else state["refresh"]
+
+
+def interrupted(settings, token):
+    time.sleep(settings.get("delay", 0) / 1000)
+    status = settings.get("token_status")
+    if status:
+        note(token, status)
+        return jsonify(error=settings.get("token_error", "server_error")), status
+    return None
+
+
+@app.post("/token")
+def token():
+    settings = config()
+    sent = request.form.get("refresh_token", "-")
+    if (answer := interrupted(settings, sent)) is not None:
+        return answer
+    if request.form.get("grant_type") == "client_credentials":
+        header = request.headers.get("Authorization", "")
+        pair = base64.b64decode(header[6:]).decode() if header.startswith("Basic ") else ":"
+        if [unquote_plus(part) for part in pair.split(":", 1)] != ["app", "s&cret"]:
+            note("-", 401)
+            return jsonify(error="invalid_client"), 401
+        state["last"] += 1
+        name = f"c{state['last']}"
+        state["clients"] = {name}
+        note(name + request.form.get("scope", ""), 200)
+        answer = {"access_token": name, "token_type": "Bearer"}
+    else:
+        pair = refresh(sent, settings)
+        if pair is None:
+            note(sent, 400)
+            return jsonify(error="invalid_grant"), 400
+        note(sent, 200)
+        if settings.get("hang"):
+            time.sleep(60)
+        answer = {"access_token": pair[0], "token_type": "Bearer"}
+        if pair[1]:
+            answer["refresh_token"] = pair[1]
+    if "expires_in" in settings:
+        answer["expires_in"] = settings["expires_in"]
+    return jsonify(answer)
+
+
+@app.post("/custom")
+def custom():
+    settings = config()
+    sent = (request.get_json(silent=True) or {}).get("refreshToken", "-")
+    if (answer := interrupted(settings, sent)) is not None:
+        return answer
+    pair = refresh(sent, settings)
+    note(sent, 200 if pair else 802)
+    if pair is None:
+        return jsonify(code=802, msg="logged out")
+    return jsonify(code=200, data={"result": {"accessToken": pair[0], "refreshToken": pair[1], "life": settings.get("expires_in")}})

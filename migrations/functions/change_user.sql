@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more (credential_owner).
+-- The caller has locked the row of credentials.
+create or replace function postrider.change_user(p_credential text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from postrider.secrets s where s.credential = p_credential;
+  delete from postrider.cookies c where c.credential = p_credential;
+  insert into postrider.refreshes as r (credential, logins) values (p_credential, 1)
+      on conflict (credential) do update
+     set logins = r.logins + 1, epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
+         refreshed_at = null, is_accepted = false, refused_by = '{}', recent = '{}', last_error = null;
+end
+$$;
+comment on function postrider.change_user(text) is
+  'private: forgets all that was kept for the user of a credential: secrets, cookies, cached answers, the refresh under way';

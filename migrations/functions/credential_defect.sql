@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.credential_defect(
+  p_credential postrider.credentials, out column_name text, out reason text, out hint text)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c alias for p_credential;
+  v_is_oauth boolean := coalesce(p_credential.kind like 'oauth2%', false);
+begin
+  select d.c, d.r, d.h into column_name, reason, hint from (values
+    (coalesce(length(c.name) not between 1 and 200, true),
+     'name', 'must have 1 to 200 characters', 'Jobs and services refer to the credential by it.'),
+    (c.kind is null or c.kind not in ('basic', 'bearer', 'api_key', 'oauth2_client_credentials', 'oauth2_refresh_token', 'custom'),
+     'kind', 'is not a kind of credential',
+     'Give basic, bearer, api_key, oauth2_client_credentials, oauth2_refresh_token or custom.'),
+    (c.allow_private_network is null, 'allow_private_network', 'must not be null', 'Leave it out for its default.'),
+    (c.state is null or c.state not in ('active', 'refreshing', 'cooldown', 'logged_off'),
+     'state', 'is not a state', 'Leave it out; log_in and log_out set it.'),
+    (c.version is null or c.version < 0, 'version', 'must be 0 or more', 'Leave it out; log_in and each refresh set it.'),
+    (c.created_at is null, 'created_at', 'must not be null', 'Leave it out for its default.'),
+    (c.place is not null and jsonb_typeof(c.place) <> 'object',
+     'place', 'must be an object', 'Like {"header": "X-Token"}, {"query": "access_token"} or {"json": "accessToken"}.'),
+    (c.token_url is null and v_is_oauth, 'token_url', 'is missing', 'Give the URL of the API''s token endpoint.'),
+    (c.token_url is not null and not v_is_oauth,
+     'token_url', 'is for the oauth2 kinds', 'Leave it out; a custom credential names its URL in refresh.'),
+    (c.client_id is null and c.kind = 'oauth2_client_credentials', 'client_id', 'is missing', 'Give the id that the API knows the client by.'),
+    (c.client_id is not null and not v_is_oauth, 'client_id', 'is for the oauth2 kinds', 'Leave it out.'),
+    (c.client_id ~ '[\x01-\x1f\x7f]' or length(c.client_id) not between 1 and 1000,
+     'client_id', 'is empty, too long or holds a control character', 'Give the id that the API knows the client by.'),
+    (c.scope is not null and c.kind is distinct from 'oauth2_client_credentials',
+     'scope', 'is for oauth2_client_credentials', 'Leave it out; a refresh keeps the scope of the token before.'),
+    (c.scope ~ '[\x01-\x1f\x7f]' or length(c.scope) not between 1 and 2000,
+     'scope', 'is empty, too long or holds a control character', 'Like ''read write''.'),
+    (c.refresh is null and c.kind = 'custom', 'refresh', 'is missing',
+     'Like {"url": "https://api.example.com/token", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.token"}.'),
+    (c.refresh is not null and c.kind is distinct from 'custom', 'refresh', 'is for the kind custom', 'Leave it out.'),
+    (array_ndims(c.allowed_origins) > 1 or exists (
+       select from unnest(c.allowed_origins) o
+        where o is null or o !~ '^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$'),
+     'allowed_origins', 'holds something that is not an origin', 'Give scheme, host and port alone, like https://api.example.com.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+  if c.place is not null then
+    select 'place', d.r, 'Like {"header": "X-Token"}, {"header": "Authorization", "prefix": "Bearer "}, {"query": "access_token"} or {"json": "accessToken"}.'
+      into column_name, reason, hint from (values
+      ((select count(*) from jsonb_object_keys(c.place) k where k in ('header', 'query', 'json')) <> 1, 'must have one of header, query and json'),
+      (exists (select from jsonb_each(c.place) e
+                where e.key not in ('header', 'query', 'json', 'prefix') or jsonb_typeof(e.value) <> 'string'),
+       'has a key that it cannot have, or a value that is not text'),
+      (c.place ? 'prefix' and not c.place ? 'header', 'has a prefix, which is for headers'),
+      (c.kind = 'basic' and not c.place ? 'header', 'must be a header for the kind basic'),
+      (length(coalesce(c.place ->> 'query', c.place ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),
+      (c.place ? 'header' and (postrider.headers_defect(
+         jsonb_build_object(c.place ->> 'header', coalesce(c.place ->> 'prefix', '')))).reason is not null,
+       'names a header that cannot be set, or has a prefix that cannot stand in one')
+    ) as d(bad, r) where d.bad limit 1;
+  end if;
+  if column_name is null and c.token_url is not null then
+    select 'token_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(c.token_url) d where d.reason is not null;
+  end if;
+  if column_name is null and c.refresh is not null then
+    select 'refresh', d.reason, d.hint into column_name, reason, hint from postrider.refresh_defect(c.refresh) d where d.reason is not null;
+  end if;
+end
+$$;
+comment on function postrider.credential_defect(postrider.credentials) is
+  'private: the first column of a credential that breaks a rule, why, and what would be right; nulls for a good row';

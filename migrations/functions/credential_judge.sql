@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What answers mean for the credentials that their calls carried. A token is refused by a 401, by a 400 or 403 that says so in
+-- WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job goes back without using an attempt (h), and prepare
+-- lets it wait for the refresh; with a newer token there it is simply sent again.
+--
+-- What ends this: a third send, or a token that is refused although it is fresh. Fresh is one that came by a refresh, and has
+-- not been accepted by any API or came after this very job had been refused. Two jobs that found that stop further
+-- refreshes of this token; if no API has accepted it, no more jobs are sent with it.
+--
+-- Runs before finish: the rows of credentials are locked before those of ready.
+create or replace function postrider.credential_judge(
+  p_job bigint[], p_credential text[], p_version bigint[], p_status smallint[], p_headers bytea[],
+  inout p_verdict "char"[], inout p_code text[], inout p_error text[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_found text[] := array_fill(null::text, array[cardinality(p_job)]);
+  v_names text[];
+  v_credential postrider.credentials;
+  v_refresh postrider.refreshes;
+  v_sends bigint;
+  v_recent timestamptz[];
+  v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
+begin
+  for i in 1 .. cardinality(p_job) loop
+    continue when p_credential[i] is null;
+    v_found[i] := case
+      when p_verdict[i] = 's' then 'accepted'
+      when p_code[i] = 'logged_out' then 'logged_out'
+      when p_code[i] = 'token_expired' or p_code[i] = 'http_status' and (
+             p_status[i] = 401 or p_status[i] in (400, 403)
+             and position('invalid_token' in coalesce(postrider.header_value(p_headers[i], 'www-authenticate'), '')) > 0)
+        then 'refused' end;
+  end loop;
+  v_names := array(
+    select distinct x.credential
+      from unnest(p_credential, v_found, p_version) as x(credential, found, version)
+     where x.found in ('refused', 'logged_out')
+        or x.found = 'accepted' and exists (
+             select from postrider.refreshes r where r.credential = x.credential and not r.is_accepted)
+     order by x.credential);
+
+  for k in 1 .. cardinality(v_names) loop
+    select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
+    continue when not found;
+    select * into v_refresh from postrider.refreshes r where r.credential = v_names[k];
+    if not v_refresh.is_accepted and exists (
+         select from unnest(p_credential, v_found, p_version) as x(credential, found, version)
+          where x.credential = v_names[k] and x.found = 'accepted' and x.version = v_credential.version) then
+      v_refresh.is_accepted := true;
+      update postrider.refreshes r set is_accepted = true where r.credential = v_names[k];
+      update postrider.secrets s set spare_sealed = null, spare_plain = null
+       where s.credential = v_names[k] and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
+    end if;
+    for i in 1 .. cardinality(p_job) loop
+      continue when p_credential[i] is distinct from v_names[k] or v_found[i] is null or v_found[i] = 'accepted';
+      if v_credential.state = 'logged_off'
+         or v_found[i] = 'logged_out' and p_version[i] = v_credential.version then
+        if v_credential.state <> 'logged_off' then
+          perform postrider.end_login(v_names[k], 'the API said that the user is logged out');
+          v_credential.state := 'logged_off';
+        end if;
+        p_verdict[i] := 'f';
+        p_code[i] := 'not_logged_in';
+        p_error[i] := format('credential %s is logged off: %s; log in and retry the job', v_names[k],
+          case v_found[i] when 'logged_out' then 'the API said that the user is logged out' else 'the server refused its token' end);
+        continue;
+      end if;
+      -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
+      continue when not postrider.credential_refreshes(v_credential.kind) and p_version[i] = v_credential.version;
+      v_sends := postrider.credential_sends(p_job[i]);
+      if v_sends >= 3 then
+        p_verdict[i] := 'f';
+        p_code[i] := 'rejected_after_refresh';
+        p_error[i] := format('the server refused the token of credential %s on each of %s sends; see its scope and place, and retry the job',
+          v_names[k], v_sends);
+        continue;
+      end if;
+      if p_version[i] = v_credential.version and v_credential.state = 'active' then
+        if cardinality(v_refresh.refused_by) >= 2
+             and (not v_refresh.is_accepted or v_refresh.refreshed_at > clock_timestamp() - interval '5 min')
+           or v_refresh.refreshed_at is not null and coalesce(v_credential.expires_at > clock_timestamp(), true)
+             and (not v_refresh.is_accepted or v_refresh.refreshed_at > (
+                    select max(t.started_at) from postrider.tries t where t.job_id = p_job[i] and v_sends > 1)) then
+          p_verdict[i] := 'f';
+          p_code[i] := 'rejected_after_refresh';
+          p_error[i] := format('the server refuses the token of credential %s although it is fresh; see its scope and place, log in if need be and retry the job',
+            v_names[k]);
+          if cardinality(v_refresh.refused_by) < 2 and p_job[i] <> all (v_refresh.refused_by) then
+            v_refresh.refused_by := v_refresh.refused_by || p_job[i];
+            update postrider.refreshes r set refused_by = v_refresh.refused_by where r.credential = v_names[k];
+          end if;
+          continue;
+        end if;
+        v_recent := array(select t from unnest(v_refresh.recent) t where t > clock_timestamp() - interval '30 s' order by t);
+        if cardinality(v_recent) >= 5 and coalesce(v_credential.expires_at > clock_timestamp(), true) then
+          update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
+          update postrider.refreshes r
+             set due_at = v_recent[1] + interval '30 s', epoch = 0, until = null, is_early = false,
+                 last_error = 'the token was refused five times within 30 s, each time before its end'
+           where r.credential = v_names[k];
+          v_credential.state := 'cooldown';
+          p_verdict[i] := 'f';
+          p_code[i] := 'refresh_excessive';
+          p_error[i] := format('the token of credential %s was refreshed five times within 30 s and is refused again; see why the server ends it, and retry the job',
+            v_names[k]);
+          continue;
+        end if;
+        perform postrider.credential_begin(v_names[k], v_credential.version, false);
+        if coalesce(v_credential.expires_at > clock_timestamp(), true) then
+          update postrider.refreshes r set recent = v_recent || clock_timestamp() where r.credential = v_names[k];
+        end if;
+        v_credential.state := 'refreshing';
+      elsif v_refresh.is_early and p_version[i] = v_credential.version then
+        -- The token was fetched ahead of its end, and has ended all the same: nobody is to be called with it any more.
+        update postrider.refreshes r set is_early = false where r.credential = v_names[k];
+        v_refresh.is_early := false;
+      end if;
+      p_verdict[i] := 'h';
+      p_code[i] := 'token_expired';
+      p_error[i] := v_resend;
+    end loop;
+  end loop;
+end
+$$;
+comment on function postrider.credential_judge(bigint[], text[], bigint[], smallint[], bytea[], "char"[], text[], text[]) is
+  'private: what answers mean for the credentials that their calls carried: sets off a refresh, sends jobs again, ends them, logs off';

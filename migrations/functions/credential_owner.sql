@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Part of the keys of cached answers: what was cached for one user of a credential is never served to the next.
+create or replace function postrider.credential_owner(p_credential text) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (select format(E'%s\n%s', p_credential, r.logins) from postrider.refreshes r where r.credential = p_credential);
+end
+$$;
+comment on function postrider.credential_owner(text) is
+  'private: what names the user that a credential stands for now; null: never logged in';

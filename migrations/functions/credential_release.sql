@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to wait
+-- holds the credential's row (for share), which the caller has changed before: so nobody is missed.
+create or replace function postrider.credential_release(p_credential text, p_failed boolean) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_moved int := 0;
+begin
+  with due as materialized (
+    select a.ctid as spot, s.ctid as place, a.seq
+      from postrider.credential_waits a
+      join postrider.scheduled s on s.job_id = a.job_id and s.run_at = a.run_at
+     where a.credential = p_credential
+     order by a.credential, a.seq
+       for update of s skip locked),
+  gone as (
+    delete from postrider.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
+  unwaited as (
+    delete from postrider.credential_waits w using gone g where w.ctid = g.spot and not p_failed),
+  marked as (
+    update postrider.credential_waits w set is_failed = true from gone g where w.ctid = g.spot and p_failed)
+  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
+         o.expires_at, o.parent_id, o.is_followed
+    from (select * from gone g order by g.seq) o;
+  get diagnostics v_moved = row_count;
+  if v_moved > 0 then
+    perform postrider.wake();
+  end if;
+  return v_moved;
+end
+$$;
+comment on function postrider.credential_release(text, boolean) is
+  'private: makes the jobs ready that waited for a credential; failed: their wait has been an attempt that failed; how many';

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Its secrets are sealed together with the name, and to those who may not read them a new name would be a way to them.
+create or replace function postrider.credentials_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+begin
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.credential_defect(new) d;
+  if v_column is null and tg_op = 'UPDATE' and new.name <> old.name then
+    v_column := 'name';
+    v_reason := 'cannot be changed';
+    v_hint := 'Insert a new credential and log in.';
+  end if;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'credentials', column = v_column,
+      message = format('credentials.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.credentials_check() is 'private: row trigger of credentials; refuses what cannot work, by column';
+
+create or replace trigger credentials_check
+  before insert or update on postrider.credentials
+  for each row execute function postrider.credentials_check();

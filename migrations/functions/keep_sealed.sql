@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.keep_sealed(p_credential text, p_version bigint, p_sealed bytea) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update postrider.secrets s set sealed = p_sealed, plain = null
+   where s.credential = p_credential and s.version = p_version and s.plain is not null;
+  return found;
+end
+$$;
+comment on function postrider.keep_sealed(text, bigint, bytea) is
+  'private: puts sealed secrets in the place of plain ones, if those are still there';

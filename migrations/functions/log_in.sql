@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The secrets wait in plain for the next worker that has a key. Statements are shown by the server's own log and by
+-- pg_stat_activity, if those show statements: worker credential set seals before it sends.
+create or replace function postrider.log_in(credential text, secrets jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plain jsonb;
+  v_expires_at timestamptz;
+begin
+  if log_in.secrets is null or jsonb_typeof(log_in.secrets) <> 'object' then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
+      message = 'secrets: $ must be an object', hint = 'Like {"access_token": "…"} or {"username": "…", "password": "…"}.';
+  end if;
+  v_plain := log_in.secrets - '{expires_in,expires_at}'::text[];
+  begin
+    v_expires_at := coalesce(
+      (log_in.secrets ->> 'expires_at')::timestamptz,
+      clock_timestamp() + make_interval(secs => (log_in.secrets ->> 'expires_in')::double precision));
+  exception when others then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
+      message = 'secrets: $.expires_at or $.expires_in is not a time', hint = 'Give seconds, like {"expires_in": 3600}, or a timestamp.';
+  end;
+  perform postrider.begin_login(
+    log_in.credential, array(select jsonb_object_keys(v_plain)), null, v_plain, v_expires_at);
+end
+$$;
+comment on function postrider.log_in(text, jsonb) is
+  'public: gives a credential new secrets, in place of all before; it is active from then on, and waiting jobs go on';

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.refresh_call(
+  p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[])
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_spec jsonb := p_credential.refresh;
+begin
+  if p_credential.kind = 'custom' then
+    method := coalesce(v_spec ->> 'method', 'POST');
+    url := v_spec ->> 'url';
+    headers := postrider.pairs(coalesce(v_spec -> 'headers', '{}'));
+    body := convert_to((v_spec -> 'body_json')::text, 'UTF8');
+    form := postrider.form_pairs(v_spec -> 'body_form');
+    return;
+  end if;
+  method := 'POST';
+  url := p_credential.token_url;
+  headers := array['Accept', 'application/json'];
+  form := case p_credential.kind
+    when 'oauth2_client_credentials' then array['grant_type', 'client_credentials']
+      || case when p_credential.scope is not null then array['scope', p_credential.scope] else '{}' end
+    else array['grant_type', 'refresh_token', 'refresh_token', '{{refresh_token}}'] end;
+end
+$$;
+comment on function postrider.refresh_call(postrider.credentials) is
+  'private: the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}';

@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Counts only while the refresh is still this worker's. A token that comes too late, from a worker that was held up, is kept as
+-- the spare: the server may have ended the one before it, and then it is the only one that works.
+--
+-- Without a key the worker gives the secrets as they are, name, value, ...; else p_plain is empty.
+--
+-- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
+create or replace function postrider.refresh_end(
+  p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in int,
+  p_wait_ms bigint, p_error text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_refresh postrider.refreshes;
+  v_credential postrider.credentials;
+  v_plain jsonb := case when cardinality(p_plain) > 0 then jsonb_object(p_plain) end;
+begin
+  select * into v_credential from postrider.credentials c where c.name = p_credential for no key update;
+  select * into v_refresh from postrider.refreshes r where r.credential = p_credential;
+  if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version or v_credential.state <> 'refreshing' then
+    if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown') then
+      update postrider.secrets s set spare_sealed = p_sealed, spare_plain = v_plain where s.credential = p_credential;
+    end if;
+    return false;
+  end if;
+
+  if p_verdict = 's' then
+    update postrider.secrets s
+       set spare_sealed = s.sealed, spare_plain = s.plain, sealed = p_sealed, plain = v_plain, version = p_version + 1,
+           has_token = true
+     where s.credential = p_credential;
+    update postrider.credentials c
+       set state = 'active', version = p_version + 1, expires_at = v_refresh.began_at + make_interval(secs => p_expires_in)
+     where c.name = p_credential;
+    update postrider.refreshes r
+       set epoch = 0, worker = 0, until = null, is_early = false, failures = 0, refreshed_at = clock_timestamp(),
+           last_refresh_at = clock_timestamp(), refreshes = r.refreshes + 1, is_accepted = false, refused_by = '{}', last_error = null
+     where r.credential = p_credential;
+    perform postrider.credential_release(p_credential, false);
+    return true;
+  end if;
+
+  update postrider.refreshes r
+     set epoch = 0, worker = 0, until = null, last_error = p_error,
+         failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
+         due_at = clock_timestamp() + greatest(
+           least(interval '1 s' * 2 ^ least(r.failures, 6), interval '1 min'),
+           least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 min'))
+   where r.credential = p_credential
+  returning * into v_refresh;
+  if p_verdict = 'f' then
+    update postrider.secrets s
+       set sealed = s.spare_sealed, plain = s.spare_plain, spare_sealed = null, spare_plain = null
+     where s.credential = p_credential and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
+    if found then
+      update postrider.refreshes r set due_at = clock_timestamp() where r.credential = p_credential;
+      perform pg_notify('postrider', 'credentials');
+    else
+      update postrider.credentials c set state = 'logged_off', expires_at = null where c.name = p_credential;
+      perform postrider.credential_release(p_credential, false);
+    end if;
+    return true;
+  end if;
+  update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
+  if v_refresh.failures >= 5 then
+    perform postrider.credential_release(p_credential, true);
+  end if;
+  return true;
+end
+$$;
+comment on function postrider.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
+  'private: stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more';

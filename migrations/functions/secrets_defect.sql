@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- p_names alone is what is known of secrets that were sealed before they came here.
+create or replace function postrider.secrets_defect(
+  p_kind text, p_names text[], p_secrets jsonb, out place text, out reason text, out hint text)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_right constant text[] := case p_kind
+    when 'basic' then array['username', 'password']
+    when 'bearer' then array['access_token']
+    when 'api_key' then array['access_token', 'api_key']
+    when 'oauth2_client_credentials' then array['client_secret', 'access_token']
+    when 'oauth2_refresh_token' then array['refresh_token', 'access_token', 'client_secret'] end;
+  v_needed constant text[] := case p_kind
+    when 'basic' then array['username', 'password']
+    when 'bearer' then array['access_token']
+    when 'api_key' then array['access_token', 'api_key']
+    when 'oauth2_client_credentials' then array['client_secret']
+    when 'oauth2_refresh_token' then array['refresh_token', 'access_token'] end;
+begin
+  hint := format('A credential of kind %s takes %s; expires_in or expires_at may stand beside.',
+    p_kind, coalesce(array_to_string(v_right, ', '), 'the secrets that its refresh names, and access_token'));
+  select n into place from unnest(p_names) n
+   where n <> all (coalesce(v_right, array[n])) or n !~ '^[A-Za-z_][A-Za-z0-9_]{0,62}$' limit 1;
+  if found then
+    place := '$' || postrider.json_path_key(left(place, 100));
+    reason := 'is not a secret of this kind of credential';
+  elsif cardinality(p_names) = 0 then
+    place := '$';
+    reason := 'holds no secret';
+  elsif p_kind = 'basic' and not p_names @> v_needed then
+    place := '$';
+    reason := 'needs both username and password';
+  elsif not p_names && coalesce(v_needed, p_names) then
+    place := '$';
+    reason := format('holds none of %s', array_to_string(v_needed, ', '));
+  else
+    select '$' || postrider.json_path_key(e.key),
+           case when jsonb_typeof(e.value) <> 'string' or e.value = '""' then 'is not a text, or empty'
+                when octet_length(e.value #>> '{}') > 16000 then 'is longer than 16,000 bytes'
+                else 'holds a control character' end
+      into place, reason
+      from jsonb_each(p_secrets) e
+     where jsonb_typeof(e.value) <> 'string' or e.value = '""' or octet_length(e.value #>> '{}') > 16000
+        or e.value #>> '{}' ~ '[\x01-\x1f\x7f]'
+     limit 1;
+    if not found then
+      hint := null;
+    elsif reason like 'holds%' then
+      hint := 'A secret is one line of text, without a line break at its end.';
+    end if;
+  end if;
+end
+$$;
+comment on function postrider.secrets_defect(text, text[], jsonb) is
+  'private: why secrets are refused, by place and without a character of them, and what would be right; nulls for good ones';

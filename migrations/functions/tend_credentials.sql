@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What a worker is to do for credentials: s: seal these secrets and give them to keep_sealed; r: fetch a token. A refresh is
+-- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. Without a key a worker can use what is
+-- still plain, and nothing else.
+--
+-- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
+create or replace function postrider.tend_credentials(p_worker int, p_has_key boolean)
+returns table (
+  task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[],
+  method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_credential postrider.credentials;
+  v_epoch bigint;
+begin
+  if p_has_key then
+    return query
+    select 's'::"char", s.credential, null::text, s.version, 0::bigint, null::bytea, postrider.pairs(s.plain),
+           null::text, null::text, null::text[], null::bytea, null::text[], null::text, false
+      from postrider.secrets s where s.plain is not null limit 20;
+  end if;
+  select c.* into v_credential
+    from postrider.credentials c
+    join postrider.refreshes r on r.credential = c.name
+    join postrider.secrets s on s.credential = c.name
+   where c.state in ('refreshing', 'cooldown') and r.due_at <= clock_timestamp()
+     and coalesce(r.until <= clock_timestamp(), true) and (p_has_key or s.sealed is null)
+   order by r.due_at
+   limit 1
+     for no key update of c skip locked;
+  if not found then
+    return;
+  end if;
+  -- What was true of refreshes may have changed before the row was locked.
+  update postrider.refreshes r
+     set worker = p_worker, epoch = nextval('postrider.fences'), until = clock_timestamp() + interval '14 s',
+         began_at = clock_timestamp()
+   where r.credential = v_credential.name and r.due_at <= clock_timestamp() and coalesce(r.until <= clock_timestamp(), true)
+  returning r.epoch into v_epoch;
+  if not found then
+    return;
+  end if;
+  update postrider.credentials c set state = 'refreshing' where c.name = v_credential.name and c.state <> 'refreshing';
+  return query
+  select 'r'::"char", v_credential.name, v_credential.kind, s.version, v_epoch, s.sealed,
+         case when s.sealed is null then postrider.pairs(s.plain) end,
+         q.method, q.url, q.headers, q.body, q.form, v_credential.client_id, v_credential.allow_private_network
+    from postrider.secrets s cross join lateral postrider.refresh_call(v_credential) q
+   where s.credential = v_credential.name;
+end
+$$;
+comment on function postrider.tend_credentials(int, boolean) is
+  'private: what a worker is to do for credentials now: secrets to seal, and at most one refresh, leased to it';
