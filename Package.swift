@@ -76,7 +76,7 @@ let package = Package(
         .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore"], swiftSettings: strict),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),

@@ -50,6 +50,10 @@ extension RunLoop {
             StoreCalls.tend(worker: worker, epoch: epoch, since: since, into: &parameters)
             send(.tend, StoreStatement.tend)
         }
+        if !dutiesUnderWay.contains(.tick), now >= tickMarks.due {
+            StoreCalls.tend(worker: worker, epoch: epoch, since: tickMarks.begin(now: now), into: &parameters)
+            send(.tick, StoreStatement.tick)
+        }
         if due(&schedule.watch, Schedule.watchInterval) {
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.reap, StoreStatement.reap)
@@ -128,6 +132,7 @@ extension RunLoop {
             if (held == nil) != (epoch == nil) {
                 configuration.log(.leading(held != nil))
                 marks = LeaderMarks()
+                tickMarks = TickMarks()
                 if held != nil { treeMarks.leads(now: now) }
             }
             epoch = held
@@ -138,6 +143,11 @@ extension RunLoop {
             if result.bool(0, 4) { desk.endsWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
+        case .tick:
+            if result.int64(0, 0) > 0 { jobsAnnounced() }
+            tickMarks.end(
+                at: result.isNull(0, 2) ? nil : result.timestamp(0, 2), hasMore: result.bool(0, 1),
+                wait: result.optionalInt64(0, 3), now: now)
         case .settle:
             treeMarks.settled(
                 to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)

@@ -51,6 +51,7 @@ public final class RunLoop {
     var epoch: Int64?
     var marks = LeaderMarks()
     var treeMarks = TreeMarks()
+    var tickMarks = TickMarks()
     /// Calls were cancelled somewhere; ours have ended meanwhile, and what was to tell us is taken all the same.
     var abortsAnnounced = false
     var isFullTend = false
@@ -178,6 +179,7 @@ public final class RunLoop {
             moment = min(moment, schedule.earliest(leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0))
             if let due = credentialsDue { moment = min(moment, due) }
             if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
+            if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickMarks.due) }
         }
         let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)
         if let due = dispatcher.nextLook(canSurvey: canSurvey) { moment = min(moment, due) }

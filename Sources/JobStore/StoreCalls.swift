@@ -156,7 +156,7 @@ public enum StoreCalls {
         parameters.append(int64: epoch)
     }
 
-    /// `tend`: promotes rows due from `since` on; nil: all.
+    /// `tend` and `tick`: rows due from `since` on; nil: all.
     public static func tend(worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(timestamp: since)

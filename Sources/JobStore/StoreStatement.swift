@@ -72,6 +72,9 @@ public enum StoreStatement {
     /// The leader's frequent duties.
     public static let tend = PGStatement(
         "tend", "select leads, moved, more, latest, owed from postrider.tend($1,$2,$3)")
+    /// Makes the jobs of due schedules.
+    public static let tick = PGStatement(
+        "tick", "select made, more, latest, wait_ms from postrider.run_schedules($1,$2,$3,100)")
     /// Declares silent workers lost.
     public static let reap = PGStatement("reap", "select lost_worker, lost_name, jobs from postrider.reap($1,$2)")
     /// Ends jobs whose time is over.

@@ -43,7 +43,7 @@ struct BadInputTests {
         ("max_response", "url, max_response", "\(good), -1"),
         ("kind", "url, kind", "\(good), 'cron'"),
         ("kind", "kind", "'batch'"), ("service", "url, service", "\(good), 'billing'"),
-        ("dedupe_key", "url, dedupe_key", "\(good), 'a'"), ("body_parts", "url, body_parts", "\(good), '[]'"),
+        ("dedupe_key", "url, dedupe_key", "\(good), ''"), ("body_parts", "url, body_parts", "\(good), '[]'"),
         ("response_format", "url, response_format", "\(good), 'yaml'"),
         ("response_format", "url, response_format, method", "\(good), 'json', 'HEAD'"),
         ("download_to", "url, download_to", "\(good), 'a.part'"),

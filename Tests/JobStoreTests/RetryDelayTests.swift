@@ -10,6 +10,7 @@ struct RetryDelayTests {
     @Test(arguments: [
         ("'{300 ms}', 1, null", 0.3), ("'{1 s, 5 s}', 2, null", 5), ("'{1 s, 5 s}', 9, null", 5),
         ("'{1 s}', 1, 7000", 7), ("'{1 s}', 1, 86400000", 3600), ("'{9 s}', 1, 7000", 9),
+        ("'[3:4]={1 s,5 s}', 1, null", 1), ("'[3:4]={1 s,5 s}', 3, null", 5),
     ])
     func `the wait is the backoff list's, at least Retry-After, which counts up to an hour`(
         arguments: String, seconds: Double

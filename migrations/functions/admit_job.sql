@@ -9,19 +9,7 @@ declare
   v_column text;
   v_reason text;
   v_hint text;
-  v_unsupported text;
 begin
-  -- What comes with later work is refused, never ignored.
-  v_unsupported := case
-    when p_job.dedupe_key is not null then 'dedupe_key'
-    when p_job.on_duplicate = 'skip' then 'on_duplicate'
-  end;
-  if v_unsupported is not null then
-    raise exception using errcode = 'PR002', schema = 'postrider', table = 'jobs', column = v_unsupported,
-      message = format('jobs.%s: this value is not supported yet', v_unsupported),
-      hint = format('Leave %s out; a later version of Postrider brings it.', v_unsupported);
-  end if;
-
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
     from postrider.job_defect(p_job) d;
   if found and v_column is not null then
@@ -31,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider.admit_job(postrider.jobs) is
-  'private: raises PR001 for a job that breaks a rule, PR002 for one that asks for what is not supported yet';
+  'private: raises PR001 for a job that breaks a rule';

@@ -41,8 +41,9 @@ begin
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   perform postrider.tend_cache();
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
+  perform postrider.prune_dedupe(1000);
   return v_last;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache and the servers, too';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers and the dedupe_keys, too';

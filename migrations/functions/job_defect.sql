@@ -55,6 +55,8 @@ begin
      'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
     (p_job.delivery not in ('at_least_once', 'at_most_once'),
      'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
+    (length(p_job.dedupe_key) not between 1 and 1000,
+     'dedupe_key', 'must have 1 to 1000 characters', 'Leave it out, or give a hash of it.'),
     (p_job.on_duplicate not in ('error', 'skip'),
      'on_duplicate', 'must be error or skip', 'Leave it out for error.'),
     (p_job.method not in ('GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),

@@ -21,9 +21,10 @@ as $$
      and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > p_job.run_at)
      and (p_job.timeout is null or p_job.timeout > interval '0' and p_job.timeout <= interval '1 day')
      and p_job.delivery in ('at_least_once', 'at_most_once')
-     and p_job.on_duplicate = 'error' and p_job.mode = 'all' and p_job.cache_version is not null
+     and p_job.on_duplicate in ('error', 'skip') and p_job.mode = 'all' and p_job.cache_version is not null
      and (p_job.cache_ttl is null or p_job.cache_ttl > interval '0' and p_job.cache_ttl <= interval '100 years')
      and (p_job.cache_sensitive is null or length(p_job.cache_sensitive) <= 1000)
+     and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
      and p_job.created_at is not null and p_job.created_by is not null
      and (p_job.headers is null
           or octet_length(p_job.headers::text) <= 4000 and p_job.headers::text ~ '^\{("[A-Za-z0-9-]+": "[ !#-\[\]-~]*"(, )?)*\}$'
@@ -39,7 +40,7 @@ as $$
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(
-           p_job.backoff, p_job.dedupe_key, p_job.body_parts, p_job.credential,
+           p_job.backoff, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.download_to, p_job.sha256,
            p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each) = 0
 $$;

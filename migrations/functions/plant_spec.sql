@@ -14,6 +14,7 @@ declare
   v_parents bigint[] := array_fill(p_parent, array[p_copies]);
   v_ids bigint[];
   v_roots bigint[];
+  v_has_gaps boolean := false;
   v_message text;
   v_state text;
   v_hint text;
@@ -28,7 +29,7 @@ begin
     end if;
     select c.names, c.expressions into v_columns, v_values from postrider.spec_columns(v_level) c;
     begin
-      if cardinality(p_nodes) = 1 and p_copies = 1 and p_parent is null then
+      if cardinality(p_nodes) = 1 and p_copies = 1 and p_parent is null and p_created_by is null then
         execute format('insert into postrider.jobs (%s) select %s from (values ($1)) s (spec) returning array[id]',
           substr(v_columns, 3), substr(v_values, 3))
           into v_ids using p_nodes[1].spec;
@@ -39,7 +40,7 @@ begin
            insert into postrider.jobs (kind, each%s%s%s)
            select s.kind, s.each%s%s%s
              from unnest($1) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
-            cross join generate_series(1, $2) c (nth)
+            cross join generate_series(1, $2) c (nth)%s
             order by c.nth, s.rank
            returning id)
          select array_agg(id order by id) from new',
@@ -47,7 +48,8 @@ begin
         case when p_created_by is not null then ', created_by' end, v_columns,
         case when v_depth > 1 or p_parent is not null
              then ', $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)], coalesce(s."position", $5 + c.nth)' end,
-        case when p_created_by is not null then ', $6' end, v_values)
+        case when p_created_by is not null then ', $6' end, v_values,
+        case when v_has_gaps then ' where $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)] is not null' end)
         into v_ids using v_level, p_copies, v_parents, v_above, p_position, p_created_by;
     exception when others then
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
@@ -55,6 +57,19 @@ begin
       perform postrider.spec_values(v_level, p_parent is not null);
       raise exception using errcode = v_state, message = regexp_replace(v_message, '^jobs\.', p_nodes[1].place || '.'), hint = v_hint;
     end;
+    if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
+      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it.
+      exit when v_depth = 1 and p_parent is null;
+      v_has_gaps := true;
+      v_ids := array(
+        select j.id
+          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+         cross join generate_series(1, p_copies) c (nth)
+          left join (select x.id, x.parent_id, x.position from postrider.jobs x where x.id = any (v_ids)) j
+                 on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
+                and j.position = coalesce(s."position", p_position + c.nth)
+         order by c.nth, s.rank);
+    end if;
     v_roots := coalesce(v_roots, v_ids);
     v_parents := v_ids;
     v_above := cardinality(v_level);
@@ -63,4 +78,4 @@ begin
 end
 $$;
 comment on function postrider.plant_spec(postrider.spec_node[], bigint, int, int, text) is
-  'private: inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots';
+  'private: inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots, null where a dedupe_key left one out';

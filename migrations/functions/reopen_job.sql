@@ -5,10 +5,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_result postrider.results;
+  v_holder bigint;
 begin
   delete from postrider.results r where r.job_id = p_id returning * into v_result;
   if not found then
     return null;
+  end if;
+  select postrider.dedupe_holder(j.queue, j.dedupe_key, p_id) into v_holder
+    from postrider.jobs j where j.id = p_id and j.dedupe_key is not null;
+  if v_holder is not null then
+    raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',
+      message = format('job %s cannot run again: job %s has its dedupe_key and has not finished', p_id, v_holder),
+      hint = 'Wait for the end of that one or cancel it.';
   end if;
   if v_result.fence > 0 then
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
@@ -30,4 +38,4 @@ begin
 end
 $$;
 comment on function postrider.reopen_job(bigint) is
-  'private: takes the result of a finished job away and returns it; its last attempt stays in tries. Null if it has none';
+  'private: takes the result of a finished job away and returns it; its last attempt stays in tries, its dedupe_key is its own again. Null if it has none';

@@ -35,6 +35,7 @@ begin
                    when k.key = 'position' and not v_is_open then 'root'
                    when k.key = 'run_if' and k.value <> 'null'
                      and case when n.level = 1 then p_is_inside or not v_is_open else n.parent_kind <> 'chain' end then 'step'
+                   when k.key = 'dedupe_key' and k.value <> 'null' and (n.is_drawn or p_is_inside) then 'each'
                    when k.key = 'name' and k.value in ('"prev"', '"item"', '"results"') then 'name'
                  end as defect
             from unnest(v_nodes) with ordinality
@@ -53,6 +54,7 @@ begin
         when 'place' then 'is given by the place in the spec'
         when 'root' then 'is for members of a batch or chain'
         when 'step' then 'is for steps of a chain'
+        when 'each' then 'would be the same for every element'
         when 'name' then 'has a meaning of its own in templates' end,
       hint = case v_defect.defect
         when 'unknown' then 'The keys are the columns of postrider.jobs, chain and batch.'
@@ -63,6 +65,7 @@ begin
         when 'request' then 'Give it to the members.'
         when 'batch' then 'Leave it out; it stands beside "batch".'
         when 'place' then 'Leave it out.'
+        when 'each' then 'Leave it out.'
         when 'root' then 'Leave it out, or give parent_id.'
         when 'step' then 'Leave it out; a batch can itself be a step that has a run_if.'
         when 'name' then 'Choose another name.' end;

@@ -21,16 +21,16 @@ begin
        where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
        order by a.attnum
     loop
-      begin
-        if v_node.spec ? v_column.name then
+      if v_node.spec ? v_column.name then
+        begin
           execute format('select %s from (values ($1)) s (spec)', postrider.spec_value(v_column.name, v_column.type, null))
             using v_node.spec;
-        end if;
-      exception when others then
-        get stacked diagnostics v_message = message_text;
-        raise exception using errcode = 'PR006', message = format('%s.%s: %s', v_node.place, v_column.name, v_message),
-          hint = format('Write a value of type %s.', v_column.type);
-      end;
+        exception when others then
+          get stacked diagnostics v_message = message_text;
+          raise exception using errcode = 'PR006', message = format('%s.%s: %s', v_node.place, v_column.name, v_message),
+            hint = format('Write a value of type %s.', v_column.type);
+        end;
+      end if;
       v_values := v_values || ', ' || case v_column.name
         when 'id' then '0'
         when 'kind' then quote_literal(v_node.kind)

@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider.submit(jsonb) is
-  'public: inserts what a spec describes, keys as the columns of jobs, with chain and batch for trees; returns the id of its root';
+  'public: inserts what a spec describes, keys as the columns of jobs, with chain and batch for trees; returns the id of its root, null if a dedupe_key with on_duplicate skip left it out';

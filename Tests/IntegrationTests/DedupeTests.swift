@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// One unfinished job for each dedupe_key of a queue.
+struct DedupeTests {
+    private static func refusal(_ queue: borrowing TestQueue, _ sql: String) throws -> PGError {
+        let connection = try PGConnection(queue.database)
+        return try #require(throws: PGError.self) { try connection.execute(sql) }
+    }
+
+    private static let insert = "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k')"
+
+    @Test
+    func `a second job with the key is refused and names the one that has it; another queue's is none of its business`()
+        throws
+    {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, dedupe_key", "'http://h/', 'secret-7'")
+        let error = try Self.refusal(
+            queue, "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'secret-7')")
+        #expect(error.sqlState == .uniqueViolation)
+        #expect(error.message.hasPrefix("jobs.dedupe_key: job \(id) "))
+        #expect(error.column == "dedupe_key")
+        #expect(error.hint?.isEmpty == false)
+        #expect(!"\(error)".contains("secret-7"))
+        try queue.insert("url, dedupe_key, queue", "'http://h/', 'secret-7', 'other'")
+        try queue.insert("url, dedupe_key", "'http://h/', 'secret-8'")
+        #expect(try queue.number("select count(*) from postrider.ready") == 3)
+    }
+
+    @Test func `skip leaves the row out, by itself or among others, and RETURNING does not show it`() throws {
+        let queue = try TestQueue()
+        try queue.insert("url, dedupe_key", "'http://h/', 'a'")
+        let returned = try queue.rows(
+            """
+            insert into postrider.jobs (url, dedupe_key, on_duplicate)
+            values ('http://h/1', 'a', 'skip'), ('http://h/2', 'b', 'skip'), ('http://h/3', 'b', 'skip'), ('http://h/4', null, 'skip')
+            returning url
+            """)
+        #expect(returned == [["http://h/2"], ["http://h/4"]])
+        #expect(
+            try queue.text(
+                "select postrider.submit('{\"url\": \"http://h/\", \"dedupe_key\": \"a\", \"on_duplicate\": \"skip\"}')::text"
+            ) == nil)
+        #expect(try queue.number("select count(*) from postrider.jobs") == 3)
+        #expect(try queue.number("select count(*) from postrider.ready") == 3)
+        let error = try Self.refusal(
+            queue, "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'x'), ('http://h/', 'x')")
+        #expect(error.sqlState == .uniqueViolation)
+        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == 2)
+    }
+
+    @Test func `the key is free once the job has ended, be it by success, failure, cancel or expiry`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let ends = [
+            ("'\(target.url)/ok'", "max_attempts", "5", "succeeded"),
+            ("'\(target.url)/status/400'", "max_attempts", "1", "failed"),
+            (
+                "'\(target.url)/late'", "run_at, expires_at", "now() + interval '1 h', now() + interval '1 h 1 s'",
+                "cancelled"
+            ),
+        ]
+        for (url, columns, values, state) in ends {
+            for _ in 1...2 {
+                let id = try queue.insert("url, dedupe_key, \(columns)", "\(url), 'k', \(values)")
+                if state == "cancelled" {
+                    #expect(try Self.refusal(queue, Self.insert).sqlState == .uniqueViolation)
+                    try queue.connection.execute("select postrider.cancel(\(id))")
+                }
+                try queue.wait(for: id, toBe: state)
+            }
+        }
+        #expect(worker.isRunning)
+        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == 1)
+    }
+
+    @Test func `a cancelled job whose callbacks are still to run has ended`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, dedupe_key, notify", "'http://h/', 'k', true")
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        #expect(try queue.number("select count(*) from postrider.outcomes") == 1)
+        try queue.connection.execute(Self.insert)
+    }
+
+    @Test func `of many that insert one key at once one wins; a rolled-back INSERT frees it for who waits`() throws {
+        let queue = try TestQueue()
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; \(Self.insert)")
+        let database = queue.database
+        let waiter = BackgroundThread {
+            _ = try? PGConnection(database).execute("set application_name = 'waiter'; \(Self.insert)")
+        }
+        try queue.wait(
+            until:
+                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%dedupe_key%')"
+        )
+        try holder.execute("rollback")
+        waiter.join()
+        #expect(try queue.number("select count(*) from postrider.jobs where dedupe_key = 'k'") == 1)
+
+        let threads = (0..<8).map { _ in
+            BackgroundThread {
+                guard let connection = try? PGConnection(database) else { return }
+                for i in 0..<40 {
+                    let skip =
+                        "insert into postrider.jobs (url, dedupe_key, on_duplicate) values ('http://h/', 'r\(i % 10)', 'skip') returning id"
+                    guard let result = try? connection.query(skip), result.rowCount == 1 else { continue }
+                    let id = result.int64(0, 0)
+                    _ = try? connection.query("select postrider.cancel(\(id))")
+                    if i % 3 == 0 { _ = try? connection.query("select postrider.retry(\(id))") }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        let twice = """
+            select count(*) from (select dedupe_key from postrider.jobs j
+             where dedupe_key is not null and not exists (select from postrider.results r where r.job_id = j.id)
+             group by dedupe_key having count(*) > 1) x
+            """
+        #expect(try queue.number(twice) == 0)
+        #expect(try queue.number("select count(*) from postrider.jobs where dedupe_key like 'r%'") > 10)
+    }
+
+    @Test func `retry takes the key again, and is refused while another unfinished job has it, in a tree too`() throws {
+        let queue = try TestQueue()
+        let first = try queue.insert("url, dedupe_key", "'http://h/', 'k'")
+        try queue.connection.execute("select postrider.cancel(\(first))")
+        let second = try queue.insert("url, dedupe_key", "'http://h/', 'k'")
+        let error = try Self.refusal(queue, "select postrider.retry(\(first))")
+        #expect(error.sqlState == .uniqueViolation)
+        #expect(error.message == "job \(first) cannot run again: job \(second) has its dedupe_key and has not finished")
+        #expect(try queue.state(first) == "cancelled")
+        try queue.connection.execute("select postrider.cancel(\(second)); select postrider.retry(\(first))")
+        #expect(try Self.refusal(queue, Self.insert).message.hasPrefix("jobs.dedupe_key: job \(first) "))
+
+        let spec = #"{"batch": [{"url": "http://h/", "dedupe_key": "m"}, {"url": "http://h/"}], "dedupe_key": "t"}"#
+        let tree = try queue.number("select postrider.submit('\(spec)')")
+        #expect(try Self.refusal(queue, "select postrider.submit('\(spec)')").sqlState == .uniqueViolation)
+        try queue.connection.execute("select postrider.cancel(\(tree))")
+        let member = try queue.insert("url, dedupe_key", "'http://h/', 'm'")
+        #expect(try Self.refusal(queue, "select postrider.retry(\(tree))").sqlState == .uniqueViolation)
+        #expect(try queue.state(tree) == "cancelled")
+        try queue.connection.execute("select postrider.cancel(\(member)); select postrider.retry(\(tree))")
+        #expect(try queue.state(tree) == "running")
+        #expect(
+            try Self.refusal(queue, "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'm')").sqlState
+                == .uniqueViolation)
+    }
+
+    @Test func `a member that is skipped takes what is below it along, and the others keep their places`() throws {
+        let queue = try TestQueue()
+        try queue.insert("url, dedupe_key", "'http://h/', 'k'")
+        let tree = try queue.number(
+            """
+            select postrider.submit('{"chain": [
+              {"batch": [{"url": "http://h/1"}, {"url": "http://h/2", "dedupe_key": "k", "on_duplicate": "skip"}, {"url": "http://h/3"}]},
+              {"batch": [{"url": "http://h/4"}, {"batch": [{"url": "http://h/5"}]}], "dedupe_key": "k", "on_duplicate": "skip"},
+              {"batch": [{"url": "http://h/6"}, {"url": "http://h/7"}]}]}')
+            """)
+        let rows = try queue.rows(
+            """
+            select j.url, p.position::text, j.position::text from postrider.jobs j join postrider.jobs p on p.id = j.parent_id
+             where j.kind = 'request' order by j.url
+            """)
+        #expect(
+            rows == [
+                ["http://h/1", "1", "1"], ["http://h/3", "1", "3"], ["http://h/6", "3", "1"], ["http://h/7", "3", "2"],
+            ])
+        #expect(try queue.number("select count(*) from postrider.members where parent_id = \(tree)") == 2)
+        let all = try Self.refusal(
+            queue,
+            "select postrider.submit('{\"batch\": [{\"url\": \"http://h/\", \"dedupe_key\": \"k\", \"on_duplicate\": \"skip\"}]}')"
+        )
+        #expect(all.message.contains("has no members"))
+        let each = #"{"batch": {"each": [1, 2], "do": {"url": "http://h/{{item}}", "dedupe_key": "e"}}}"#
+        #expect(
+            try Self.refusal(queue, "select postrider.submit('\(each)')").message.hasPrefix("$.batch.do.dedupe_key: "))
+    }
+
+    @Test(arguments: [
+        ("dedupe_key", "''"), ("dedupe_key", "repeat('a', 1001)"), ("on_duplicate", "'no'"), ("on_duplicate", "null"),
+    ])
+    func `a key of no length or too great a one and an unknown word are refused by column`(
+        column: String, value: String
+    ) throws {
+        let queue = try TestQueue()
+        let columns = column == "dedupe_key" ? "url, dedupe_key" : "url, dedupe_key, on_duplicate"
+        let values = column == "dedupe_key" ? "'http://h/', \(value)" : "'http://h/', 'a', \(value)"
+        let error = try Self.refusal(queue, "insert into postrider.jobs (\(columns)) values (\(values))")
+        #expect(error.sqlState?.rawValue == "PR001")
+        #expect(error.column == column)
+        try queue.insert("url, queue, dedupe_key", "'http://h/', repeat('é', 200), repeat('€', 1000)")
+    }
+
+    @Test func `INSERT SELECT of many keys, and COPY, and the leader drops the keys of what has ended`() throws {
+        let queue = try TestQueue()
+        let count = Soak.count(100_000, reduced: 5_000)
+        try queue.insert(count, "url, dedupe_key", "'http://h/' || i, 'k' || i")
+        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == count)
+        try queue.connection.execute(
+            "insert into postrider.jobs (url, dedupe_key, on_duplicate) select 'http://h/', 'k' || i, 'skip' from generate_series(1, \(count + 5)) i"
+        )
+        #expect(try queue.number("select count(*) from postrider.jobs") == count + 5)
+        try queue.connection.execute(
+            """
+            do $$ begin while postrider.feed(array(select id from postrider.intake order by id)) > 0 loop end loop; end $$;
+            with gone as (delete from postrider.ready where job_id % 10 <> 0 returning job_id)
+            insert into postrider.results (job_id, attempt, state) select job_id, 1, 's' from gone;
+            """)
+        let open = try queue.number("select count(*) from postrider.ready")
+        for _ in 1...(count / 1000 + 20) {
+            try queue.connection.execute(
+                "select postrider.prune_dedupe(1000); update postrider.dedupe_sweep set due_at = now()")
+        }
+        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == open)
+        #expect(
+            try queue.number("select count(*) from postrider.dedupe_keys k join postrider.ready r using (job_id)")
+                == open)
+    }
+}

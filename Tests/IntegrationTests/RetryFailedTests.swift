@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// All that failed, once more.
+struct RetryFailedTests {
+    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8 succeeded.
+    private static func make(_ queue: borrowing TestQueue) throws {
+        try queue.connection.execute(
+            """
+            insert into postrider.jobs (url, queue) select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end from generate_series(0, 8) i;
+            with gone as (delete from postrider.ready returning *)
+            insert into postrider.results (job_id, attempt, track, state, error_code, finished_at, fence, started_at)
+            select g.job_id, 3, g.track, (array['f','f','f','f','f','f','u','e','s'])[n.i + 1]::"char",
+                   case when n.i < 3 then 'http_status' when n.i < 6 then 'connect' end, now() - n.i * interval '1 hour', 7, now()
+              from gone g join (select id, right(url, 1)::int as i from postrider.jobs) n on n.id = g.job_id
+            """)
+    }
+
+    @Test(arguments: [
+        ("", "012345"), ("queue => 'a'", "024"), ("error_code => 'connect'", "345"),
+        ("since => now() - interval '150 min'", "012"),
+        ("'b', 'http_status', now() - interval '1 day'", "1"), ("queue => 'c'", ""), ("null, null, null", "012345"),
+    ])
+    func `what failed, and only that, is ready again, by queue, error code and time`(arguments: String, jobs: String)
+        throws
+    {
+        let queue = try TestQueue()
+        try Self.make(queue)
+        #expect(try queue.number("select postrider.retry_failed(\(arguments))") == jobs.count)
+        let ready = try queue.text(
+            "select coalesce(string_agg(right(url, 1), '' order by url), '') from postrider.job_status where state = 'ready'"
+        )
+        #expect(ready == jobs)
+        let kept = try queue.rows(
+            "select distinct attempt::text, max_attempts::text from postrider.job_status where state = 'ready'")
+        #expect(kept == (jobs.isEmpty ? [] : [["3", "8"]]))
+        #expect(try queue.number("select count(*) from postrider.tries where attempt = 3") == jobs.count)
+    }
+
+    @Test func `a tree runs again once, whichever of its members failed; what a person cancelled stays`() throws {
+        let target = try TargetServer { request in
+            request.path.hasPrefix("/bad") && request.turn == 1 ? TargetStep.answer(400) : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        func submit(_ spec: String) throws -> Int64 { try queue.number("select postrider.submit('\(spec)')") }
+        let url = target.url
+        let chain = try submit(
+            #"{"chain": [{"url": "\#(url)/1"}, {"batch": [{"url": "\#(url)/bad/1"}, {"url": "\#(url)/2"}]}, {"url": "\#(url)/3"}]}"#
+        )
+        let settled = try submit(
+            #"{"batch": [{"url": "\#(url)/bad/2"}, {"url": "\#(url)/bad/3"}, {"url": "\#(url)/4"}], "mode": "settle"}"#)
+        let first = try submit(
+            #"{"batch": [{"chain": [{"url": "\#(url)/bad/4"}]}, {"url": "\#(url)/5"}], "mode": "first", "max_parallel": 1}"#
+        )
+        let single = try queue.insert("url, dedupe_key", "'\(url)/bad/5', 'k'")
+        let taken = try queue.insert("url, dedupe_key", "'\(url)/bad/6', 't'")
+        let expired = try queue.insert("url, expires_at", "'\(url)/bad/7', now() + interval '1 h'")
+        try queue.waitUntilDone()
+        try queue.insert("url, dedupe_key, run_at", "'http://h/', 't', now() + interval '1 h'")
+        let cancelled = try submit(
+            #"{"batch": [{"url": "\#(url)/bad/8"}, {"url": "\#(url)/hang", "run_at": "2100-01-01"}], "mode": "settle"}"#
+        )
+        try queue.wait(until: "select children_failed = 1 from postrider.job_status where id = \(cancelled)")
+        try queue.connection.execute("select postrider.cancel(\(cancelled))")
+        #expect(
+            try queue.rows(
+                "select state from postrider.job_status where id in (\(chain), \(settled), \(first), \(single)) order by id"
+            ).map { $0[0] }
+                == ["failed", "succeeded", "succeeded", "failed"])
+        try queue.connection.execute(
+            "set session_replication_role = replica; update postrider.jobs set expires_at = now() where id = \(expired); reset session_replication_role"
+        )
+
+        #expect(try queue.number("select postrider.retry_failed()") == 3)
+        for id in [chain, settled, single] { try queue.wait(for: id, toBe: "succeeded") }
+        #expect(try queue.number("select children_failed from postrider.job_status where id = \(settled)") == 0)
+        #expect(try queue.state(taken) == "failed")
+        #expect(try queue.state(expired) == "failed")
+        #expect(try queue.state(cancelled) == "cancelled")
+        #expect(target.requests("/1").count == 1)
+        #expect(target.requests("/bad/1").count == 2)
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+        #expect(worker.isRunning)
+    }
+
+    @Test func `100,000 failed jobs are ready again in one statement`() throws {
+        let queue = try TestQueue()
+        let count = Soak.count(100_000, reduced: 10_000)
+        try queue.insert(count - 1, "url", "'http://h/' || i")
+        try queue.connection.execute(
+            """
+            set session_replication_role = replica;
+            insert into postrider.results (job_id, attempt, track, state, error_code) select id, 1, 1, 'f', 'connect' from postrider.jobs;
+            delete from postrider.ready; delete from postrider.intake;
+            reset session_replication_role
+            """)
+        #expect(try queue.number("select postrider.retry_failed(error_code => 'connect')") == count - 1)
+        #expect(try queue.number("select count(*) from postrider.ready") == count - 1)
+        #expect(try queue.number("select count(*) from postrider.results") == 0)
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Schedules and real workers.
+struct ScheduleJobTests {
+    /// Between the first and the last tick that made a job every second made one.
+    private static let doubleOrLost = """
+        select count(*) - count(distinct run_at), extract(epoch from max(run_at) - min(run_at))::int + 1 - count(*)
+          from postrider.jobs where tag = 'second'
+        """
+
+    private static func add(
+        _ queue: borrowing TestQueue, _ target: TargetServer, _ columns: String = "overlap",
+        _ values: String = "'allow'"
+    ) throws {
+        try queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, spec, \(columns))
+            values ('second', '* * * * * *', jsonb_build_object('url', '\(target.url)/ok/tick'), \(values))
+            """)
+    }
+
+    @Test func `a schedule that is inserted beside running workers makes a job for each tick, and each is called once`()
+        throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let workers = try (0..<3).map { _ in try RunningWorker(queue.database) }
+        try queue.wait(until: "select exists (select from postrider.worker_status where leader)")
+        try Self.add(queue, target)
+        try queue.wait(
+            40, until: "select count(*) >= 4 from postrider.job_status where tag = 'second' and state = 'succeeded'")
+        try queue.connection.execute("update postrider.schedules set enabled = false")
+        try queue.waitUntilDone()
+        #expect(try queue.rows("select a::text, b::text from (\(Self.doubleOrLost)) x (a, b)") == [["0", "0"]])
+        #expect(try queue.number("select count(*) from postrider.jobs") == target.requests.count)
+        #expect(workers.count { $0.isRunning } == 3)
+    }
+
+    @Test func `after a leader is killed no tick is lost and none is made twice`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try Self.add(queue, target)
+        var workers = try (0..<2).map { _ in try RunningWorker(queue.database) }
+        for round in 1...Soak.count(15, reduced: 1) {
+            try queue.wait(
+                60,
+                until:
+                    "select exists (select from postrider.jobs where run_at > now() - interval '2 s') from postrider.leases where until > now()"
+            )
+            let leader = try queue.text("select worker from postrider.worker_status where leader") ?? ""
+            let index = try #require(workers.firstIndex { leader.hasSuffix(":\($0.pid)") }, "round \(round): \(leader)")
+            #expect(workers[index].end(SIGKILL) == 128 + SIGKILL)
+            workers[index] = try RunningWorker(queue.database)
+            let made = try queue.number("select count(*) from postrider.jobs")
+            try queue.wait(60, until: "select count(*) > \(made) from postrider.jobs")
+        }
+        try queue.connection.execute("update postrider.schedules set enabled = false")
+        try queue.waitUntilDone(60)
+        #expect(try queue.rows("select a::text, b::text from (\(Self.doubleOrLost)) x (a, b)") == [["0", "0"]])
+    }
+
+    @Test func `a thousand schedules that are due at once all make their job, a tree among them`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let count = Soak.count(1000, reduced: 250)
+        try queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, spec, next_run_at)
+            select i, '@yearly', case when i % 50 = 0
+                     then jsonb_build_object('chain', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/a'), jsonb_build_object('url', '\(target.url)/ok/b')))
+                     else jsonb_build_object('url', '\(target.url)/ok/' || i) end, now()
+              from generate_series(1, \(count)) i
+            """)
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        try queue.wait(
+            60, until: "select count(last_job_id) = \(count) and min(next_run_at) > now() from postrider.schedules")
+        try queue.waitUntilDone(60)
+        #expect(try queue.states() == "succeeded \(count + count / 50 * 2)")
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.schedule_status where last_state = 'succeeded' and last_error is null")
+                == count)
+        #expect(worker.count(of: "statement_failed") == 0)
+    }
+
+    @Test func `overlap skip holds a second job back until the first has ended`() throws {
+        let target = try TargetServer { request in request.turn == 1 ? [.hang] : TargetStep.answer(200) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try Self.add(queue, target, "overlap", "'skip'")
+        try queue.wait(60, until: "select skipped >= 2 from postrider.schedule_status")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 1)
+        try queue.connection.execute("select postrider.cancel(min(id)) from postrider.jobs")
+        try queue.wait(60, until: "select exists (select from postrider.job_status where state = 'succeeded')")
+        #expect(worker.isRunning)
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the leader makes of due schedules, at times that the test gives.
+struct TickTests {
+    /// A database in which worker 1 leads for a day; nothing else runs.
+    private struct Desk: ~Copyable {
+        let queue: TestQueue
+
+        init() throws {
+            let queue = try TestQueue()
+            try queue.connection.execute(
+                """
+                set timezone = 'UTC';
+                update postrider.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
+                """)
+            self.queue = queue
+        }
+
+        func add(_ columns: String, _ values: String) throws {
+            try queue.connection.execute(
+                "insert into postrider.schedules (name, spec, \(columns)) values ('a', '{\"url\": \"http://h/\"}', \(values))"
+            )
+        }
+
+        /// The leader looks at a time; how many jobs it made.
+        @discardableResult
+        func look(_ at: String, epoch: Int = 1) throws -> Int64 {
+            try queue.number("select made from postrider.run_schedules(1, \(epoch), null, 100, '\(at)')")
+        }
+
+        /// The ticks that made jobs.
+        func ticks() throws -> [String] {
+            try queue.rows(
+                "select to_char(run_at, 'MM-DD HH24:MI:SS') from postrider.jobs where parent_id is null order by id"
+            )
+            .map { $0[0] ?? "" }
+        }
+    }
+
+    @Test(arguments: [
+        ("Europe/Berlin", "2026-03-26 00:00Z"), ("Europe/Berlin", "2026-10-22 00:00Z"),
+        ("America/New_York", "2026-03-05 00:00Z"),
+        ("America/New_York", "2026-10-29 00:00Z"), ("Australia/Lord_Howe", "2026-04-02 00:00Z"),
+        ("Africa/Casablanca", "2026-02-12 00:00Z"),
+    ])
+    func `a week over a change of the clock: every local time that is named makes one job`(zone: String, from: String)
+        throws
+    {
+        let desk = try Desk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, timezone, spec, next_run_at)
+            select c, c, '\(zone)', '{"url": "http://h/"}', postrider.cron_next(c, '\(zone)', '\(from)')
+              from unnest('{*/30 * * * *,15 2 * * *,45 1 * * *,0 0 * * *,30 2 * * 0}'::text[]) c;
+            do $$
+            begin
+              for i in 0 .. 7 * 24 * 4 loop
+                perform postrider.run_schedules(1, 1, null, 100, '\(from)'::timestamptz + i * interval '15 min' + interval '3 s');
+              end loop;
+            end $$;
+            create temp table instants as
+              select t, t at time zone '\(zone)' as shown
+                from generate_series('\(from)'::timestamptz, '\(from)'::timestamptz + interval '8 days', '1 min') t;
+            create index on instants (shown, t);
+            analyze instants;
+            """)
+        // All local times of the week that match, each as the first instant that shows it or, if none does, the one after.
+        let wrong = try desk.queue.rows(
+            """
+            with locals as (
+              select l from generate_series('\(from)'::timestamptz at time zone '\(zone)' + interval '1 s',
+                                            '\(from)'::timestamptz at time zone '\(zone)' + interval '7 days' + interval '1 hour', '1 min') s (x)
+               cross join lateral date_trunc('minute', s.x + interval '59 s') l),
+            expected as (
+              select c.cron, coalesce((select min(i.t) from instants i where i.shown = l.l),
+                                      (select i.t from instants i where i.shown > l.l order by i.shown, i.t limit 1)) as t
+                from locals l
+               cross join (values ('*/30 * * * *', '(00|30)$'), ('15 2 * * *', '02:15$'), ('45 1 * * *', '01:45$'),
+                                  ('0 0 * * *', '00:00$'), ('30 2 * * 0', '02:30$')) c (cron, pattern)
+               where to_char(l.l, 'HH24:MI') ~ c.pattern and (c.cron not like '% 0' or extract(dow from l.l) = 0)),
+            wanted as (
+              select distinct cron, t from expected
+               where t > '\(from)' and t <= '\(from)'::timestamptz + interval '7 days'),
+            made as (select tag as cron, run_at as t from postrider.jobs)
+            (select 'not made', cron, t::text from wanted except all select 'not made', cron, t::text from made)
+            union all
+            (select 'made', cron, t::text from made except all select 'made', cron, t::text from wanted)
+            """)
+        #expect(wrong.isEmpty, "\(wrong)")
+        #expect(try desk.queue.number("select count(*) from postrider.jobs") > 330)
+    }
+
+    @Test func `a tick makes one job, whoever looks how often, and none for who does not lead`() throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at", "'*/5 * * * *', '2025-11-22 10:05Z'")
+        #expect(try desk.look("2025-11-22 10:04:59Z") == 0)
+        #expect(try desk.look("2025-11-22 10:05:01Z", epoch: 2) == 0)
+        #expect(try desk.look("2025-11-22 10:05:01Z") == 1)
+        #expect(try desk.look("2025-11-22 10:05:01Z") == 0)
+        #expect(try desk.look("2025-11-22 10:09:59Z") == 0)
+        #expect(try desk.look("2025-11-22 10:10:00Z") == 1)
+        #expect(try desk.ticks() == ["11-22 10:05:00", "11-22 10:10:00"])
+        let row = try desk.queue.rows(
+            """
+            select to_char(next_run_at, 'HH24:MI'), to_char(last_run_at, 'HH24:MI'), (last_job_id = (select max(id) from postrider.jobs))::text,
+                   last_state, last_error, (select string_agg(distinct tag, ',') from postrider.jobs)
+              from postrider.schedule_status
+            """)
+        #expect(row == [["10:15", "10:10", "true", "ready", nil, "a"]])
+    }
+
+    @Test(arguments: [
+        ("none", 3, []), ("one", 3, ["11-22 10:00:00"]),
+        ("all", 3, ["11-22 08:00:00", "11-22 09:00:00", "11-22 10:00:00"]),
+        ("all", 1000, (0...10).map { "11-22 \($0 < 10 ? "0" : "")\($0):00:00" }),
+    ])
+    func `after hours without a worker: none, one, or the newest up to the limit`(
+        policy: String, limit: Int, ticks: [String]
+    ) throws {
+        let desk = try Desk()
+        try desk.add(
+            "cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 00:00Z', '\(policy)', \(limit)")
+        try desk.look("2025-11-22 10:30Z")
+        #expect(try desk.ticks() == ticks)
+        #expect(try desk.queue.text("select to_char(next_run_at, 'HH24:MI') from postrider.schedules") == "11:00")
+        #expect(try desk.look("2025-11-22 10:31Z") == 0)
+    }
+
+    @Test(arguments: ["none", "one", "all"])
+    func `the tick of the last minute is never missed: a restart loses nothing`(policy: String) throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 07:00Z', '\(policy)', 1")
+        try desk.look("2025-11-22 10:00:45Z")
+        #expect(try desk.ticks() == ["11-22 10:00:00"])
+    }
+
+    @Test(arguments: [("none", 1), ("one", 1), ("all", 7)])
+    func `of ticks each second only the last is in time, if no worker was there`(policy: String, count: Int) throws {
+        let desk = try Desk()
+        try desk.add(
+            "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:00Z', '\(policy)', 7")
+        try desk.look("2025-11-22 10:00:20.5Z")
+        #expect(try desk.ticks() == (0..<count).map { "11-22 10:00:\(20 - count + 1 + $0)" })
+    }
+
+    @Test func `no tick is missed while a leader is taken over from`() throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at", "'* * * * * *', '2025-11-22 10:00:06Z'")
+        // One died at :05, the other waits for its lease to end.
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.workers (name, version, concurrency, started_at, heartbeat_at)
+            values ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z'), ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:16Z')
+            """)
+        try desk.look("2025-11-22 10:00:16.2Z")
+        #expect(try desk.ticks().count == 11)
+        // Said goodbye: what follows is missed.
+        try desk.queue.connection.execute("update postrider.workers set ended_at = '2025-11-22 10:00:20Z'")
+        try desk.look("2025-11-22 10:00:40.2Z")
+        #expect(try desk.ticks().count == 11 + 4 + 1)
+    }
+
+    @Test func `a year of seconds without a worker takes no longer than the limit of what is caught up with`() throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2024-11-22 10:00Z', 'all', 20")
+        #expect(try desk.look("2025-11-22 10:00Z") == 20)
+        #expect(try desk.ticks().first == "11-22 09:59:41")
+    }
+
+    @Test func `overlap skip: no tick while the job before is unfinished, be it a tree or waiting for its callback`()
+        throws
+    {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
+        #expect(try desk.look("2025-11-22 10:00Z") == 1)
+        #expect(try desk.look("2025-11-22 10:01Z") == 0)
+        #expect(try desk.look("2025-11-22 10:02Z") == 0)
+        #expect(try desk.queue.number("select skipped from postrider.schedule_status") == 2)
+        try desk.queue.connection.execute("select postrider.cancel((select max(id) from postrider.jobs))")
+        #expect(try desk.look("2025-11-22 10:03Z") == 1)
+        #expect(try desk.ticks() == ["11-22 10:00:00", "11-22 10:03:00"])
+    }
+
+    @Test func `a spec may be a tree, whose root is tagged; a tag of its own stays`() throws {
+        let desk = try Desk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, next_run_at, spec) values
+              ('tree', '* * * * *', '2025-11-22 10:00Z',
+               '{"chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}]}'),
+              ('own', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/4", "tag": "mine"}')
+            """)
+        #expect(try desk.look("2025-11-22 10:00Z") == 2)
+        #expect(try desk.look("2025-11-22 10:01Z") == 2)
+        let jobs = try desk.queue.rows(
+            "select kind, tag, count(*)::text from postrider.jobs group by kind, tag order by kind, tag nulls last")
+        #expect(
+            jobs == [["batch", nil, "2"], ["chain", "tree", "2"], ["request", "mine", "2"], ["request", nil, "6"]])
+    }
+
+    @Test func `jitter puts off each job by a random part of it`() throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at, jitter, catch_up", "'* * * * * *', '2025-11-22 10:00Z', '10 s', 'all'")
+        try desk.look("2025-11-22 10:01Z")
+        let late = try desk.queue.rows(
+            """
+            select count(distinct j.run_at - t.t)::text, bool_and(j.run_at - t.t between '0' and '10 s')::text, max(j.run_at - t.t) > '3 s'
+              from (select row_number() over (order by id) as n, run_at from postrider.jobs) j
+              join (select row_number() over (order by t) as n, t
+                      from generate_series('2025-11-22 10:00Z'::timestamptz, '2025-11-22 10:01Z', '1 s') t) t using (n)
+            """)
+        #expect(late.first?[1] == "true")
+        #expect(Int(late.first?[0] ?? "") ?? 0 > 30)
+    }
+
+    @Test func `a spec that has become wrong is noted, the tick passes, and the others go on`() throws {
+        let desk = try Desk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('s', 'http://h/');
+            insert into postrider.schedules (name, cron, next_run_at, spec) values
+              ('1', '* * * * *', '2025-11-22 10:00Z', '{"url": "/", "service": "s"}'),
+              ('2', '* * * * *', '2025-11-22 10:00Z', '{"batch": [{"url": "http://h/", "dedupe_key": "k", "on_duplicate": "skip"}]}'),
+              ('3', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/"}');
+            insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k');
+            delete from postrider.services
+            """)
+        #expect(try desk.look("2025-11-22 10:00Z") == 1)
+        let rows = try desk.queue.rows(
+            "select name, last_error, skipped::text, to_char(next_run_at, 'HH24:MI') from postrider.schedule_status order by name"
+        )
+        #expect(rows.map { $0[3] } == ["10:01", "10:01", "10:01"])
+        #expect(rows.map { $0[2] } == ["1", "1", "0"])
+        #expect(rows[0][1]?.contains("there is no service 's'") == true)
+        #expect(rows[1][1]?.contains("has no members") == true)
+        #expect(rows[2][1] == nil)
+        try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
+        #expect(try desk.look("2025-11-22 10:01Z") == 2)
+        #expect(try desk.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
+    }
+
+    @Test func `run_schedule makes a job now, also while the schedule is off, and moves no tick`() throws {
+        let desk = try Desk()
+        try desk.add("cron, enabled", "'@yearly', false")
+        let id = try desk.queue.number("select postrider.run_schedule('a')")
+        #expect(
+            try desk.queue.rows("select id::text, tag, state from postrider.job_status") == [["\(id)", "a", "ready"]])
+        #expect(
+            try desk.queue.rows("select last_job_id::text, next_run_at::text from postrider.schedules") == [
+                ["\(id)", nil]
+            ])
+        let error = try #require(throws: PGError.self) {
+            _ = try desk.queue.number("select postrider.run_schedule('b')")
+        }
+        #expect(error.sqlState?.rawValue == "PR003")
+    }
+
+    @Test func `a look is one probe of an index, however many schedules wait`() throws {
+        let desk = try Desk()
+        try desk.queue.connection.execute(
+            """
+            set session_replication_role = replica;
+            insert into postrider.schedules (name, cron, spec, next_run_at)
+            select i, '@yearly', '{"url": "http://h/"}', now() + i * interval '1 s' from generate_series(1, 20000) i;
+            set session_replication_role = origin;
+            analyze postrider.schedules;
+            insert into postrider.schedules (name, cron, spec, next_run_at) values ('a', '@yearly', '{"url": "http://h/"}', '2026-01-01Z')
+            """)
+        #expect(try desk.queue.number("select made from postrider.run_schedules(1, 1, null, 100)") == 0)
+        let read =
+            "select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint from pg_stat_xact_user_tables where relname = 'schedules'"
+        try desk.queue.connection.execute("begin; select postrider.run_schedules(1, 1, null, 100)")
+        #expect(try desk.queue.number(read) < 10)
+        try desk.queue.connection.execute("commit")
+    }
+}

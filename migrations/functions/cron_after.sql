@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Local times are walked in their order. One that the zone's clock skips stands for the first instant after the gap; one that
+-- it shows twice stands for the first of the two, so while the second lasts nothing is left of what it shows.
+create or replace function postrider.cron_after(p_plan postrider.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_local timestamp := date_trunc('second', p_after at time zone p_zone);
+  v_at timestamptz;
+  v_before interval;
+  v_after interval;
+  v_turn timestamptz;
+begin
+  loop
+    v_local := postrider.cron_local(p_plan, v_local + interval '1 s');
+    if v_local is null then
+      return null;
+    end if;
+    v_at := v_local at time zone p_zone;
+    v_before := ((v_at - interval '1 day') at time zone p_zone) - ((v_at - interval '1 day') at time zone 'UTC');
+    v_after := ((v_at + interval '1 day') at time zone p_zone) - ((v_at + interval '1 day') at time zone 'UTC');
+    if v_before <> v_after then
+      v_at := (v_local - v_before) at time zone 'UTC';
+      if v_at at time zone p_zone <> v_local then
+        v_at := (v_local - v_after) at time zone 'UTC';
+        if v_at at time zone p_zone <> v_local then
+          v_at := postrider.zone_turn(p_zone, v_at, (v_local - v_before) at time zone 'UTC');
+        end if;
+      end if;
+    end if;
+    if v_at > p_after then
+      return v_at;
+    end if;
+    -- p_after is in the second showing, which ends where the first did.
+    v_turn := postrider.zone_turn(p_zone, v_at, v_at + (v_before - v_after));
+    v_local := greatest(v_local, (v_turn at time zone 'UTC') + v_before - interval '1 s');
+  end loop;
+end
+$$;
+comment on function postrider.cron_after(postrider.cron_plan, text, timestamptz) is
+  'private: the first instant after a time that a parsed cron expression names in a time zone; null: none in 40 years';

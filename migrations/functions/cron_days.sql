@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.cron_days(p_plan postrider.cron_plan, p_month date) returns text
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_length int := extract(day from p_month + interval '1 month' - interval '1 day');
+  v_first int := extract(dow from p_month);
+  v_month text := overlay(substr(p_plan.days, 1, v_length)
+    placing case when p_plan.is_last_day then '1' else substr(p_plan.days, v_length, 1) end from v_length);
+  v_week text := '';
+begin
+  if strpos(p_plan.weekdays, '0') = 0 and not p_plan.is_either then
+    return v_month;
+  end if;
+  for v_nth in 0 .. 4 loop
+    v_week := v_week || substr(repeat(substr(p_plan.nths, v_nth * 7 + 1, 7), 2), v_first + 1, 7);
+  end loop;
+  v_week := (substr(repeat(p_plan.weekdays, 6), v_first + 1, v_length)::varbit
+    | substr(v_week, 1, v_length)::varbit
+    | lpad(substr(repeat(p_plan.lasts, 2), (v_first + v_length - 7) % 7 + 1, 7), v_length, '0')::varbit)::text;
+  return case when p_plan.is_either then v_month::varbit | v_week::varbit else v_month::varbit & v_week::varbit end::text;
+end
+$$;
+comment on function postrider.cron_days(postrider.cron_plan, date) is
+  'private: which days of a month, given by its first, match: a character for each, 1 or 0';

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.cron_next(cron text, timezone text default 'UTC', after timestamptz default now())
+returns timestamptz
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_defect record;
+  v_cron record;
+begin
+  select d.* into v_defect from postrider.cron_defect(cron, timezone) d;
+  if v_defect.reason is not null then
+    raise exception using errcode = 'PR001', message = format('%s: %s', v_defect.column_name, v_defect.reason),
+      hint = v_defect.hint;
+  end if;
+  select c.* into v_cron from postrider.cron_plan(cron) c;
+  return postrider.cron_after(v_cron.plan, timezone, after);
+end
+$$;
+comment on function postrider.cron_next(text, text, timestamptz) is
+  'public: when a cron expression, read in a time zone, fires next after a time';

@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A tick is missed if it is more than a minute late, or if others followed it and no worker was there: none had been
+-- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart.
+--
+-- The newest count, so the look goes back from now, ever farther until there are enough: how long nothing ran costs nothing.
+create or replace function postrider.due_ticks(
+  p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamptz) returns timestamptz[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_wanted int := case p_schedule.catch_up when 'none' then 0 when 'one' then 1
+                    else case p_schedule.overlap when 'skip' then 1 else p_schedule.catch_up_limit end end;
+  v_from timestamptz := p_now - interval '1 min';
+  v_ticks timestamptz[];
+  v_tick timestamptz;
+begin
+  loop
+    if v_from < p_schedule.next_run_at then
+      v_tick := p_schedule.next_run_at;
+      v_ticks := array[v_tick];
+    else
+      v_tick := v_from;
+      v_ticks := '{}';
+    end if;
+    loop
+      v_tick := postrider.cron_after(p_plan, p_schedule.timezone, v_tick);
+      exit when v_tick > p_now or v_tick is null;
+      v_ticks := v_ticks || v_tick;
+    end loop;
+    exit when v_from < p_schedule.next_run_at or cardinality(v_ticks) >= v_wanted;
+    v_from := p_now - 4 * (p_now - v_from);
+  end loop;
+  return array(
+    select t.tick
+      from (select u.tick, row_number() over (order by u.tick desc) as nth from unnest(v_ticks) u (tick)) t
+     where t.nth <= v_wanted
+        or t.tick >= p_now - interval '1 min'
+           and (t.nth = 1
+                or exists (
+                     select from postrider.workers w
+                      where w.started_at <= t.tick
+                        and t.tick <= case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' else w.ended_at end))
+     order by t.tick);
+end
+$$;
+comment on function postrider.due_ticks(postrider.schedules, postrider.cron_plan, timestamptz) is
+  'private: which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up';

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Before the row: what is skipped is never inserted, and RETURNING does not show it. A row that breaks a rule passes and takes
+-- nothing; jobs_feed refuses it by its column.
+create or replace function postrider.jobs_dedupe() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_holder bigint;
+begin
+  if new.queue is null or new.on_duplicate is null or length(new.dedupe_key) not between 1 and 1000 then
+    return new;
+  end if;
+  v_holder := postrider.dedupe_holder(new.queue, new.dedupe_key, new.id);
+  if v_holder is null then
+    return new;
+  elsif new.on_duplicate = 'skip' then
+    return null;
+  end if;
+  raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',
+    message = format('jobs.dedupe_key: job %s of queue %s has this key and has not finished', v_holder, quote_ident(new.queue)),
+    hint = 'Wait for its end or cancel it; with on_duplicate ''skip'' the row is quietly left out.';
+end
+$$;
+comment on function postrider.jobs_dedupe() is
+  'private: row trigger of jobs with a dedupe_key; refuses or skips a row whose key an unfinished job of its queue has';
+
+create or replace trigger jobs_dedupe
+  before insert on postrider.jobs
+  for each row when (new.dedupe_key is not null) execute function postrider.jobs_dedupe();

@@ -1,0 +1,77 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Single jobs all at once, as retry does it for one; what has pages or a dedupe_key by itself. A member of a batch or chain that
+-- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
+-- another retry at this moment, or its dedupe_key is taken.
+create or replace function postrider.retry_failed(
+  queue text default null, error_code text default null, since timestamptz default null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_plain bigint[];
+  v_others bigint[];
+  v_id bigint;
+  v_count bigint;
+begin
+  with failed as materialized (
+    select r.job_id, j.parent_id is not null as is_member,
+           j.parent_id is null and j.kind = 'request' and j.paginate is null and j.dedupe_key is null as is_plain
+      from postrider.results r
+     cross join lateral (
+           select x.queue, x.parent_id, x.kind, x.paginate, x.dedupe_key, x.expires_at
+             from postrider.jobs x where x.id = r.job_id offset 0) j
+     where r.state in ('f', 'u', 'e') and r.state = 'f'
+       and r.finished_at >= coalesce(retry_failed.since, '-infinity')
+       and (retry_failed.error_code is null or r.error_code = retry_failed.error_code)
+       and (retry_failed.queue is null or j.queue = retry_failed.queue)
+       and (j.expires_at is null or j.expires_at > now()))
+  select array_agg(f.job_id) filter (where f.is_plain),
+         (select array_agg(distinct case when o.is_member then postrider.ended_above(o.job_id) else o.job_id end)
+            from failed o where not o.is_plain)
+    into v_plain, v_others
+    from failed f;
+
+  with held as materialized (
+    select r.job_id from postrider.results r
+     where r.job_id = any (v_plain) and r.state = 'f' order by r.job_id for update skip locked),
+  gone as (
+    delete from postrider.results r using held h where r.job_id = h.job_id returning r.*),
+  tried as (
+    insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
+      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
+      server, credential_version)
+    select g.job_id, g.fence, g.started_at, g.finished_at, g.worker, g.attempt, g.dns_us, g.connect_us, g.tls_us,
+      g.first_byte_us, g.total_us, g.status_code, g.reused, g.http_version, g.error_code, g.remote_ip, g.error,
+      g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version
+      from gone g where g.fence > 0),
+  tally as (
+    insert into postrider.tallies (track, state, jobs)
+    select g.track, g.state, -count(*) from gone g where g.track > 0 group by g.track, g.state),
+  again as (
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
+    select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.attempt + j.max_attempts, g.rekey,
+           j.delivery = 'at_most_once', j.expires_at, postrider.job_is_followed(j)
+      from (select * from gone order by job_id) g
+      join postrider.jobs j on j.id = g.job_id)
+  select count(*) into v_count from gone;
+  if v_count > 0 then
+    perform postrider.wake();
+  end if;
+
+  foreach v_id in array coalesce(v_others, '{}') loop
+    continue when v_id is null;
+    begin
+      perform postrider.retry(v_id);
+      v_count := v_count + 1;
+    exception when sqlstate 'PR005' or unique_violation then
+      null;
+    end;
+  end loop;
+  return v_count;
+end
+$$;
+comment on function postrider.retry_failed(text, text, timestamptz) is
+  'public: retries all failed jobs of a queue, with an error_code, that ended since a time (null: any); how many, a batch or chain counted once';

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.run_schedule(name text) returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_schedule postrider.schedules;
+  v_id bigint;
+begin
+  select * into v_schedule from postrider.schedules s where s.name = run_schedule.name for update;
+  if not found then
+    raise exception using errcode = 'PR003', message = format('schedule %s does not exist', quote_literal(run_schedule.name)),
+      hint = 'Look it up in postrider.schedule_status.';
+  end if;
+  v_id := postrider.submit_tick(v_schedule, now());
+  update postrider.schedules s
+     set last_run_at = now(), last_job_id = v_id, last_error = null
+   where s.name = run_schedule.name and v_id is not null;
+  return v_id;
+end
+$$;
+comment on function postrider.run_schedule(text) is
+  'public: makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id, null if its dedupe_key skipped it';

@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
+-- memory, a deadlock, a shutdown) leaves the tick due: it is tried again.
+create or replace function postrider.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_cron record;
+  v_ticks timestamptz[];
+  v_next timestamptz;
+  v_tick timestamptz;
+  v_id bigint;
+  v_last bigint;
+  v_made int := 0;
+  v_skipped int := 0;
+  v_error text;
+begin
+  begin
+    select c.* into v_cron from postrider.cron_plan(p_schedule.cron) c;
+    v_next := postrider.cron_after(v_cron.plan, p_schedule.timezone, p_now);
+    v_ticks := postrider.due_ticks(p_schedule, v_cron.plan, p_now);
+  exception when others then
+    -- A zone that the database no longer knows, say.
+    v_error := sqlerrm;
+    v_skipped := 1;
+  end;
+  if p_schedule.overlap = 'skip' and v_ticks <> '{}' then
+    v_skipped := cardinality(v_ticks) - 1;
+    v_ticks := v_ticks[cardinality(v_ticks):];
+    if not postrider.job_has_ended(p_schedule.last_job_id) then
+      v_ticks := '{}';
+      v_skipped := v_skipped + 1;
+    end if;
+  end if;
+  foreach v_tick in array coalesce(v_ticks, '{}') loop
+    begin
+      v_id := postrider.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
+      -- Here, and not at the commit, where a refusal would be everybody's.
+      set constraints postrider.trees_begin immediate;
+      set constraints postrider.trees_begin deferred;
+      v_error := null;
+      v_last := coalesce(v_id, v_last);
+      v_made := v_made + (v_id is not null)::int;
+      v_skipped := v_skipped + (v_id is null)::int;
+    exception when others then
+      v_error := sqlerrm;
+      if left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
+        v_next := v_tick;
+        exit;
+      end if;
+      v_skipped := v_skipped + 1;
+    end;
+  end loop;
+  update postrider.schedules s
+     set next_run_at = coalesce(v_next, p_now + interval '1 hour'),
+         last_run_at = case when v_made > 0 then p_now else s.last_run_at end,
+         last_job_id = coalesce(v_last, s.last_job_id),
+         last_error = left(v_error, 2000), skipped = s.skipped + v_skipped
+   where s.name = p_schedule.name;
+  return v_made;
+end
+$$;
+comment on function postrider.run_tick(postrider.schedules, timestamptz) is
+  'private: makes the jobs of a due schedule, whose row the caller holds, and sets its next tick; how many jobs';

@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A next_run_at that is given stands, until cron, timezone or enabled change.
+create or replace function postrider.schedules_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+  v_is_moved boolean := false;
+begin
+  if tg_op = 'INSERT' then
+    new.created_by := current_user;
+  else
+    new.created_by := old.created_by;
+    -- A tick, which the leader has made.
+    if row(new.name, new.cron, new.timezone, new.spec, new.enabled, new.overlap, new.catch_up, new.catch_up_limit, new.jitter, new.created_at)
+       is not distinct from
+       row(old.name, old.cron, old.timezone, old.spec, old.enabled, old.overlap, old.catch_up, old.catch_up_limit, old.jitter, old.created_at)
+       and new.next_run_at is not null and isfinite(new.next_run_at) and new.enabled and new.skipped is not null then
+      return new;
+    end if;
+    v_is_moved := row(new.cron, new.timezone, new.enabled) is distinct from row(old.cron, old.timezone, old.enabled)
+      and new.next_run_at is not distinct from old.next_run_at;
+  end if;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.schedule_defect(new) d;
+  if v_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'schedules', column = v_column,
+      message = format('schedules.%s: %s', v_column, v_reason), hint = v_hint;
+  end if;
+  if not new.enabled then
+    new.next_run_at := null;
+  elsif new.next_run_at is null or v_is_moved then
+    new.next_run_at := postrider.cron_next(new.cron, new.timezone, now());
+  end if;
+  return new;
+end
+$$;
+comment on function postrider.schedules_check() is
+  'private: row trigger of schedules; refuses what cannot work, by column, and sets next_run_at';
+
+create or replace trigger schedules_check
+  before insert or update on postrider.schedules
+  for each row execute function postrider.schedules_check();

@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Not checked again as a spec: it was when it was given, and the INSERT looks at the values.
+create or replace function postrider.submit_tick(p_schedule postrider.schedules, p_run_at timestamptz) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_spec jsonb := p_schedule.spec || jsonb_build_object('run_at', p_run_at);
+begin
+  if coalesce(v_spec -> 'tag', 'null') = 'null' then
+    v_spec := v_spec || jsonb_build_object('tag', p_schedule.name);
+  end if;
+  return (postrider.plant_spec(postrider.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
+end
+$$;
+comment on function postrider.submit_tick(postrider.schedules, timestamptz) is
+  'private: inserts the job of a schedule, with the schedule''s name as tag unless its spec has one; its id, null if dedupe_key skipped it';

@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace view postrider.schedule_status as
+select s.name, s.cron, s.timezone, s.enabled, s.overlap, s.catch_up, s.catch_up_limit, s.jitter, s.next_run_at, s.last_run_at,
+       s.last_job_id, l.state as last_state, s.last_error, s.skipped, s.created_at, s.created_by
+  from postrider.schedules s
+  left join lateral (select j.state from postrider.job_status j where j.id = s.last_job_id) l on true;
+comment on view postrider.schedule_status is
+  'public: one row for each schedule: when it runs next, what its last job came to, and why a tick made none';
