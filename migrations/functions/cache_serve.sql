@@ -30,8 +30,7 @@ declare
 begin
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           case when j.service is not null and (select exists (select from postrider.server_routes))
-                  then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
+           case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
                 when j.parent_id is not null then postrider.filled_key(j, s)
                 when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
@@ -51,7 +50,7 @@ begin
      where j.cache_ttl is not null
            -- Others are refused after this.
        and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
-            or exists (select from postrider.server_routes t where t.service = j.service))
+            or s.has_servers)
      order by x.track, x.seq),
   looked as (
     select x.*, case

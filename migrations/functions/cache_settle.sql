@@ -45,7 +45,9 @@ begin
         v_job := postrider.filled(v_job);
       end if;
       select * into v_service from postrider.services s where s.name = v_job.service;
-      v_service := postrider.keyed_service(v_service, p_worker);
+      if v_service.has_servers then
+        v_service := postrider.keyed_service(v_service, p_worker);
+      end if;
       v_serves := true;
       -- What an answer says must never undo the batch that it came with.
       begin

@@ -135,7 +135,7 @@ begin
   end if;
   if true = any (v_outdates) then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider.cache_outdate(postrider.filled(j), postrider.keyed_service(s, p_worker), x.headers)
+    perform postrider.cache_outdate(postrider.filled(j), case when s.has_servers then postrider.keyed_service(s, p_worker) else s end, x.headers)
        from unnest(p_job, p_status, p_headers, v_outdates) as x(job, status, headers, outdates)
        join postrider.jobs j on j.id = x.job
        join postrider.services s on s.name = j.service

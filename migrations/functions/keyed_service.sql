@@ -6,7 +6,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_service.name is not null and exists (select from postrider.server_routes) then
+  if p_service.has_servers then
     p_service.base_url := coalesce((
       select t.base_url from postrider.server_routes t
        where t.service = p_service.name
