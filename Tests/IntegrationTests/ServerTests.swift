@@ -7,58 +7,12 @@ import Testing
 
 /// Services with several servers, live: real workers, and targets that fail as they are told.
 struct ServerTests {
-    /// A target that can be told to fail.
-    private final class Moody: Sendable {
-        let target: TargetServer
-        private let box: Mood
-
-        /// Answers 200 until it is told otherwise; with `everyNth` only each nth request fails.
-        init(failing steps: [TargetStep]? = nil, everyNth: Int = 1) throws {
-            let box = Mood(steps, everyNth)
-            target = try TargetServer { request in box.answer(request) }
-            self.box = box
-        }
-
-        func fail(_ steps: [TargetStep]?) { box.steps.withLock { $0 = steps } }
-        var count: Int { target.requests.count }
-    }
-
-    private final class Mood: Sendable {
-        let steps: Mutex<[TargetStep]?>
-        private let turn = Mutex(0)
-        private let everyNth: Int
-
-        init(_ steps: [TargetStep]?, _ everyNth: Int) {
-            self.steps = Mutex(steps)
-            self.everyNth = everyNth
-        }
-
-        func answer(_ request: TargetRequest) -> [TargetStep] {
-            let turn = turn.withLock { turn in
-                turn += 1
-                return turn
-            }
-            if turn % everyNth == 0, let steps = steps.withLock({ $0 }) { return steps }
-            return TargetStep.answer(200)
-        }
-    }
-
-    private func service(
-        _ queue: borrowing TestQueue, _ urls: [String], coolDown: String = "10 min", columns: String = "",
-        values: String = ""
-    ) throws {
-        try queue.connection.execute(
-            """
-            insert into postrider.services (name, cool_down\(columns)) values ('api', '\(coolDown)'\(values));
-            insert into postrider.servers (service, position, base_url)
-            select 'api', n, u from unnest('{\(urls.joined(separator: ","))}'::text[]) with ordinality as s(u, n)
-            """)
-    }
-
     @Test func `a server that begins to fail is left for the next, and no job that may be repeated is lost`() throws {
         let queue = try TestQueue()
-        let servers = [try Moody(failing: TargetStep.answer(503), everyNth: 5), try Moody(), try Moody()]
-        try service(queue, servers.map(\.target.url))
+        let servers = [
+            try MoodyTarget(failing: TargetStep.answer(503), everyNth: 5), try MoodyTarget(), try MoodyTarget(),
+        ]
+        try queue.addService(servers.map(\.target.url))
         let workers = try (1...2).map { _ in try RunningWorker(queue.database) }
         try queue.insert(
             600, "service, url, method, max_attempts", "'api', 'x/' || i, (array['GET', 'PUT'])[1 + i % 2], 1")
@@ -84,9 +38,9 @@ struct ServerTests {
 
     @Test func `what may have been sent and must not be repeated ends unknown, and what was not sent goes on`() throws {
         let queue = try TestQueue()
-        let hanging = try Moody(failing: [.hang])
-        let well = try Moody()
-        try service(queue, [hanging.target.url, well.target.url])
+        let hanging = try MoodyTarget(failing: [.hang])
+        let well = try MoodyTarget()
+        try queue.addService([hanging.target.url, well.target.url])
         let worker = try RunningWorker(queue.database)
         let columns = "service, url, method, delivery, timeout, backoff"
         let posts = try ["at_most_once", "at_least_once"].map {
@@ -121,10 +75,10 @@ struct ServerTests {
 
     @Test func `in a fleet one call probes in each cool-down, and the server comes back by itself`() throws {
         let queue = try TestQueue()
-        let bad = try Moody(failing: TargetStep.answer(503))
-        let good = try Moody()
-        try service(
-            queue, [bad.target.url, good.target.url], coolDown: "700 ms", columns: ", min_calls, error_rate",
+        let bad = try MoodyTarget(failing: TargetStep.answer(503))
+        let good = try MoodyTarget()
+        try queue.addService(
+            [bad.target.url, good.target.url], coolDown: "700 ms", columns: ", min_calls, error_rate",
             values: ", 20, 0.5")
         let workers = try (1...4).map { _ in try RunningWorker(queue.database, concurrency: 4) }
         try queue.insert(60, "service, url", "'api', 'x'")
@@ -156,8 +110,8 @@ struct ServerTests {
 
     @Test func `switch_server moves all workers, and each environment has its own`() throws {
         let queue = try TestQueue()
-        let servers = [try Moody(), try Moody(), try Moody()]
-        try service(queue, servers.prefix(2).map(\.target.url))
+        let servers = [try MoodyTarget(), try MoodyTarget(), try MoodyTarget()]
+        try queue.addService(servers.prefix(2).map(\.target.url))
         try queue.connection.execute(
             "insert into postrider.servers values ('api', 1, 'test', '\(servers[2].target.url)')")
         let workers = try (1...3).map { _ in try RunningWorker(queue.database) }
@@ -178,75 +132,11 @@ struct ServerTests {
         _ = test
     }
 
-    @Test func `what one server answered is in the cache when another is used, and not for another environment`() throws
-    {
-        let queue = try TestQueue()
-        let servers = [try Moody(), try Moody(), try Moody()]
-        try service(queue, servers.prefix(2).map(\.target.url))
-        try queue.connection.execute(
-            "insert into postrider.servers values ('api', 1, 'test', '\(servers[2].target.url)')")
-        let worker = try RunningWorker(queue.database)
-        func fetch() throws -> Bool {
-            let id = try queue.insert("service, url, cache_ttl", "'api', 'x', '1 h'")
-            try queue.wait(for: id, toBe: "succeeded")
-            return try queue.text("select from_cache::text from postrider.job_status where id = \(id)") == "true"
-        }
-        #expect(try !fetch())
-        try queue.connection.execute("select postrider.switch_server('api', 2)")
-        #expect(try fetch())
-        #expect(servers.map(\.count) == [1, 0, 0])
-        #expect(worker.end(15) == 0)
-        let test = try RunningWorker(queue.database, ["--environment", "test"])
-        #expect(try !fetch())
-        #expect(servers.map(\.count) == [1, 0, 1])
-        _ = test
-    }
-
-    @Test func `chains, callbacks and the cache see one attempt, however many servers it took`() throws {
-        let queue = try TestQueue()
-        let good = try Moody()
-        try service(
-            queue,
-            try ["http://127.0.0.1:\(TargetServer.freePort())", "http://127.0.0.1:\(TargetServer.freePort())"] + [
-                good.target.url
-            ])
-        try queue.connection.execute(
-            """
-            create table public.ended (job bigint);
-            create function public.note(bigint) returns void language sql as 'insert into public.ended values ($1)';
-            insert into postrider.callbacks (name, function) values ('note', 'public.note(bigint)')
-            """)
-        let worker = try RunningWorker(queue.database)
-        let chain = try queue.number(
-            """
-            select postrider.submit('{"chain": [
-              {"name": "a", "service": "api", "url": "/a", "method": "POST", "body_json": {"n": 1}, "max_attempts": 1},
-              {"service": "api", "url": "/b/{{a.status}}", "cache_ttl": "1 hour", "max_attempts": 1, "on_success": "note"}]}')
-            """)
-        try queue.wait(for: chain, toBe: "succeeded")
-        #expect(good.target.requests.map(\.path) == ["/a", "/b/200"])
-        #expect(try queue.number("select count(*) from public.ended") == 1)
-        #expect(
-            try queue.rows(
-                "select a.attempt::text, count(*)::text from postrider.attempts a group by a.job_id, a.attempt") == [
-                    ["1", "3"], ["1", "3"],
-                ])
-        #expect(try queue.number("select count(*) from postrider.cache_entries") == 1)
-        #expect(try queue.number("select count(*) from postrider.cache_calls") == 0)
-        // Nobody waits in the queue for the other servers: the attempt keeps its place, and a survey finds it soon.
-        #expect(
-            try queue.number(
-                """
-                select extract(epoch from max(finished_at) - min(started_at))::bigint from postrider.attempts
-                """) < 20)
-        _ = worker
-    }
-
     @Test(.enabled(if: Soak.isOn)) func `a worker that is killed while it probes frees the probe`() throws {
         let queue = try TestQueue()
-        let bad = try Moody(failing: [.hang])
-        let good = try Moody()
-        try service(queue, [bad.target.url, good.target.url], coolDown: "1 s")
+        let bad = try MoodyTarget(failing: [.hang])
+        let good = try MoodyTarget()
+        try queue.addService([bad.target.url, good.target.url], coolDown: "1 s")
         try queue.connection.execute(
             "update postrider.servers set state = 'aside', open_until = now() where position = 1")
         let prober = try RunningWorker(queue.database, concurrency: 1)
@@ -266,35 +156,5 @@ struct ServerTests {
         try queue.wait(for: job, toBe: "succeeded")
         try queue.wait(until: "select state = 'active' from postrider.servers where position = 1")
         _ = other
-    }
-
-    @Test func `pages that are links go on at another server`() throws {
-        let queue = try TestQueue()
-        let answer: @Sendable (TargetRequest, UInt16) -> [TargetStep] = { request, port in
-            let page = Int(request.path.split(separator: "=").last ?? "1") ?? 1
-            let next = "Link: <http://127.0.0.1:\(port)/v1/items?page=\(page + 1)>; rel=\"next\""
-            return [.pause(milliseconds: 30)] + TargetStep.answer(200, "[\(page)]", headers: page < 6 ? [next] : [])
-        }
-        let box = PortBox()
-        let one = try TargetServer { answer($0, box.port(0)) }
-        let two = try TargetServer { answer($0, box.port(1)) }
-        box.set([one.port, two.port])
-        try service(queue, [one.url + "/v1", two.url + "/v1"])
-        let worker = try RunningWorker(queue.database)
-        let id = try queue.insert("service, url, paginate", "'api', 'items?page=1', '{\"style\": \"link\"}'")
-        try queue.wait(until: "select count(*) >= 2 from postrider.pages where job_id = \(id)")
-        try queue.connection.execute("select postrider.switch_server('api', 2)")
-        try queue.wait(for: id, toBe: "succeeded")
-        #expect(
-            try queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3, 4, 5, 6]")
-        #expect(one.requests.count + two.requests.count == 6)
-        #expect(two.requests.count >= 1)
-        _ = worker
-    }
-
-    private final class PortBox: Sendable {
-        private let ports = Mutex<[UInt16]>([])
-        func set(_ list: [UInt16]) { ports.withLock { $0 = list } }
-        func port(_ place: Int) -> UInt16 { ports.withLock { $0.count > place ? $0[place] : 0 } }
     }
 }
