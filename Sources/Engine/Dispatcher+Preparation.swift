@@ -61,13 +61,13 @@ extension Dispatcher {
 
     /// A prepared job cannot be called with what this worker has: it ends, and its slot is free.
     mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
-        guard let job = slots.release(slot) else { return }
+        guard let job = free(slot, now: now) else { return }
         write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
     }
 
     /// The database has finished a job or put it elsewhere: its slot is free.
-    mutating func dealtWith(slot: Int) {
-        _ = slots.release(slot)
+    mutating func dealtWith(slot: Int, now: UInt64) {
+        free(slot, now: now)
     }
 
     /// A preparation was refused. One job that cannot be prepared is found by halves, and fails alone.
@@ -96,7 +96,7 @@ extension Dispatcher {
 
     private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> Remedy {
         unprepared.removeAll { $0.lease == entry.lease }
-        guard let job = slots.release(entry.slot) else { return .none }
+        guard let job = free(entry.slot, now: now) else { return .none }
         let verdict = Verdict(.failed, .internal, reason)
         write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
         return .reportJob(entry.lease.jobID)

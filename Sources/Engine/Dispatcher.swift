@@ -40,6 +40,8 @@ struct Dispatcher: ~Copyable {
     private var formerWorker: Int32 = 0
 
     private(set) var book = TrackBook()
+    /// What may be started in lanes with limits.
+    var lanes = LaneBook()
     var pickup: PickupMode
     var lookout = Lookout()
     /// Whether a claim may find something.
@@ -60,7 +62,8 @@ struct Dispatcher: ~Copyable {
     /// The next exchange, if one is due; to be sent at once, or taken back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
-        let claimable = isHungry && !isDraining && book.count > 0 ? slots.freeCount - reserved : 0
+        if !lanes.isEmpty, book.unpark(&lanes, now: now) { isHungry = true }
+        let claimable = isHungry && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
         let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
             ExchangePolicy.isDue(
@@ -73,10 +76,13 @@ struct Dispatcher: ~Copyable {
             finishedSince = now
         }
         let limit = min(claimable, ExchangePolicy.claimLimit)
-        let visits = limit > 0 ? book.plan(limit: limit) : []
+        let visits = limit > 0 ? book.plan(limit: limit, lanes: &lanes, now: now) : []
         if !visits.isEmpty {
-            next.claim = Exchange.Claim(limit: limit, visits: visits, above: lastFence)
+            next.claim = Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now)
             reserved += limit
+        } else if limit > 0 {
+            // All that there is is parked.
+            isHungry = false
         }
         guard next.batch != nil || next.claim != nil else { return nil }
         let number = takeNumber()
@@ -128,13 +134,23 @@ struct Dispatcher: ~Copyable {
         exchanges[number]?.claim = nil
         if exchange.batch == nil { exchanges[number] = nil }
         reserved -= claim.limit
+        if worker == 0 { giveBack(claim, found: [:], now: claim.sentAt) }
         return worker > 0 ? Arrival(claim: claim) : nil
+    }
+
+    /// What a claim might have brought of lanes with limits, and did not.
+    private mutating func giveBack(_ claim: Exchange.Claim, found: [Int32: (count: Int, last: Int64)], now: UInt64) {
+        for visit in claim.visits where visit.lane != 0 {
+            lanes.unreserve(visit.lane, Int(visit.cap) - (found[visit.track]?.count ?? 0), now: now)
+        }
     }
 
     /// A row of a claim. Returns the slot to call it in; a rich job waits there to be prepared.
     mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
         arrival.note(job.lease)
         lastFence = max(lastFence, job.lease.fence)
+        var job = job
+        job.lane = arrival.lane(of: job.lease.track)
         guard let slot = slots.take(job) else { return nil }
         if job.call == nil { unprepared.append(Preparation.Entry(slot: slot, lease: job.lease)) }
         return slot
@@ -144,6 +160,10 @@ struct Dispatcher: ~Copyable {
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
         book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
+        if !lanes.isEmpty {
+            giveBack(claim, found: arrival.found, now: now)
+            lanes.claimTook(now - min(now, claim.sentAt))
+        }
         isHungry = claim.isOutdated || arrival.rows == claim.limit || book.hasHotTracks
         let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
         lookout.poll = now + pickup.interval
@@ -181,7 +201,10 @@ struct Dispatcher: ~Copyable {
             if finished.isEmpty { finishedSince = now }
             finished.insert(contentsOf: batch.attempts, at: 0)
         }
-        reserved -= exchange.claim?.limit ?? 0
+        if let claim = exchange.claim {
+            reserved -= claim.limit
+            giveBack(claim, found: [:], now: now)
+        }
         isHungry = true
     }
 
@@ -249,7 +272,7 @@ struct Dispatcher: ~Copyable {
 
     /// A call has ended: its slot is free, its attempt goes into the next finish.
     mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
-        guard let job = slots.release(slot) else { return }
+        guard let job = free(slot, now: now) else { return }
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
@@ -270,21 +293,21 @@ struct Dispatcher: ~Copyable {
 
     /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be
     /// sent twice and may have been sent ends as unknown.
-    mutating func callCutOff(slot: Int, sent: SentState, now: UInt64) {
-        guard let job = slots.release(slot) else { return }
+    mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {
+        guard let job = free(slot, now: now) else { return }
         let verdict =
             job.isAtMostOnce && sent == .maybe
             ? Verdict(
                 .unknown, .lostWorker,
-                "the worker was stopped before the answer came; it is not known whether the server acted on it")
-            : Verdict(.handedBack, .lostWorker, "the worker was stopped before the answer came; no attempt was used")
+                "the worker \(cause) before the answer came; it is not known whether the server acted on it")
+            : Verdict(.handedBack, .lostWorker, "the worker \(cause) before the answer came; no attempt was used")
         write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
     }
 
     /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.
-    mutating func jobCancelled(_ jobID: Int64, fence: Int64) -> Int? {
+    mutating func jobCancelled(_ jobID: Int64, fence: Int64, now: UInt64) -> Int? {
         guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
-        _ = slots.release(slot)
+        free(slot, now: now)
         return slot
     }
 
@@ -329,7 +352,8 @@ struct Dispatcher: ~Copyable {
         worker = number
         formerWorker = number
         let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
-        for slot in lost { _ = slots.release(slot) }
+        for slot in lost { free(slot, now: 0) }
+        lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
         pickup.connectionLost()
         isHungry = true
@@ -363,7 +387,7 @@ struct Dispatcher: ~Copyable {
         lookout.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
         isHungry = true
-        guard book.count == 0 else { return .none }
+        guard !book.hasPlaces else { return .none }
         // With no track to claim from there is no claim that could come back empty.
         let change = pickup.claimReturned(rows: 0, limit: 1)
         lookout.poll = now + pickup.interval
@@ -380,7 +404,7 @@ struct Dispatcher: ~Copyable {
     /// A survey's answer.
     mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
         lookout.surveyReturned(now: now)
-        book.surveyReturned(sightings)
+        book.surveyReturned(sightings, lanes: &lanes)
         if !sightings.isEmpty { isHungry = true }
     }
 

@@ -3,7 +3,7 @@
 /// What the duties session is asked to do; the raw value is part of a statement's tag.
 enum Duty: UInt64, CaseIterable {
     case beat = 1
-    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick
+    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
     case credentials, keepSealed, refreshAnswer, refreshEnd
 
     /// Whether its answer holds whatever number the worker has meanwhile.

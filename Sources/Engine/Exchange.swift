@@ -16,6 +16,8 @@ struct Exchange {
         var visits: [TrackBook.Visit]
         /// Its fence is to be above this one.
         var above: Int64
+        /// Monotonic nanoseconds.
+        var sentAt: UInt64 = 0
         /// Whether news of jobs arrived after it was sent: then an empty answer proves nothing.
         var isOutdated = false
     }
@@ -24,12 +26,20 @@ struct Exchange {
 /// The answer of a claim while its rows are read.
 struct Arrival {
     let claim: Exchange.Claim
+    private let hasLanes: Bool
     private(set) var rows = 0
     private(set) var found: [Int32: (count: Int, last: Int64)] = [:]
 
     /// Nothing read yet.
     init(claim: Exchange.Claim) {
         self.claim = claim
+        hasLanes = claim.visits.contains { $0.lane != 0 }
+    }
+
+    /// The lane of a track that the claim visited, if it has limits, else 0.
+    func lane(of track: Int32) -> Int32 {
+        guard hasLanes else { return 0 }
+        return claim.visits.first { $0.track == track }?.lane ?? 0
     }
 
     /// Counts a row.

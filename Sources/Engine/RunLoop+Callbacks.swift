@@ -111,6 +111,6 @@ extension RunLoop {
         if let use = job.credential, let refusal = logIn(&call, with: use) {
             return dispatcher.callRefused(slot: slot, refusal, now: now)
         }
-        agent.start(call, slot: slot)
+        start(call, slot: slot)
     }
 }

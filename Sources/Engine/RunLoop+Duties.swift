@@ -15,6 +15,7 @@ extension RunLoop {
             StoreCalls.beat(
                 worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
                 isListening: dispatcher.pickup.isListening, into: &parameters)
+            if !dutiesUnderWay.contains(.beat) { beatSent = now }
             send(.beat, StoreStatement.beat)
         }
         // News that come while an answer is on its way are seen to when it is there.
@@ -39,6 +40,7 @@ extension RunLoop {
         }
         tendCredentials(worker)
         survey()
+        draw(worker)
         if let epoch { leadersDuties(worker, epoch) }
     }
 
@@ -123,7 +125,7 @@ extension RunLoop {
     func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .beat:
-            if !result.bool(0, 0) && !isLeaving { enlist() }
+            if result.bool(0, 0) { aliveSince = beatSent } else if !isLeaving { enlist() }
         case .takeAborts:
             for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
             if abortsAnnounced { schedule.aborts = now }
@@ -154,6 +156,7 @@ extension RunLoop {
             if result.bool(0, 2) { jobsAnnounced() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
+        case .draw: drawn(result)
         case .setIdle:
             dispatcher.listeningBegan()
         case .reap:
@@ -172,7 +175,7 @@ extension RunLoop {
 
     /// A person or a rule has cancelled a running job: its result stands already, the call is pointless.
     private func abort(jobID: Int64, fence: Int64) {
-        guard let slot = dispatcher.jobCancelled(jobID, fence: fence) else { return }
+        guard let slot = dispatcher.jobCancelled(jobID, fence: fence, now: now) else { return }
         agent.cancel(slot: slot)
         configuration.log(.callAborted(job: jobID))
     }

@@ -47,7 +47,7 @@ extension RunLoop {
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
             guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }
-            if let call = job.call { agent.start(call, slot: slot) }
+            if let call = job.call { start(call, slot: slot) }
         }
         apply(dispatcher.claimRead(arrival, now: now))
     }
@@ -79,7 +79,7 @@ extension RunLoop {
             }
         }
         for (slot, job) in waiting.values {
-            dispatcher.dealtWith(slot: slot)
+            dispatcher.dealtWith(slot: slot, now: now)
             if job.sequel.contains(.outcome) { desk.endsWait() }
         }
     }

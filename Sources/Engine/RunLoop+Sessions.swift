@@ -82,6 +82,7 @@ extension RunLoop {
         StoreCalls.enlist(introduction, old: old, held: held, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)
+            enlistSent = now
         } catch {
             dispatcher.enlistingFailed()
         }
@@ -90,6 +91,7 @@ extension RunLoop {
     /// The number is there. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
+        aliveSince = enlistSent
         let calls = CallReader(
             installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
@@ -121,16 +123,22 @@ extension RunLoop {
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
             if duty.isAboutCredentials { return credentialDutyDone(duty, result) }
-            if Tag.worker(of: tag) == dispatcher.worker { dutyDone(duty, result) }
+            if Tag.worker(of: tag) == dispatcher.worker {
+                dutyDone(duty, result)
+            } else if duty == .draw {
+                dispatcher.lanes.drawFailed()
+            }
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
             if duty == .refreshAnswer || duty == .refreshEnd { credentials.statementFailed(now: now) }
+            if duty == .draw { dispatcher.lanes.drawFailed() }
             if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
             configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             dutiesUnderWay.removeAll()
+            dispatcher.lanes.drawFailed()
             dispatcher.pickup.connectionLost()
         case .notification: break
         case .retryAt: break

@@ -59,6 +59,13 @@ public final class RunLoop {
 
     var dutiesUnderWay: Set<Duty> = []
 
+    var databaseClock = DatabaseClock()
+    var drawSent: UInt64 = 0
+    /// When the last sign of life that the database has confirmed was sent, and the one under way.
+    var aliveSince: UInt64 = 0
+    var beatSent: UInt64 = 0
+    var enlistSent: UInt64 = 0
+
     var drainDeadline: UInt64?
     var isLeaving = false
     var leaveDeadline: UInt64?
@@ -155,6 +162,7 @@ public final class RunLoop {
         while let event = callbacks.next() { callbacksEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
+        startDue()
         doDuties()
         apply(dispatcher.poll(now: now))
         exchange()
@@ -181,6 +189,7 @@ public final class RunLoop {
             if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
             if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickMarks.due) }
         }
+        if let due = laneDeadline() { moment = min(moment, due) }
         let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)
         if let due = dispatcher.nextLook(canSurvey: canSurvey) { moment = min(moment, due) }
         if moment == .max { return nil }

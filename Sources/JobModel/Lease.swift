@@ -59,6 +59,10 @@ public struct ClaimedJob: Sendable {
     public var credential: CredentialUse?
     /// Whether hooks are to run before the call; known once the call is.
     public var hasHooks = false
+    /// Its lane's number if this worker keeps limits of the lane, else 0.
+    public var lane: Int32 = 0
+    /// Whether its call has begun; looked at in lanes with limits only.
+    public var isStarted = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
     /// The server of its service that is called; nil: the service has none. Known once the call is.

@@ -7,7 +7,8 @@
 /// are not known here and rows that were committed late, below the watermark.
 ///
 /// The cost of a plan is that of its visits, 64 at most, not that of the tracks known: those with work stand in a
-/// line for each priority, the others in one line behind.
+/// line for each priority, the others in one line behind. Tracks of a lane with limits are *parked* outside of the lines
+/// while nothing is drawn for the lane, so that a lane at its limit costs no visits.
 public struct TrackBook: Sendable {
     /// A claim names at most this many tracks: each costs one index descent.
     public static let visitLimit = 64
@@ -55,6 +56,9 @@ public struct TrackBook: Sendable {
         var isHot = true
         /// Its place in the line of its kind.
         var ticket: UInt64 = 0
+        /// Its lane's number if the lane has limits, else 0.
+        var lane: Int32
+        var isParked = false
         /// The last survey that saw work here, and the last that moved the watermark back.
         var sighted: UInt64
         var steppedBack: UInt64 = 0
@@ -69,6 +73,10 @@ public struct TrackBook: Sendable {
     /// Tracks with work; highest priority first.
     private var hot: [Level] = []
     private var cold = TrackLine()
+    /// Tracks in no line, by their lanes.
+    private var parked: [Int32: [Int32]] = [:]
+    /// How many tracks of a lane with limits hold work, parked or not.
+    private var hotInLane: [Int32: Int] = [:]
     private var surveys: UInt64 = 0
     private var tickets: UInt64 = 0
 
@@ -81,13 +89,28 @@ public struct TrackBook: Sendable {
     /// Whether some track is known to hold more work.
     public var hasHotTracks: Bool { hot.contains { $0.line.count > 0 } }
 
+    /// Whether a claim could visit some track: not all are parked.
+    public var hasPlaces: Bool { cold.count > 0 || hasHotTracks }
+
+    /// Whether tracks of a lane with limits are known to hold work.
+    public func isWanted(_ lane: Int32) -> Bool { hotInLane[lane] != nil }
+
     /// Takes in a survey: new tracks, tracks with work, and late rows, for which the watermark steps back.
     public mutating func surveyReturned(_ sightings: [Sighting]) {
+        var lanes = LaneBook()
+        surveyReturned(sightings, lanes: &lanes)
+    }
+
+    /// The same; lanes with limits are made known, others forgotten.
+    public mutating func surveyReturned(_ sightings: [Sighting], lanes: inout LaneBook) {
+        defer { if !lanes.isEmpty { lanes.forget { !isWanted($0) && parked[$0] == nil } } }
         surveys += 1
         for sighting in sightings {
+            if sighting.lane != 0 { lanes.know(sighting.lane) }
             guard var entry = entries[sighting.track] else {
                 // Below the first claimable row are leased and dead ones only.
-                var entry = Entry(priority: sighting.priority, mark: sighting.firstSeq - 1, sighted: surveys)
+                var entry = Entry(
+                    priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: surveys)
                 joinHot(sighting.track, &entry)
                 entries[sighting.track] = entry
                 continue
@@ -97,8 +120,9 @@ public struct TrackBook: Sendable {
                 entry.mark = sighting.firstSeq - 1
                 entry.steppedBack = surveys
             }
+            if entry.lane != sighting.lane { move(sighting.track, &entry, to: sighting.lane) }
             if !entry.isHot {
-                cold.left()
+                if !entry.isParked { cold.left() }
                 joinHot(sighting.track, &entry)
             }
             entries[sighting.track] = entry
@@ -106,8 +130,53 @@ public struct TrackBook: Sendable {
         if entries.count > TrackBook.memoryLimit {
             entries = entries.filter { $0.value.isHot }
             cold = TrackLine()
+            parked = parked.mapValues { tracks in tracks.filter { entries[$0] != nil } }.filter { !$0.value.isEmpty }
         }
         tidy()
+    }
+
+    /// The lane of a track has limits now, or has none any more.
+    private mutating func move(_ track: Int32, _ entry: inout Entry, to lane: Int32) {
+        if entry.isHot { countHot(entry.lane, -1) }
+        if entry.isParked {
+            parked[entry.lane]?.removeAll { $0 == track }
+            if parked[entry.lane]?.isEmpty == true { parked[entry.lane] = nil }
+            entry.isParked = false
+            entry.lane = lane
+            let isHot = entry.isHot
+            entry.isHot = false
+            if isHot { joinHot(track, &entry) } else { joinCold(track, &entry) }
+            return
+        }
+        entry.lane = lane
+        if entry.isHot { countHot(lane, 1) }
+    }
+
+    /// Puts the tracks of lanes that something is drawn for back into their lines. Returns whether some hold work.
+    public mutating func unpark(_ lanes: inout LaneBook, now: UInt64) -> Bool {
+        var isFound = false
+        for (lane, tracks) in parked where isWanted(lane) && lanes.room(lane, now: now) > 0 {
+            parked[lane] = nil
+            for track in tracks {
+                guard var entry = entries[track], entry.isParked else { continue }
+                entry.isParked = false
+                if entry.isHot {
+                    countHot(lane, -1)
+                    joinHot(track, &entry)
+                    isFound = true
+                } else {
+                    joinCold(track, &entry)
+                }
+                entries[track] = entry
+            }
+        }
+        return isFound
+    }
+
+    private mutating func countHot(_ lane: Int32, _ change: Int) {
+        guard lane != 0 else { return }
+        let count = hotInLane[lane, default: 0] + change
+        hotInLane[lane] = count > 0 ? count : nil
     }
 
     /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
@@ -115,6 +184,12 @@ public struct TrackBook: Sendable {
     /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
     /// the limit evenly.
     public mutating func plan(limit: Int) -> [Visit] {
+        var lanes = LaneBook()
+        return plan(limit: limit, lanes: &lanes, now: 0)
+    }
+
+    /// The same with lanes that have limits: a visit takes no more than is drawn for its lane, and reserves that.
+    public mutating func plan(limit: Int, lanes: inout LaneBook, now: UInt64) -> [Visit] {
         guard limit > 0, !entries.isEmpty else { return [] }
         var visits: [Visit] = []
         visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
@@ -126,13 +201,15 @@ public struct TrackBook: Sendable {
             shares.append((hot[index].priority, cap))
             var line = hot[index].line
             hot[index].line = TrackLine()
-            take(sharing, from: &line, into: &visits) { _ in cap }
+            take(sharing, from: &line, into: &visits, lanes: &lanes, now: now) { _ in cap }
             hot[index].line = line
         }
         let hotCount = visits.count
         var line = cold
         cold = TrackLine()
-        take(min(line.count, TrackBook.visitLimit - hotCount), from: &line, into: &visits) { priority in
+        take(
+            min(line.count, TrackBook.visitLimit - hotCount), from: &line, into: &visits, lanes: &lanes, now: now
+        ) { priority in
             shares.first { $0.priority == priority }?.cap ?? Int32(limit)
         }
         cold = line
@@ -142,18 +219,36 @@ public struct TrackBook: Sendable {
 
     /// Moves `count` tracks to the end of their line, and has them visited.
     private mutating func take(
-        _ count: Int, from line: inout TrackLine, into visits: inout [Visit], cap: (Int16) -> Int32
+        _ count: Int, from line: inout TrackLine, into visits: inout [Visit], lanes: inout LaneBook, now: UInt64,
+        cap: (Int16) -> Int32
     ) {
         var missing = count
-        while missing > 0, let place = line.next() {
+        // Who was visited stands at the end again, and is not visited twice.
+        var turns = line.count
+        while missing > 0, turns > 0, let place = line.next() {
             guard var entry = entries[place.track], entry.ticket == place.ticket else { continue }
-            missing -= 1
+            turns -= 1
             tickets += 1
             entry.ticket = tickets
+            var rows = cap(entry.priority)
+            if entry.lane != 0 {
+                lanes.know(entry.lane)
+                rows = min(rows, Int32(clamping: lanes.room(entry.lane, now: now)))
+                if rows <= 0 {
+                    line.left()
+                    entry.isParked = true
+                    entries[place.track] = entry
+                    parked[entry.lane, default: []].append(place.track)
+                    continue
+                }
+                lanes.reserve(entry.lane, Int(rows))
+            }
+            missing -= 1
             entries[place.track] = entry
             line.left()
             line.join(place.track, ticket: tickets)
-            visits.append(Visit(track: place.track, cap: cap(entry.priority), mark: entry.mark, surveys: surveys))
+            visits.append(
+                Visit(track: place.track, cap: rows, mark: entry.mark, lane: entry.lane, surveys: surveys))
         }
     }
 
@@ -161,6 +256,8 @@ public struct TrackBook: Sendable {
         tickets += 1
         entry.ticket = tickets
         entry.isHot = true
+        countHot(entry.lane, 1)
+        guard !entry.isParked else { return }
         let index = hot.firstIndex { $0.priority <= entry.priority } ?? hot.endIndex
         if index == hot.endIndex || hot[index].priority != entry.priority {
             hot.insert(Level(priority: entry.priority), at: index)
@@ -168,8 +265,18 @@ public struct TrackBook: Sendable {
         hot[index].line.join(track, ticket: tickets)
     }
 
-    private mutating func joinCold(_ track: Int32, _ entry: inout Entry) {
+    /// From the line of its priority, or from none.
+    private mutating func leaveHot(_ track: Int32, _ entry: inout Entry) {
+        countHot(entry.lane, -1)
+        guard !entry.isParked else {
+            entry.isHot = false
+            return
+        }
         if let index = hot.firstIndex(where: { $0.priority == entry.priority }) { hot[index].line.left() }
+        joinCold(track, &entry)
+    }
+
+    private mutating func joinCold(_ track: Int32, _ entry: inout Entry) {
         tickets += 1
         entry.ticket = tickets
         entry.isHot = false
@@ -204,10 +311,10 @@ public struct TrackBook: Sendable {
             if total < limit {
                 let hasMore = rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit)
                 if hasMore && !entry.isHot {
-                    cold.left()
+                    if !entry.isParked { cold.left() }
                     joinHot(visit.track, &entry)
                 } else if !hasMore && entry.isHot && entry.sighted <= visit.surveys {
-                    joinCold(visit.track, &entry)
+                    leaveHot(visit.track, &entry)
                 }
             }
             total += rows

@@ -44,6 +44,10 @@ public enum StoreStatement {
     /// Finds tracks with work.
     public static let survey = PGStatement(
         "survey", "select track, priority, first_seq, lane from postrider.survey($1)")
+    /// Draws permits and slots of lanes with limits.
+    public static let draw = PGStatement(
+        "draw",
+        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider.draw($1,$2,$3,$4,$5)")
     /// Heartbeat.
     public static let beat = PGStatement("beat", "select postrider.beat($1,$2,$3,$4)")
     /// Asks for notifications, or for none.

@@ -90,7 +90,7 @@ final class SimulatedWorker {
     func cancelled(_ job: Int64, fence: Int64) {
         world.timeline.at(world.timeline.now + world.random.number(0...500) * millisecond) { [self] in
             deliver { [self] in
-                if let slot = dispatcher.jobCancelled(job, fence: fence) { calls[slot] = nil }
+                if let slot = dispatcher.jobCancelled(job, fence: fence, now: world.timeline.now) { calls[slot] = nil }
             }
         }
     }
@@ -247,7 +247,7 @@ final class SimulatedWorker {
         guard let waiting = dispatcher.preparationReturned(number) else { return }
         for (id, (slot, job)) in waiting.sorted(by: { $0.key < $1.key }) {
             guard called.contains(id) else {
-                dispatcher.dealtWith(slot: slot)
+                dispatcher.dealtWith(slot: slot, now: world.timeline.now)
                 continue
             }
             var job = job

@@ -36,6 +36,7 @@ begin
     select coalesce(array_agg(m.seq), '{}') into v_held from mine m;
     perform postrider.requeue(p_old);
     update postrider.aborts a set worker = v_worker where a.worker = p_old;
+    update postrider.lane_permits m set worker = v_worker where m.worker = p_old;
     update postrider.leases l set owner = v_worker where l.owner = p_old;
   end if;
   return query select v_worker, s.installation, s.idempotency_header, v_held from postrider.settings s;

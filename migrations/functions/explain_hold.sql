@@ -15,6 +15,15 @@ begin
       case when v_lane.paused_until = 'infinity' then 'until somebody resumes it'
            else 'until ' || to_char(v_lane.paused_until, 'YYYY-MM-DD HH24:MI:SS TZ') end, v_lane.pause_reason, p_lane);
   end if;
+  if v_lane.max_in_flight is not null and (
+       select sum(m.permits) from postrider.lane_permits m where m.lane = v_lane.id) >= v_lane.max_in_flight then
+    return format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)', p_lane, v_lane.max_in_flight);
+  end if;
+  if v_lane.rate_limit is not null and exists (
+       select from postrider.lane_states s
+        where s.lane = v_lane.id and s.next_slot + v_lane.rate_period / v_lane.rate_limit > clock_timestamp()) then
+    return format('its lane %s is at its limit of %s call(s) in %s (lanes.rate_limit)', p_lane, v_lane.rate_limit, v_lane.rate_period);
+  end if;
   return null;
 end
 $$;

@@ -37,6 +37,8 @@ begin
   -- Who cancelled a call while its worker was being declared lost told nobody.
   delete from postrider.aborts a
    where not exists (select from postrider.workers w where w.id = a.worker and w.ended_at is null);
+  delete from postrider.lane_permits m
+   where not exists (select from postrider.workers w where w.id = m.worker and w.ended_at is null);
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   perform postrider.tend_cache();

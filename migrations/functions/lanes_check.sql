@@ -32,12 +32,6 @@ begin
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'lanes', column = v_column,
       message = format('lanes.%s: %s', v_column, v_reason), hint = v_hint;
   end if;
-  if num_nonnulls(new.max_in_flight, new.rate_limit) > 0 then
-    v_column := case when new.max_in_flight is not null then 'max_in_flight' else 'rate_limit' end;
-    raise exception using errcode = 'PR002', schema = 'postrider', table = 'lanes', column = v_column,
-      message = format('lanes.%s: this value is not supported yet', v_column),
-      hint = 'Leave it out; a later version of Postrider brings it.';
-  end if;
   return new;
 end
 $$;

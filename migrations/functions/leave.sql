@@ -14,6 +14,7 @@ begin
   v_moved := postrider.requeue(p_worker);
   -- After its rows: who was just cancelling one of them has written what to abort by then.
   delete from postrider.aborts a where a.worker = p_worker;
+  delete from postrider.lane_permits m where m.worker = p_worker;
   return v_moved;
 end
 $$;

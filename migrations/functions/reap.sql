@@ -72,6 +72,7 @@ begin
     from gone g;
   -- After its rows: who was just cancelling one of them has written what to abort by then.
   delete from postrider.aborts a where a.worker = any (v_lost);
+  delete from postrider.lane_permits m where m.worker = any (v_lost);
   if v_parents is not null then
     perform postrider.members_ended(v_parents, v_members, v_states);
   end if;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a worker has drawn of one lane, and what of it is in use. Times are monotonic nanoseconds.
+struct LaneAllowance: Sendable {
+    /// Whether a draw has told what limits there are; before that nothing is allowed.
+    private var isKnown = false
+    /// Calls that may be under way; nil: no limit.
+    private var permits: Int?
+    private var share = 0
+    /// Whether calls begin at slots only.
+    private var isRated = false
+    private var slots: [UInt64] = []
+    private var tolerance: UInt64 = 0
+    /// Calls under way, and rows that claims under way may bring.
+    private(set) var used = 0
+    /// Of those, what has not begun.
+    private var waiting = 0
+    private var drawnAt: UInt64 = 0
+    /// No draw for permits, and none for slots before: the last one has told that there are none.
+    private var fullUntil: UInt64 = 0
+    private var emptyUntil: UInt64 = 0
+    private var lastUse: UInt64 = 0
+
+    /// Whether nothing is in use and nothing held.
+    var isIdle: Bool { used == 0 && (permits ?? 0) == 0 && slots.isEmpty }
+
+    /// Rows that may be claimed now.
+    mutating func room(now: UInt64, lead: UInt64) -> Int {
+        guard isKnown else { return 0 }
+        let calls = permits.map { min($0, share) - used } ?? Int(Int32.max)
+        guard isRated, calls > 0 else { return max(0, calls) }
+        dropLapsed(now)
+        let near = slots.prefix { $0 <= now + lead }.count
+        return max(0, min(calls, near - waiting))
+    }
+
+    mutating func reserve(_ count: Int) {
+        used += count
+        waiting += count
+    }
+
+    mutating func unreserve(_ count: Int, now: UInt64) {
+        used -= count
+        waiting -= count
+        if used > 0 { lastUse = now }
+    }
+
+    /// Whether a waiting job may begin; its slot is taken.
+    mutating func start(now: UInt64) -> Bool {
+        if isRated {
+            dropLapsed(now)
+            guard let first = slots.first, first <= now else { return false }
+            slots.removeFirst()
+        } else if !isKnown {
+            return false
+        }
+        waiting -= 1
+        lastUse = now
+        return true
+    }
+
+    mutating func release(isStarted: Bool, now: UInt64) {
+        used -= 1
+        if !isStarted { waiting -= 1 }
+        lastUse = now
+    }
+
+    /// When the next slot comes; nil if none is left.
+    mutating func nextSlot(now: UInt64) -> UInt64? {
+        guard isRated else { return isKnown ? now : nil }
+        dropLapsed(now)
+        return slots.first
+    }
+
+    /// When a slot comes near enough for a claim.
+    mutating func claimDue(lead: UInt64, now: UInt64) -> UInt64? {
+        guard isKnown, isRated, permits.map({ min($0, share) > used }) ?? true else { return nil }
+        dropLapsed(now)
+        guard waiting < slots.count else { return nil }
+        return max(slots[waiting], lead) - lead
+    }
+
+    /// When to draw; nil: nothing to draw for.
+    mutating func drawDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
+        let earliest = drawnAt == 0 ? 0 : drawnAt + LaneBook.leastInterval
+        guard isKnown else { return isWanted || used > 0 ? earliest : nil }
+        dropLapsed(now)
+        let retry = max(earliest, emptyUntil)
+        // A claimed job without a slot waits in the worker.
+        if isRated && waiting > slots.count { return retry }
+        if let permits, permits > max(share, used) { return earliest }
+        guard isWanted else {
+            if let permits, permits > used { return max(earliest, lastUse + LaneBook.keepInterval) }
+            return nil
+        }
+        let renew = drawnAt + LaneBook.renewInterval
+        guard free > 0 else { return renew }
+        let calls = permits.map { min($0, share) - used }
+        if let calls, calls <= 0 { return used == 0 || share > used ? min(renew, max(earliest, fullUntil)) : renew }
+        guard isRated else { return renew }
+        let isEnough = slots.count - waiting >= min(free, calls ?? free) && !slots.isEmpty
+        if isEnough { return renew }
+        // Half of the horizon is still covered: then it can wait until it is not.
+        guard let last = slots.last, slots.count > waiting else { return min(renew, retry) }
+        return min(renew, max(retry, max(last, LaneBook.horizon / 2) - LaneBook.horizon / 2))
+    }
+
+    /// What to ask for; counts as asked.
+    mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneWish {
+        drawnAt = now
+        let more = isWanted ? free : 0
+        var wanted = 0
+        if isKnown && isRated {
+            let calls = permits.map { max(0, min($0, share) - used) } ?? free
+            wanted = max(0, waiting + min(more, calls) - slots.count)
+        }
+        return LaneWish(
+            lane: lane, used: Int32(clamping: used), hold: Int32(clamping: used + more), slots: Int32(clamping: wanted))
+    }
+
+    /// What was granted.
+    mutating func take(_ grant: LaneGrant, now: UInt64) {
+        let wasKnown = isKnown && (permits == nil) == (grant.permits == nil) && isRated == (grant.slots != nil)
+        isKnown = true
+        permits = grant.permits.map { Int($0) }
+        share = Int(grant.share)
+        isRated = grant.slots != nil
+        tolerance = grant.tolerance
+        if !isRated { slots = [] }
+        for place in 0..<UInt64(max(0, grant.slots ?? 0)) { slots.append(grant.first + place * grant.spacing) }
+        emptyUntil = 0
+        fullUntil = 0
+        // Of a lane that was not known no slots were asked for.
+        guard wasKnown else { return }
+        if let permits, min(permits, share) <= used { fullUntil = now + LaneBook.retryInterval }
+        if grant.slots == 0 {
+            // Others have drawn all; not back for the very next slot, or all workers would draw for each.
+            let half = LaneBook.horizon / 2
+            emptyUntil = min(max(grant.first, half) - half, now + LaneBook.renewInterval)
+        }
+    }
+
+    mutating func drawAnew() {
+        isKnown = false
+        permits = nil
+        share = 0
+        slots = []
+        drawnAt = 0
+        emptyUntil = 0
+        fullUntil = 0
+    }
+
+    private mutating func dropLapsed(_ now: UInt64) {
+        while let first = slots.first, first + tolerance < now { slots.removeFirst() }
+    }
+}

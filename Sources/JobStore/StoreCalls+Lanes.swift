@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JobModel
+public import PGClient
+
+extension StoreCalls {
+    /// `draw`: what a worker wants of lanes with limits.
+    public static func draw(worker: Int32, _ wishes: [LaneWish], into parameters: inout PGParameters) {
+        var lanes = PGArrayBuilder<Int32>()
+        var used = PGArrayBuilder<Int32>()
+        var hold = PGArrayBuilder<Int32>()
+        var slots = PGArrayBuilder<Int32>()
+        for wish in wishes {
+            lanes.append(wish.lane)
+            used.append(wish.used)
+            hold.append(wish.hold)
+            slots.append(wish.slots)
+        }
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(array: lanes)
+        parameters.append(array: used)
+        parameters.append(array: hold)
+        parameters.append(array: slots)
+    }
+
+    /// What the database's clock said while it answered, in microseconds since 1970; the answer has a row at least.
+    public static func drawnAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, 7) }
+
+    /// The rows of a draw, their times by the worker's clock.
+    public static func grants(_ result: borrowing PGResult, clock: DatabaseClock) -> [LaneGrant] {
+        var grants: [LaneGrant] = []
+        grants.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            let slots: Int32? = result.isNull(row, 3) ? nil : result.int32(row, 3)
+            let first = slots == nil ? 0 : clock.local(microseconds: result.int64(row, 4)) ?? 0
+            grants.append(
+                LaneGrant(
+                    lane: result.int32(row, 0), permits: result.isNull(row, 1) ? nil : result.int32(row, 1),
+                    share: result.int32(row, 2), slots: slots, first: first,
+                    spacing: UInt64(clamping: slots == nil ? 0 : result.int64(row, 5)) &* 1000,
+                    tolerance: UInt64(clamping: slots == nil ? 0 : result.int64(row, 6)) &* 1000))
+        }
+        return grants
+    }
+}

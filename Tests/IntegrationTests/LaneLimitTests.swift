@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Limits of lanes, as the server counts them.
+struct LaneLimitTests {
+    /// The most requests that were under way at one moment.
+    static func mostAtOnce(_ requests: [TargetRequest]) -> Int {
+        let edges = requests.flatMap { [($0.arrivedAt, 1), ($0.endedAt ?? .max, -1)] }
+        var count = 0
+        var most = 0
+        for edge in edges.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+            count += edge.1
+            most = max(most, count)
+        }
+        return most
+    }
+
+    /// The most arrivals within any second.
+    static func mostInASecond(_ requests: [TargetRequest]) -> Int {
+        let arrivals = requests.map(\.arrivedAt).sorted()
+        var most = 0
+        var first = 0
+        for place in arrivals.indices {
+            while arrivals[place] - arrivals[first] >= 1_000_000_000 { first += 1 }
+            most = max(most, place - first + 1)
+        }
+        return most
+    }
+
+    @Test func `four workers keep 10 calls at once and 50 a second, and use them`() throws {
+        let seconds = Soak.count(60, reduced: 4)
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight, rate_limit) values ('l', 10, 50)")
+        let workers = try (1...4).map { _ in try RunningWorker(queue.database, concurrency: 64) }
+        for worker in workers { try worker.wait(for: "enlisted") }
+        try queue.insert(50 * seconds, "url, lane", "'\(target.url)/wait/60/' || i, 'l'")
+        try queue.waitUntilDone(Double(seconds) * 5 + 20)
+        let requests = target.requests
+        #expect(try queue.states() == "succeeded \(50 * seconds)")
+        #expect(requests.count == 50 * seconds)
+        #expect(Self.mostAtOnce(requests) <= 10)
+        // What is sent evenly may arrive in a heap where the machine is busy with other tests.
+        let most = Self.mostInASecond(requests)
+        #expect(most <= (Soak.isOn ? 51 : 60))
+        let first = try #require(requests.first).arrivedAt
+        let took = Double(try #require(requests.last).arrivedAt - first) / 1_000_000_000
+
+        if Soak.isOn { #expect(took <= Double(seconds) / 0.95, "\(took) s, \(most) in a second") }
+        _ = workers
+    }
+
+    @Test func `the permits of a killed worker are used by others, and the limit holds all the while`() throws {
+        // The first three calls never end.
+        let target = try TargetServer { request in
+            request.path.hasPrefix("/first") && request.turn == 1 ? [.hang] : [.pause(milliseconds: 20)] + TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 3)")
+        let first = try RunningWorker(queue.database, concurrency: 16)
+        try queue.insert(3, "url, lane", "'\(target.url)/first/' || i, 'l'")
+        try TestClock.wait(20, for: "three calls") { target.underWay == 3 }
+        let second = try RunningWorker(queue.database, concurrency: 16)
+        try second.wait(for: "enlisted")
+        try queue.insert(60, "url, lane", "'\(target.url)/then/' || i, 'l'")
+        TestClock.sleep(milliseconds: 500)
+        #expect(target.requests.count == 3)
+        let explained = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
+        #expect(explained.contains("at its limit of 3 call(s) under way at once"), "\(explained)")
+        let killed = TestClock.now
+        first.end(SIGKILL)
+        try queue.waitUntilDone(60)
+        #expect(try queue.states() == "succeeded 63")
+        #expect(Self.mostAtOnce(target.requests) == 3)
+        let next = try #require(target.requests.dropFirst(3).first).arrivedAt
+        #expect(next - killed < 5 * 15_000_000_000)
+        if Soak.isOn { #expect(next - killed < 15_000_000_000) }
+    }
+
+    @Test func `a lane at its limit does not hold up others, whatever its backlog and its priority`() throws {
+        let target = try TargetServer { request in
+            request.path.hasPrefix("/stuck") ? [.hang] : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('stuck', 2)")
+        try queue.insert(Soak.count(1_000_000, reduced: 20_000), "url, lane, priority", "'\(target.url)/stuck/' || i, 'stuck', 4")
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        try TestClock.wait(60, for: "two calls") { target.underWay == 2 }
+        try queue.insert(2_000, "url", "'\(target.url)/free/' || i")
+        try queue.wait(60, until: "select count(*) = 2000 from postrider.results")
+        #expect(target.requests.count { $0.path.hasPrefix("/stuck") } == 2)
+        _ = worker
+    }
+
+    @Test func `limits may come, change and go while the lane is in use`() throws {
+        let target = try TargetServer { _ in [.pause(milliseconds: 50)] + TargetStep.answer(200) }
+        let queue = try TestQueue()
+        let workers = try [RunningWorker(queue.database, concurrency: 16), RunningWorker(queue.database, concurrency: 16)]
+        try queue.insert(100_000, "url, lane", "'\(target.url)/' || i, 'l'")
+        func settles(at limit: Int) throws {
+            // Each change holds within a second or two; slower only where the machine is.
+            try TestClock.wait(20, for: "\(limit) calls at once") {
+                var most = 0
+                for _ in 1...40 {
+                    most = max(most, target.underWay)
+                    TestClock.sleep(milliseconds: 10)
+                }
+                return most == limit
+            }
+        }
+        try settles(at: 32)
+        for limit in [3, 9, 5] {
+            try queue.connection.execute(
+                """
+                insert into postrider.lanes (name, max_in_flight) values ('l', \(limit))
+                on conflict (name) do update set max_in_flight = excluded.max_in_flight
+                """)
+            try settles(at: limit)
+        }
+        try queue.connection.execute("delete from postrider.lanes")
+        try settles(at: 32)
+        _ = workers
+    }
+
+    @Test func `workers of different queues share the permits of a lane`() throws {
+        let target = try TargetServer { _ in [.pause(milliseconds: 30)] + TargetStep.answer(200) }
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 4)")
+        let one = try RunningWorker(queue.database, concurrency: 16, ["--queue", "one"])
+        try queue.insert(20_000, "url, lane, queue", "'\(target.url)/one/' || i, 'l', 'one'")
+        try TestClock.wait(20, for: "four calls") { target.underWay == 4 }
+        let two = try RunningWorker(queue.database, concurrency: 16, ["--queue", "two"])
+        try queue.insert(40, "url, lane, queue", "'\(target.url)/two/' || i, 'l', 'two'")
+        try TestClock.wait(30, for: "the other queue's calls") { target.requests.count { $0.path.hasPrefix("/two") } == 40 }
+        #expect(Self.mostAtOnce(target.requests) <= 4)
+        _ = (one, two)
+    }
+
+    @Test func `an idle lane with a rate starts its next job at once`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '1 s')")
+        let worker = try RunningWorker(queue.database)
+        try queue.insert(4, "url, lane", "'\(target.url)/ok/' || i, 'l'")
+        try queue.waitUntilDone()
+        let arrivals = target.requests.map(\.arrivedAt)
+        for (earlier, later) in zip(arrivals, arrivals.dropFirst()) { #expect(later - earlier > 900_000_000) }
+        #expect(try queue.rows("select ready::text, rate_limit::text, rate_period::text, max_in_flight::text from postrider.lane_status where lane = 'l'") == [["0", "1", "00:00:01", nil]])
+        _ = worker
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Lanes in numbers: what they cost, and that order holds inside each.
+struct ManyLanesTests {
+    @Test func `a thousand lanes are drained in order, each of them`() throws {
+        let jobs = Soak.count(100, reduced: 10)
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        // Some with a limit that never bites.
+        try queue.connection.execute(
+            "insert into postrider.lanes (name, max_in_flight) select 'lane ' || i, 50 from generate_series(1, 20) i")
+        try queue.insert(1000 * jobs, "url, lane", "'\(target.url)/ok/' || i, 'lane ' || (i % 1000 + 1)")
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        try queue.waitUntilDone(Double(Soak.count(300, reduced: 90)))
+        #expect(try queue.states() == "succeeded \(1000 * jobs)")
+        let disorder = try queue.number(
+            """
+            select count(*) from (
+              select r.fence < lag(r.fence) over (partition by j.lane order by j.id) as is_late
+                from postrider.jobs j join postrider.results r on r.job_id = j.id) o
+             where is_late
+            """)
+        #expect(disorder == 0)
+        _ = worker
+    }
+
+    @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
+        let queue = try TestQueue()
+        let worker = try queue.number("select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
+        let epoch = try queue.number("select postrider.lead(\(worker))")
+        try queue.connection.execute(
+            """
+            alter table postrider.ready set (autovacuum_enabled = off);
+            insert into postrider.lanes (name, max_in_flight, rate_limit) values ('full', 10, 50);
+            insert into postrider.lanes (name, paused_until) values ('paused', 'infinity')
+            """)
+        func fill(_ count: Int, _ lane: String) throws {
+            while true {
+                let there = try Int(queue.number("select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane = '\(lane)'"))
+                guard there < count else { return }
+                try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
+                _ = try queue.number("select postrider.lead(\(worker))")
+                while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+            }
+        }
+        func buffers(_ sql: String) throws -> Int {
+            let plan = try queue.text("explain (analyze, buffers, format json) \(sql)") ?? ""
+            return ["Hit", "Read"].reduce(0) { total, kind in
+                guard let place = plan.firstRange(of: "\"Shared \(kind) Blocks\": ") else { return total }
+                return total + (Int(plan[place.upperBound...].prefix { $0.isNumber }) ?? 0)
+            }
+        }
+        func cost() throws -> [Int] {
+            try queue.connection.execute("vacuum analyze")
+            let tracks = try queue.text("select array_agg(id order by lane)::text from postrider.tracks") ?? ""
+            let lane = try queue.number("select id from postrider.lanes where name = 'full'")
+            // One that is not told to keep the limit gets nothing of that lane, and nobody anything of the paused one.
+            let claim = """
+                select * from postrider.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}', '{0,0,0}', true, '{0,0,0}')
+                """
+            let draw = "select * from postrider.draw(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"
+            for sql in [claim, draw] { _ = try queue.rows("select count(*)::text from (\(sql)) x") }
+            let costs = try [claim, "select * from postrider.survey(null)", draw].map { sql in
+                try queue.connection.execute("begin")
+                defer { try? queue.connection.execute("rollback") }
+                return try buffers(sql)
+            }
+            #expect(
+                try queue.number(
+                    "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane <> 'free' and r.worker > 0")
+                    == 0)
+            return costs
+        }
+        for lane in ["full", "paused", "free"] { try fill(1_000, lane) }
+        let short = try cost()
+        for lane in ["full", "paused"] { try fill(Soak.count(1_000_000, reduced: 60_000), lane) }
+        let long = try cost()
+        for (before, after) in zip(short, long) {
+            // A level more of the index may cost a page for each look.
+            #expect(Double(after) <= 1.2 * Double(before) + 4, "claim, survey, draw: \(short), with a backlog \(long)")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+/// What a worker may start in lanes with limits. Times in milliseconds.
+struct LaneBookTests {
+    private static func ms(_ time: UInt64) -> UInt64 { time * 1_000_000 }
+
+    private func book(_ lanes: Int32...) -> LaneBook {
+        var book = LaneBook()
+        for lane in lanes { book.know(lane) }
+        return book
+    }
+
+    private func grant(_ lane: Int32, permits: Int32? = nil, share: Int32 = 0, slots: Int32? = nil, first: UInt64 = 0) -> LaneGrant {
+        LaneGrant(
+            lane: lane, permits: permits, share: share, slots: slots, first: Self.ms(first), spacing: Self.ms(20),
+            tolerance: Self.ms(20))
+    }
+
+    @Test func `nothing is allowed before a draw, and a draw is due at once`() {
+        var book = book(1)
+        #expect(book.room(1, now: Self.ms(1000)) == 0)
+        let wishes = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        #expect(wishes == [LaneWish(lane: 1, used: 0, hold: 8, slots: 0)])
+        #expect(book.draw(free: 8, now: Self.ms(1000)) { _ in true } == [], "one is under way")
+        book.drawFailed()
+        #expect(book.draw(free: 8, now: Self.ms(1100)) { _ in true }.count == 1)
+    }
+
+    @Test func `permits bound the calls under way, claims under way among them`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, permits: 3, share: 10)], now: Self.ms(1001))
+        #expect(book.room(1, now: Self.ms(1001)) == 3)
+        book.reserve(1, 3)
+        #expect(book.room(1, now: Self.ms(1001)) == 0)
+        book.unreserve(1, 1, now: Self.ms(1002))
+        #expect(book.room(1, now: Self.ms(1002)) == 1)
+        #expect(book.admit(1, slot: 0, now: Self.ms(1002)) == true)
+        book.released(1, slot: 0, isStarted: true, now: Self.ms(1003))
+        #expect(book.room(1, now: Self.ms(1003)) == 2)
+    }
+
+    @Test func `who holds more than its share begins nothing until it is below`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
+        book.reserve(1, 6)
+        for slot in 0..<6 { #expect(book.admit(1, slot: slot, now: Self.ms(1001)) == true) }
+        _ = book.draw(free: 2, now: Self.ms(2500)) { _ in true }
+        book.drawn([grant(1, permits: 6, share: 4)], now: Self.ms(2501))
+        book.released(1, slot: 0, isStarted: true, now: Self.ms(2502))
+        #expect(book.room(1, now: Self.ms(2502)) == 0)
+        // One permit is not needed, and goes back at once.
+        #expect(book.draw(free: 3, now: Self.ms(2507)) { _ in true }.first?.used == 5)
+    }
+
+    @Test func `a job is claimed a little before its slot, begins at it, and a slot that has passed is lost`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, slots: 0)], now: Self.ms(1001))
+        #expect(book.draw(free: 2, now: Self.ms(1010)) { _ in true }.first?.slots == 2)
+        book.drawn([grant(1, slots: 2, first: 1100)], now: Self.ms(1011))
+        #expect(book.room(1, now: Self.ms(1050)) == 0)
+        #expect(book.room(1, now: Self.ms(1095)) == 1)
+        book.reserve(1, 1)
+        #expect(book.room(1, now: Self.ms(1095)) == 0)
+        #expect(book.admit(1, slot: 5, now: Self.ms(1097)) == false)
+        #expect(book.nextStart(now: Self.ms(1099)) == nil)
+        #expect(book.deadline(free: 0, draws: false, claims: false, now: Self.ms(1099)) { _ in false } == Self.ms(1100))
+        #expect(book.nextStart(now: Self.ms(1101)) == 5)
+        #expect(book.nextStart(now: Self.ms(1101)) == nil)
+        // The second one, for 1120, may be taken until 1140.
+        #expect(book.room(1, now: Self.ms(1139)) == 1)
+        #expect(book.room(1, now: Self.ms(1141)) == 0)
+    }
+
+    @Test func `jobs begin in their order, and one that is cancelled gives its turn to the next`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, slots: 3, first: 1100)], now: Self.ms(1001))
+        book.reserve(1, 3)
+        for slot in [7, 3, 5] { #expect(book.admit(1, slot: slot, now: Self.ms(1002)) == false) }
+        book.released(1, slot: 7, isStarted: false, now: Self.ms(1003))
+        #expect(book.nextStart(now: Self.ms(1100)) == 3)
+        #expect(book.nextStart(now: Self.ms(1125)) == 5)
+        #expect(book.nextStart(now: Self.ms(1145)) == nil)
+    }
+
+    @Test func `permits that nobody needs go back, and what the database has not confirmed counts for nothing`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, permits: 3, share: 3)], now: Self.ms(1001))
+        book.reserve(1, 1)
+        #expect(book.admit(1, slot: 0, now: Self.ms(1002)) == true)
+        book.released(1, slot: 0, isStarted: true, now: Self.ms(1010))
+        #expect(book.draw(free: 8, now: Self.ms(1100)) { _ in false } == [])
+        #expect(book.draw(free: 8, now: Self.ms(1400)) { _ in false } == [LaneWish(lane: 1, used: 0, hold: 0, slots: 0)])
+        book.drawAnew()
+        #expect(book.room(1, now: Self.ms(1400)) == 0)
+    }
+
+    @Test func `a lane that has no limits any more lets all through`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1)], now: Self.ms(1001))
+        #expect(book.room(1, now: Self.ms(1001)) > 1_000_000)
+        #expect(book.admit(1, slot: 0, now: Self.ms(1001)) == true)
+        #expect(book.admit(9, slot: 1, now: Self.ms(1001)) == true, "one that was never known, too")
+    }
+
+    @Test func `tracks of a lane with nothing drawn are parked and cost no visits`() {
+        var tracks = TrackBook()
+        var lanes = LaneBook()
+        tracks.surveyReturned(
+            [.init(track: 1, priority: 4, firstSeq: 1, lane: 7), .init(track: 2, priority: 0, firstSeq: 1, lane: 7),
+             .init(track: 3, priority: 0, firstSeq: 1)], lanes: &lanes)
+        #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1000)).map(\.track) == [3])
+        #expect(tracks.isWanted(7))
+        #expect(tracks.unpark(&lanes, now: Self.ms(1000)) == false)
+        _ = lanes.draw(free: 8, now: Self.ms(1000)) { tracks.isWanted($0) }
+        lanes.drawn([grant(7, permits: 3, share: 3)], now: Self.ms(1001))
+        #expect(tracks.unpark(&lanes, now: Self.ms(1001)) == true)
+        // Together they take no more than is drawn, the higher priority first.
+        let visits = tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1001))
+        #expect(visits.map(\.track) == [1, 3])
+        #expect(visits.map(\.cap) == [3, 4])
+        #expect(visits.map(\.lane) == [7, 0])
+        for visit in visits where visit.lane != 0 { lanes.unreserve(7, 3, now: Self.ms(1002)) }
+        tracks.claimReturned(visits, limit: 8, found: [:])
+        // The first is exhausted; the second still holds work and gets its turn.
+        #expect(tracks.isWanted(7))
+        #expect(tracks.unpark(&lanes, now: Self.ms(1002)) == true)
+        #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1002)).contains { $0.track == 2 && $0.cap == 3 })
+    }
+
+    @Test func `a lane's limits may come and go between surveys`() {
+        var tracks = TrackBook()
+        var lanes = LaneBook()
+        func see(_ lane: Int32) { tracks.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1, lane: lane)], lanes: &lanes) }
+        see(0)
+        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).map(\.cap) == [8])
+        see(7)
+        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).isEmpty)
+        #expect(!tracks.hasPlaces)
+        see(0)
+        #expect(tracks.hasPlaces)
+        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).map(\.lane) == [0])
+        #expect(!tracks.isWanted(7))
+        see(0)
+        #expect(lanes.isEmpty)
+    }
+
+    @Test func `the database's clock is known as well as its quickest answer, and anew when it was set`() {
+        var clock = DatabaseClock()
+        #expect(clock.local(microseconds: 5) == nil)
+        // Read at 1,005 ms here: 1,000,000 s there.
+        clock.note(sent: Self.ms(1000), received: Self.ms(1010), microseconds: 1_000_000_000_000)
+        #expect(clock.local(microseconds: 1_000_000_000_000) == Self.ms(1005))
+        clock.note(sent: Self.ms(2000), received: Self.ms(2002), microseconds: 1_000_000_996_000)
+        #expect(clock.local(microseconds: 1_000_000_996_000) == Self.ms(2001))
+        // A slow answer says less.
+        clock.note(sent: Self.ms(3000), received: Self.ms(3100), microseconds: 1_000_002_040_000)
+        #expect(clock.local(microseconds: 1_000_000_996_000) == Self.ms(2001))
+        // An hour later by the clock on the wall, a second here.
+        clock.note(sent: Self.ms(4000), received: Self.ms(4100), microseconds: 1_003_600_000_000)
+        #expect(clock.local(microseconds: 1_003_600_000_000) == Self.ms(4050))
+        #expect(clock.local(microseconds: 0) == 0)
+    }
+}
