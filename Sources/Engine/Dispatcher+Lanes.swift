@@ -13,6 +13,13 @@ extension Dispatcher {
         return job
     }
 
+    /// What a claim might have brought of lanes with limits, and did not.
+    mutating func giveBack(_ claim: Exchange.Claim, found: [Int32: (count: Int, last: Int64)], now: UInt64) {
+        for visit in claim.visits where visit.lane != 0 {
+            lanes.unreserve(visit.lane, Int(visit.cap) - (found[visit.track]?.count ?? 0), now: now)
+        }
+    }
+
     /// A call is ready to begin. True: now; else `nextStart` gives its slot when its lane allows it.
     mutating func begins(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
         guard var job = slots.job(in: slot), job.lane != 0 else { return true }
@@ -47,7 +54,8 @@ extension Dispatcher {
         let book = book
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
-            free: free, draws: canDraw, claims: canClaim && exchanges.isEmpty && now >= restUntil && !isDraining, now: now
+            free: free, draws: canDraw, claims: canClaim && exchanges.isEmpty && now >= restUntil && !isDraining,
+            now: now
         ) { book.isWanted($0) }
     }
 

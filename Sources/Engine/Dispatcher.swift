@@ -138,13 +138,6 @@ struct Dispatcher: ~Copyable {
         return worker > 0 ? Arrival(claim: claim) : nil
     }
 
-    /// What a claim might have brought of lanes with limits, and did not.
-    private mutating func giveBack(_ claim: Exchange.Claim, found: [Int32: (count: Int, last: Int64)], now: UInt64) {
-        for visit in claim.visits where visit.lane != 0 {
-            lanes.unreserve(visit.lane, Int(visit.cap) - (found[visit.track]?.count ?? 0), now: now)
-        }
-    }
-
     /// A row of a claim. Returns the slot to call it in; a rich job waits there to be prepared.
     mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
         arrival.note(job.lease)
@@ -289,26 +282,6 @@ struct Dispatcher: ~Copyable {
         attempt.credential = job.credential?.name
         attempt.credentialVersion = job.credential?.version
         write(attempt, now: now)
-    }
-
-    /// A call was cut off at the end of a drain. Its job goes back without using an attempt; one that must not be
-    /// sent twice and may have been sent ends as unknown.
-    mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {
-        guard let job = free(slot, now: now) else { return }
-        let verdict =
-            job.isAtMostOnce && sent == .maybe
-            ? Verdict(
-                .unknown, .lostWorker,
-                "the worker \(cause) before the answer came; it is not known whether the server acted on it")
-            : Verdict(.handedBack, .lostWorker, "the worker \(cause) before the answer came; no attempt was used")
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
-    }
-
-    /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.
-    mutating func jobCancelled(_ jobID: Int64, fence: Int64, now: UInt64) -> Int? {
-        guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
-        free(slot, now: now)
-        return slot
     }
 
     mutating func write(_ attempt: FinishedAttempt, now: UInt64) {

@@ -97,8 +97,12 @@ public struct LaneBook: Sendable {
         guard !isDrawing else { return [] }
         var wishes: [LaneWish] = []
         for lane in lanes.keys.sorted() where wishes.count < LaneBook.drawLimit {
-            guard let due = lanes[lane]?.drawDue(isWanted: isWanted(lane), free: free, now: now), due <= now else { continue }
-            if let wish = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) { wishes.append(wish) }
+            guard let due = lanes[lane]?.drawDue(isWanted: isWanted(lane), free: free, now: now), due <= now else {
+                continue
+            }
+            if let wish = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) {
+                wishes.append(wish)
+            }
         }
         isDrawing = !wishes.isEmpty
         return wishes
@@ -144,7 +148,9 @@ public struct LaneBook: Sendable {
             if draws, !isDrawing, let due = lanes[lane]?.drawDue(isWanted: wanted, free: free, now: now) {
                 moment = min(moment, due)
             }
-            if claims, wanted, free > 0, let due = lanes[lane]?.claimDue(lead: lead, now: now) { moment = min(moment, due) }
+            if claims, wanted, free > 0, let due = lanes[lane]?.claimDue(lead: lead, now: now) {
+                moment = min(moment, due)
+            }
             if pending[lane] != nil, let due = lanes[lane]?.nextSlot(now: now) { moment = min(moment, due) }
         }
         return moment == .max ? nil : moment

@@ -35,7 +35,8 @@ struct LaneLimitTests {
         let seconds = Soak.count(60, reduced: 4)
         let target = try TargetServer()
         let queue = try TestQueue()
-        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight, rate_limit) values ('l', 10, 50)")
+        try queue.connection.execute(
+            "insert into postrider.lanes (name, max_in_flight, rate_limit) values ('l', 10, 50)")
         let workers = try (1...4).map { _ in try RunningWorker(queue.database, concurrency: 64) }
         for worker in workers { try worker.wait(for: "enlisted") }
         try queue.insert(50 * seconds, "url, lane", "'\(target.url)/wait/60/' || i, 'l'")
@@ -57,7 +58,8 @@ struct LaneLimitTests {
     @Test func `the permits of a killed worker are used by others, and the limit holds all the while`() throws {
         // The first three calls never end.
         let target = try TargetServer { request in
-            request.path.hasPrefix("/first") && request.turn == 1 ? [.hang] : [.pause(milliseconds: 20)] + TargetStep.answer(200)
+            request.path.hasPrefix("/first") && request.turn == 1
+                ? [.hang] : [.pause(milliseconds: 20)] + TargetStep.answer(200)
         }
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 3)")
@@ -87,19 +89,26 @@ struct LaneLimitTests {
         }
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('stuck', 2)")
-        try queue.insert(Soak.count(1_000_000, reduced: 20_000), "url, lane, priority", "'\(target.url)/stuck/' || i, 'stuck', 4")
+        try queue.insert(
+            Soak.count(1_000_000, reduced: 20_000), "url, lane, priority", "'\(target.url)/stuck/' || i, 'stuck', 4")
         let worker = try RunningWorker(queue.database, concurrency: 16)
         try TestClock.wait(60, for: "two calls") { target.underWay == 2 }
         try queue.insert(2_000, "url", "'\(target.url)/free/' || i")
         try queue.wait(60, until: "select count(*) = 2000 from postrider.results")
         #expect(target.requests.count { $0.path.hasPrefix("/stuck") } == 2)
-        _ = worker
+        // And with nothing else to do it rests: a loop that spins would take all of this time.
+        let used = worker.cpuSeconds
+        let start = TestClock.now
+        TestClock.sleep(milliseconds: 1500)
+        #expect(worker.cpuSeconds - used < 0.5 * TestClock.seconds(since: start))
     }
 
     @Test func `limits may come, change and go while the lane is in use`() throws {
         let target = try TargetServer { _ in [.pause(milliseconds: 50)] + TargetStep.answer(200) }
         let queue = try TestQueue()
-        let workers = try [RunningWorker(queue.database, concurrency: 16), RunningWorker(queue.database, concurrency: 16)]
+        let workers = try [
+            RunningWorker(queue.database, concurrency: 16), RunningWorker(queue.database, concurrency: 16),
+        ]
         try queue.insert(100_000, "url, lane", "'\(target.url)/' || i, 'l'")
         func settles(at limit: Int) throws {
             // Each change holds within a second or two; slower only where the machine is.
@@ -135,7 +144,9 @@ struct LaneLimitTests {
         try TestClock.wait(20, for: "four calls") { target.underWay == 4 }
         let two = try RunningWorker(queue.database, concurrency: 16, ["--queue", "two"])
         try queue.insert(40, "url, lane, queue", "'\(target.url)/two/' || i, 'l', 'two'")
-        try TestClock.wait(30, for: "the other queue's calls") { target.requests.count { $0.path.hasPrefix("/two") } == 40 }
+        try TestClock.wait(30, for: "the other queue's calls") {
+            target.requests.count { $0.path.hasPrefix("/two") } == 40
+        }
         #expect(Self.mostAtOnce(target.requests) <= 4)
         _ = (one, two)
     }
@@ -143,13 +154,17 @@ struct LaneLimitTests {
     @Test func `an idle lane with a rate starts its next job at once`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
-        try queue.connection.execute("insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '1 s')")
+        try queue.connection.execute(
+            "insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '1 s')")
         let worker = try RunningWorker(queue.database)
         try queue.insert(4, "url, lane", "'\(target.url)/ok/' || i, 'l'")
         try queue.waitUntilDone()
         let arrivals = target.requests.map(\.arrivedAt)
         for (earlier, later) in zip(arrivals, arrivals.dropFirst()) { #expect(later - earlier > 900_000_000) }
-        #expect(try queue.rows("select ready::text, rate_limit::text, rate_period::text, max_in_flight::text from postrider.lane_status where lane = 'l'") == [["0", "1", "00:00:01", nil]])
+        #expect(
+            try queue.rows(
+                "select ready::text, rate_limit::text, rate_period::text, max_in_flight::text from postrider.lane_status where lane = 'l'"
+            ) == [["0", "1", "00:00:01", nil]])
         _ = worker
     }
 }

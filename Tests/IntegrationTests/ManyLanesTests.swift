@@ -40,7 +40,10 @@ struct ManyLanesTests {
             """)
         func fill(_ count: Int, _ lane: String) throws {
             while true {
-                let there = try Int(queue.number("select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane = '\(lane)'"))
+                let there = try Int(
+                    queue.number(
+                        "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane = '\(lane)'"
+                    ))
                 guard there < count else { return }
                 try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
                 _ = try queue.number("select postrider.lead(\(worker))")
@@ -71,7 +74,8 @@ struct ManyLanesTests {
             }
             #expect(
                 try queue.number(
-                    "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane <> 'free' and r.worker > 0")
+                    "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane <> 'free' and r.worker > 0"
+                )
                     == 0)
             return costs
         }

@@ -13,7 +13,9 @@ struct LaneBookTests {
         return book
     }
 
-    private func grant(_ lane: Int32, permits: Int32? = nil, share: Int32 = 0, slots: Int32? = nil, first: UInt64 = 0) -> LaneGrant {
+    private func grant(_ lane: Int32, permits: Int32? = nil, share: Int32 = 0, slots: Int32? = nil, first: UInt64 = 0)
+        -> LaneGrant
+    {
         LaneGrant(
             lane: lane, permits: permits, share: share, slots: slots, first: Self.ms(first), spacing: Self.ms(20),
             tolerance: Self.ms(20))
@@ -97,7 +99,8 @@ struct LaneBookTests {
         #expect(book.admit(1, slot: 0, now: Self.ms(1002)) == true)
         book.released(1, slot: 0, isStarted: true, now: Self.ms(1010))
         #expect(book.draw(free: 8, now: Self.ms(1100)) { _ in false } == [])
-        #expect(book.draw(free: 8, now: Self.ms(1400)) { _ in false } == [LaneWish(lane: 1, used: 0, hold: 0, slots: 0)])
+        #expect(
+            book.draw(free: 8, now: Self.ms(1400)) { _ in false } == [LaneWish(lane: 1, used: 0, hold: 0, slots: 0)])
         book.drawAnew()
         #expect(book.room(1, now: Self.ms(1400)) == 0)
     }
@@ -115,8 +118,10 @@ struct LaneBookTests {
         var tracks = TrackBook()
         var lanes = LaneBook()
         tracks.surveyReturned(
-            [.init(track: 1, priority: 4, firstSeq: 1, lane: 7), .init(track: 2, priority: 0, firstSeq: 1, lane: 7),
-             .init(track: 3, priority: 0, firstSeq: 1)], lanes: &lanes)
+            [
+                .init(track: 1, priority: 4, firstSeq: 1, lane: 7), .init(track: 2, priority: 0, firstSeq: 1, lane: 7),
+                .init(track: 3, priority: 0, firstSeq: 1),
+            ], lanes: &lanes)
         #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1000)).map(\.track) == [3])
         #expect(tracks.isWanted(7))
         #expect(tracks.unpark(&lanes, now: Self.ms(1000)) == false)
@@ -139,7 +144,9 @@ struct LaneBookTests {
     @Test func `a lane's limits may come and go between surveys`() {
         var tracks = TrackBook()
         var lanes = LaneBook()
-        func see(_ lane: Int32) { tracks.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1, lane: lane)], lanes: &lanes) }
+        func see(_ lane: Int32) {
+            tracks.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1, lane: lane)], lanes: &lanes)
+        }
         see(0)
         #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).map(\.cap) == [8])
         see(7)
