@@ -87,6 +87,24 @@ struct RetryFailedTests {
         #expect(worker.isRunning)
     }
 
+    @Test func `of jobs that failed with one key, one after the other, the last runs again, and has the key`() throws {
+        let queue = try TestQueue()
+        for _ in 1...3 {
+            try queue.insert("url, dedupe_key", "'http://h/', 'k'")
+            try queue.connection.execute(
+                """
+                with gone as (delete from postrider.ready returning job_id)
+                insert into postrider.results (job_id, attempt, state) select job_id, 1, 'f' from gone
+                """)
+        }
+        #expect(try queue.number("select postrider.retry_failed()") == 1)
+        let last = try queue.number("select max(id) from postrider.jobs")
+        #expect(try queue.number("select job_id from postrider.ready") == last)
+        let error = try #require(throws: PGError.self) { try queue.insert("url, dedupe_key", "'http://h/', 'k'") }
+        #expect(error.message.hasPrefix("jobs.dedupe_key: job \(last) "))
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+    }
+
     @Test func `100,000 failed jobs are ready again in one statement`() throws {
         let queue = try TestQueue()
         let count = Soak.count(100_000, reduced: 10_000)

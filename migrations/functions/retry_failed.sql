@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Single jobs all at once, as retry does it for one; what has pages or a dedupe_key by itself. A member of a batch or chain that
+-- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result goes, and
+-- held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that failed with one key the last runs again. A member of a batch or chain that
 -- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
 -- another retry at this moment, or its dedupe_key is taken.
 create or replace function postrider.retry_failed(
@@ -18,10 +19,10 @@ declare
 begin
   with failed as materialized (
     select r.job_id, j.parent_id is not null as is_member,
-           j.parent_id is null and j.kind = 'request' and j.paginate is null and j.dedupe_key is null as is_plain
+           j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain
       from postrider.results r
      cross join lateral (
-           select x.queue, x.parent_id, x.kind, x.paginate, x.dedupe_key, x.expires_at
+           select x.queue, x.parent_id, x.kind, x.paginate, x.expires_at
              from postrider.jobs x where x.id = r.job_id offset 0) j
      where r.state in ('f', 'u', 'e') and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
@@ -37,8 +38,16 @@ begin
   with held as materialized (
     select r.job_id from postrider.results r
      where r.job_id = any (v_plain) and r.state = 'f' order by r.job_id for update skip locked),
+  keyed as materialized (
+    select h.job_id, j.queue, j.dedupe_key, row_number() over (partition by j.queue, j.dedupe_key order by j.id desc) as nth
+      from held h join postrider.jobs j on j.id = h.job_id),
+  free as materialized (
+    select k.job_id from keyed k
+     where case when k.dedupe_key is null then true
+                when k.nth > 1 then false
+                else postrider.dedupe_holder(k.queue, k.dedupe_key, k.job_id) is null end),
   gone as (
-    delete from postrider.results r using held h where r.job_id = h.job_id returning r.*),
+    delete from postrider.results r using free h where r.job_id = h.job_id returning r.*),
   tried as (
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
