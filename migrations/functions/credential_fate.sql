@@ -32,7 +32,7 @@ begin
       code := 'config';
       error := format('credential %s does not exist any more; insert it again, log in and retry the job', p_credential);
       return;
-    elsif v.state = 'logged_off' then
+    elsif v.state = 'logged_off' or v.logins is null then
       verdict := 'f';
       code := 'not_logged_in';
       error := format('credential %s is logged off%s; log in (worker credential set, or postrider.log_in) and retry the job',

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// A provider that we did not write; and what a server that watches all statements gets to see of secrets.
+struct OIDCTests {
+    @Test func `a provider of others gives new tokens until it has revoked them`() throws {
+        let provider = try OIDCProvider()
+        let api = try TokenAPI()
+        let queue = try TestQueue()
+        let refreshToken = try provider.logIn()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id)
+            values ('ada', 'oauth2_refresh_token', '\(provider.url)/oauth2/token', 'app');
+            insert into postrider.services (name, base_url, credential) values ('provider', '\(provider.url)', 'ada');
+            """)
+        let key = api.folder.path("key")
+        let secrets = #"{"access_token": "stale", "refresh_token": "\#(refreshToken)", "client_secret": "s&cret"}"#
+        let outcome = try WorkerProcess.run(
+            ["credential", "set", "ada", "--secret-key-file", key, "--database", queue.database], input: secrets)
+        #expect(outcome.output == "ada active, version 1\n")
+        let worker = try api.worker(queue)
+        try queue.insert(20, "service, url, response_format", "'provider', '/userinfo', 'json'")
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 20")
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where result ->> 'sub' = 'ada' and attempt = 1")
+                == 20)
+        #expect(
+            try queue.rows(
+                "select version::text, refreshes::text, (expires_at > now())::text from postrider.credential_status")
+                == [["2", "1", "true"]])
+
+        let revoke = try queue.insert("method, url", "'POST', '\(provider.url)/users/ada/revoke_tokens'")
+        try queue.wait(for: revoke, toBe: "succeeded")
+        let late = try queue.insert("service, url", "'provider', '/userinfo'")
+        try queue.wait(for: late, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(late)") == "not_logged_in")
+        #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
+        _ = worker
+    }
+
+    @Test func `statistics of statements hold no secret`() throws {
+        let cluster = try PrivateCluster(
+            PrivateCluster.Options(settings: [
+                "shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all",
+                "pg_stat_statements.track_utility": "on",
+            ]))
+        defer { cluster.remove() }
+        let api = try TokenAPI(#"{"expired": ["a1"]}"#)
+        let queue = try TestQueue(on: cluster)
+        try queue.connection.execute(
+            """
+            create extension pg_stat_statements;
+            insert into postrider.credentials (name, kind, token_url, client_id)
+            values ('c', 'oauth2_refresh_token', '\(api.url)/token', 'app');
+            """)
+        try queue.connection.execute(
+            "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r1\", \"client_secret\": \"hushhush\"}')"
+        )
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let plain = try WorkerProcess.run(["credential", "set", "c", "--database", queue.database], input: "hushhush")
+        #expect(plain.status == 0)
+        #expect(plain.output.contains("not sealed until"))
+        try queue.wait(until: "select bool_and(plain is null) from postrider.secrets")
+        #expect(try queue.number("select count(*) from pg_stat_statements where query ~ 'log_in'") > 0)
+        #expect(
+            try queue.number(
+                "select count(*) from pg_stat_statements where query ~ 'hush' and query !~ 'pg_stat_statements'")
+                == 0)
+        #expect(!worker.output.contains("hush"))
+        _ = worker
+    }
+}

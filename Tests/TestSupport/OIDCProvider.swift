@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// oidc-provider-mock, as the project's setup installs it, on a loopback port; ends with the object.
+public final class OIDCProvider: Sendable {
+    /// `http://127.0.0.1:PORT`.
+    public let url: String
+    private let process: Int32
+
+    /// Starts it and waits until it takes connections.
+    public init() throws {
+        let port = try TargetServer.freePort()
+        url = "http://127.0.0.1:\(port)"
+        process = try ChildProcess.spawn(
+            [
+                try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python", "-W", "ignore", "-m",
+                "oidc_provider_mock", "--port", "\(port)",
+            ], output: -1)
+        try TestClock.wait(30, for: "the OpenID provider on port \(port)") { TargetServer.isTaken(port) }
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        _ = ChildProcess.wait(for: process)
+    }
+
+    /// A refresh token of the user ada for the client app.
+    public func logIn() throws -> String {
+        let folder = try HttpbinServer.projectFolder()
+        let (status, output) = try ChildProcess.run(
+            [folder + "/.postrider/venv/bin/python", "-B", folder + "/Tests/TokenAPI/login.py", url])
+        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        return String(output.prefix { !$0.isNewline })
+    }
+}
