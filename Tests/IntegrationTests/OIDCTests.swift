@@ -20,7 +20,7 @@ struct OIDCTests {
             insert into postrider.services (name, base_url, credential) values ('provider', '\(provider.url)', 'ada');
             """)
         let key = api.folder.path("key")
-        let secrets = #"{"access_token": "stale", "refresh_token": "\#(refreshToken)", "client_secret": "s&cret"}"#
+        let secrets = #"{"refresh_token": "\#(refreshToken)", "client_secret": "s&cret"}"#
         let outcome = try WorkerProcess.run(
             ["credential", "set", "ada", "--secret-key-file", key, "--database", queue.database], input: secrets)
         #expect(outcome.output == "ada active, version 1\n")
@@ -36,8 +36,10 @@ struct OIDCTests {
                 "select version::text, refreshes::text, (expires_at > now())::text from postrider.credential_status")
                 == [["2", "1", "true"]])
 
-        let revoke = try queue.insert("method, url", "'POST', '\(provider.url)/users/ada/revoke_tokens'")
+        let revoke = try queue.insert("method, url", "'POST', '\(provider.url)/users/ada/revoke-tokens'")
         try queue.wait(for: revoke, toBe: "succeeded")
+        // The provider answers 400 to a token that it does not know, so it is ours to see that this one has ended.
+        try queue.connection.execute("update postrider.credentials set expires_at = now() - interval '1 s'")
         let late = try queue.insert("service, url", "'provider', '/userinfo'")
         try queue.wait(for: late, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(late)") == "not_logged_in")

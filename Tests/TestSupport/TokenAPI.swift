@@ -31,7 +31,8 @@ public final class TokenAPI: Sendable {
     }
 
     deinit {
-        kill(process, SIGTERM)
+        // At once: a request that hangs would be waited for.
+        kill(process, SIGQUIT)
         _ = ChildProcess.wait(for: process)
     }
 

@@ -72,8 +72,8 @@ begin
     select w.credential into v_lane from postrider.credential_waits w where w.job_id = explain.id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', explain.id, v_lane,
-        coalesce((select format(' (tried again at %s: %s)', to_char(c.next_try_at, 'HH24:MI:SS TZ'), c.last_error)
-                    from postrider.credential_status c where c.name = v_lane and c.next_try_at is not null), ''),
+        (select coalesce(' (' || c.last_error || ')', '') || coalesce(', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ'), '')
+           from postrider.credential_status c where c.name = v_lane),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
     return format('Job %s is scheduled: %s at %s, in %s%s%s%s.', explain.id,

@@ -9,6 +9,8 @@ select c.name, c.kind, c.state, c.version, c.expires_at,
        case when c.state = 'cooldown' then r.due_at end as next_try_at,
        case when c.state = 'refreshing' and r.until > now() then k.name end as worker,
        case when cardinality(r.refused_by) >= 2 and not r.is_accepted then 'the API refuses the token although it is fresh; log in again'
+            when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
+              then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
             else r.last_error end as last_error
   from postrider.credentials c
   left join postrider.secrets s on s.credential = c.name

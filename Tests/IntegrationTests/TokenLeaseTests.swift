@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Who refreshes, and what is kept of a token that comes too late.
+struct TokenLeaseTests {
+    private func queue(_ url: String = "http://127.0.0.1:1/token") throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', '\(url)')")
+        return queue
+    }
+
+    /// The epoch and the sealed secrets of the refresh that a worker is given; nil if it is given none.
+    private func take(_ queue: borrowing TestQueue) throws -> [String?]? {
+        try queue.rows(
+            "select epoch::text, encode(sealed, 'escape') from postrider.tend_credentials(1, true) where task = 'r'"
+        )
+        .first
+    }
+
+    private func end(_ queue: borrowing TestQueue, _ epoch: String?, _ rest: String) throws -> Int64 {
+        try queue.number("select postrider.refresh_end('c', \(epoch ?? "0"), 1, \(rest))::int")
+    }
+
+    @Test func `one worker refreshes, and what comes too late is kept for the case that nothing else works`() throws {
+        let queue = try queue()
+        try queue.connection.execute(
+            """
+            select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
+            select postrider.credential_fate('c');
+            """)
+        let first = try take(queue)
+        #expect(first?[1] == "old")
+        #expect(try take(queue) == nil)
+        // It is held up for longer than its lease.
+        try queue.connection.execute("update postrider.refreshes set until = now()")
+        let second = try take(queue)
+        #expect(second != nil && second?[0] != first?[0])
+        #expect(try end(queue, first?[0], "'s', 'late', '{}', 3600, null, null") == 0)
+        #expect(try queue.text("select encode(sealed, 'escape') from postrider.secrets") == "old")
+        // The old one was used up by the first: refused for good.
+        #expect(try end(queue, second?[0], "'f', null, '{}', null, null, 'refused'") == 1)
+        #expect(try queue.text("select state from postrider.credentials") == "refreshing")
+        let third = try take(queue)
+        #expect(third?[1] == "late")
+        #expect(try end(queue, third?[0], "'s', 'new', '{}', 3600, null, null") == 1)
+        #expect(
+            try queue.rows(
+                "select state, version::text, (expires_at > now() + interval '59 min')::text from postrider.credentials"
+            )
+                == [["active", "2", "true"]])
+        // Said twice, as after a lost answer: it changes nothing.
+        #expect(try end(queue, third?[0], "'s', 'again', '{}', 3600, null, null") == 0)
+        #expect(
+            try queue.rows("select encode(sealed, 'escape'), encode(spare_sealed, 'escape') from postrider.secrets")
+                == [["new", "late"]])
+    }
+
+    @Test func `failures in a row wait longer each time, and a login or logout ends the refresh under way`() throws {
+        let queue = try queue()
+        try queue.connection.execute("select postrider.log_in_sealed('c', '{refresh_token}', 'old', null)")
+        try queue.connection.execute("select postrider.credential_fate('c')")
+        // In one call, so that the wait is measured from the moment that it begins.
+        try queue.connection.execute(
+            """
+            create function pg_temp.wait_after(epoch bigint, wait_ms bigint) returns bigint language plpgsql as $$
+            begin
+              perform postrider.refresh_end('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
+              return (select ceil(extract(epoch from r.due_at - clock_timestamp())) from postrider.refreshes r);
+            end $$
+            """)
+        var waits: [Int64] = []
+        for round in 1...9 {
+            let epoch = try take(queue)?[0] ?? "0"
+            waits.append(try queue.number("select pg_temp.wait_after(\(epoch), \(round == 2 ? "20000" : "null"))"))
+            try queue.connection.execute("update postrider.refreshes set due_at = now()")
+        }
+        #expect(waits == [1, 20, 4, 8, 16, 32, 60, 60, 60])
+        try queue.connection.execute("update postrider.refreshes set due_at = now()")
+        let last = try take(queue)?[0]
+        try queue.connection.execute("select postrider.log_out('c')")
+        #expect(try end(queue, last, "'s', 'new', '{}', 3600, null, null") == 0)
+        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        #expect(try queue.text("select state from postrider.credentials") == "logged_off")
+    }
+
+    @Test func `without a worker that has the key jobs wait, and say for what`() throws {
+        let api = try TokenAPI()
+        let queue = try queue(api.url + "/token")
+        let key = api.folder.path("key")
+        let set = ["credential", "set", "c", "--secret-key-file", key, "--database", queue.database]
+        #expect(try WorkerProcess.run(set, input: "r1").status == 0)
+        let keyless = try RunningWorker(queue.database)
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(until: "select jobs_waiting = 1 from postrider.credential_status")
+        try queue.connection.execute("update postrider.refreshes set due_at = now() - interval '1 min'")
+        let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
+        #expect(sentence.contains("waits for credential c to be refreshed (no worker has begun it"), "\(sentence)")
+        #expect(sentence.contains("POSTRIDER_SECRET_KEY"), "\(sentence)")
+        #expect(keyless.end(SIGTERM) == 0)
+        let worker = try api.worker(queue)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(api.log == ["POST /token r1 200", "GET /api/x a2 200"])
+        _ = worker
+    }
+}
