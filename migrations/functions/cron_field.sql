@@ -42,7 +42,8 @@ begin
         -- A single value with a step counts up to the field's end.
         v_to := case when v_parts[4] is null then v_value else v_size - 1 end;
       else
-        v_to := v_value;
+        -- 0-7 is the whole week, 1-7 ends with Sunday, and so does 7-7.
+        v_to := case when v_size = 7 and v_word = '7' and v_parts[2] in ('0', 'sun') then 6 else v_value end;
       end if;
     end loop;
     v_step := coalesce(v_parts[4]::int, 1);
