@@ -152,6 +152,25 @@ insert into postrider.jobs (tag, service, url, paginate)
 values ('pages', 'accounts', '/items', '{\"style\": \"page\", \"param\": \"page\", \"size_param\": \"limit\", \"size\": 40, \"items\": \"\$.data.list\"}');
 commit;" >/dev/null
 
+say 'Polite, logged in and on time: a lane of two at once, a server that is down, a token, a schedule'
+query "
+begin;
+insert into postrider.lanes (name, max_in_flight) values ('polite', 2);
+insert into postrider.jobs (tag, lane, url) select 'polite', 'polite', '$api/delay/0.3' from generate_series(1, 6);
+insert into postrider.services (name, base_url) values ('twins', 'http://127.0.0.1:$closed');
+insert into postrider.servers (service, position, base_url)
+values ('twins', 1, 'http://127.0.0.1:$closed'), ('twins', 2, '$api');
+insert into postrider.jobs (tag, service, url) values ('twin', 'twins', 'uuid');
+insert into postrider.credentials (name, kind, allowed_origins) values ('keeper', 'bearer', array['$api']);
+insert into postrider.jobs (tag, credential, url, dedupe_key) values ('token', 'keeper', '$api/bearer', 'only once');
+insert into postrider.jobs (tag, url, dedupe_key, on_duplicate) values ('token again', '$api/get', 'only once', 'skip');
+insert into postrider.schedules (name, cron, spec) values ('tick', '* * * * * *', '{\"url\": \"$api/uuid\"}');
+select postrider.log_in('keeper', '{\"access_token\": \"s3cret\"}');
+commit;" >/dev/null
+until_true 60 'a schedule has ticked twice' \
+    "select count(*) >= 2 from postrider.job_status where tag = 'tick' and state = 'succeeded'"
+query "update postrider.schedules set enabled = false where name = 'tick'"
+
 say 'Cancel one job that runs and one that waits'
 show "select s.tag, s.state, postrider.cancel(s.id) from postrider.job_status s where s.tag in ('abort', 'never') order by s.id"
 
@@ -176,11 +195,16 @@ show "select tag, state, left(result::text, 60) as result, from_cache, error_cod
       where service = 'bin' order by id"
 say 'attempts: a row for each try'
 show "select job_id, attempt, status_code, error_code, first_byte_ms, total_ms, reused, remote_ip
-      from postrider.attempts order by job_id, attempt"
+      from postrider.attempts order by job_id, started_at"
 say 'queue_status'
 show 'select queue, ready, scheduled, running, succeeded, failed, cancelled from postrider.queue_status'
 say 'worker_status'
 show 'select worker, state, version, queues, concurrency, in_flight, leader from postrider.worker_status'
+say 'lane_status, service_status, credential_status, schedule_status'
+show "select lane, max_in_flight, in_flight, ready from postrider.lane_status where lane = 'polite'"
+show "select service, environment, current_position, servers, servers_active, calls, errors from postrider.service_status where service = 'twins'"
+show "select name, kind, state, version, expires_at from postrider.credential_status"
+show "select name, cron, enabled, last_run_at from postrider.schedule_status"
 say 'recent_failures'
 show 'select id, tag, state, attempt, status_code, error_code, error from postrider.recent_failures'
 
@@ -231,6 +255,17 @@ select pg_temp.expect('a batch of three failed with its second member, and the r
     and not exists (select from job m join job b on b.id = m.parent_id where b.tag = 'three' and m.state not in ('failed', 'cancelled', 'succeeded')));
 select pg_temp.expect('three pages are one list', exists (select from job where tag = 'pages' and state = 'succeeded'
     and jsonb_array_length(result) = 95 and (select count(*) = 3 from postrider.pages p where p.job_id = job.id)));
+select pg_temp.expect('six polite calls, never more than two at once',
+    (select count(*) = 6 from job where tag = 'polite' and state = 'succeeded')
+    and (with c as (select a.started_at, a.started_at + a.total_ms * interval '1 ms' as ended_at
+                      from postrider.attempts a join postrider.jobs j on j.id = a.job_id where j.tag = 'polite')
+         select max((select count(*) from c d where d.started_at <= c.started_at and d.ended_at > c.started_at)) <= 2 from c));
+select pg_temp.expect('where one server is down the next one answers, on the same attempt',
+    exists (select from job where tag = 'twin' and state = 'succeeded' and attempt = 1));
+select pg_temp.expect('a token was sent', exists (select from job where tag = 'token' and state = 'succeeded'));
+select pg_temp.expect('a job whose key is taken was not inserted', not exists (select from job where tag = 'token again'));
+select pg_temp.expect('a schedule made a job for each tick', (select count(*) >= 2 and count(distinct run_at) = count(*)
+    from job where tag = 'tick'));
 select pg_temp.expect('queue_status agrees', (select q.scheduled = 1 and q.succeeded = n.succeeded and q.failed = n.failed
     from postrider.queue_status q,
          (select count(*) filter (where state = 'succeeded') as succeeded, count(*) filter (where state = 'failed') as failed
