@@ -88,6 +88,30 @@ struct TokenLeaseTests {
         #expect(try queue.text("select state from postrider.credentials") == "logged_off")
     }
 
+    @Test func `a token that is still good is used to its end, although there will be no new one`() throws {
+        let api = try TokenAPI()
+        let queue = try queue(api.url + "/token")
+        // No refresh token, and about to end: it cannot be fetched ahead.
+        try queue.connection.execute("select postrider.log_in('c', '{\"access_token\": \"a1\", \"expires_in\": 50}')")
+        let worker = try api.worker(queue)
+        let first = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(for: first, toBe: "succeeded")
+        try queue.wait(
+            until: "select state = 'cooldown' and last_error ~ 'refresh_token' from postrider.credential_status")
+        let second = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
+        try queue.wait(for: second, toBe: "succeeded")
+        try queue.connection.execute(
+            """
+            update postrider.credentials set expires_at = now() - interval '1 s';
+            update postrider.refreshes set due_at = now();
+            """)
+        let third = try queue.insert("url, credential", "'\(api.url)/api/z', 'c'")
+        try queue.wait(for: third, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(third)") == "not_logged_in")
+        #expect(api.log == ["GET /api/x a1 200", "GET /api/y a1 200"])
+        _ = worker
+    }
+
     @Test func `without a worker that has the key jobs wait, and say for what`() throws {
         let api = try TokenAPI()
         let queue = try queue(api.url + "/token")

@@ -56,6 +56,10 @@ begin
     if found then
       update postrider.refreshes r set due_at = clock_timestamp() where r.credential = p_credential;
       perform pg_notify('postrider', 'credentials');
+    elsif v_refresh.is_early and v_credential.expires_at > clock_timestamp() then
+      -- The token is good to its end, and calls go on until then.
+      update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
+      update postrider.refreshes r set due_at = v_credential.expires_at where r.credential = p_credential;
     else
       update postrider.credentials c set state = 'logged_off', expires_at = null where c.name = p_credential;
       perform postrider.credential_release(p_credential, false);
