@@ -20,6 +20,8 @@ extension RunLoop {
         guard !dispatcher.lanes.isEmpty else { return }
         while let (slot, call) = dispatcher.nextStart(now: now) { agent.start(call, slot: slot) }
         guard aliveSince > 0, now >= aliveSince + RunLoop.lifetime else { return }
+        // Nor does another begin before the database has answered.
+        dispatcher.lanes.drawAnew()
         let slots = dispatcher.limitedSlots
         guard !slots.isEmpty else { return }
         for slot in slots {
@@ -34,7 +36,8 @@ extension RunLoop {
         guard !dispatcher.lanes.isEmpty else { return nil }
         let due = dispatcher.laneDeadline(
             canDraw: duties.isReady && !dutiesUnderWay.contains(.draw), canClaim: jobs.isReady, now: now)
-        guard aliveSince > 0, dispatcher.lanes.isInUse else { return due }
+        // Once it is over each turn sees to it.
+        guard aliveSince > 0, now < aliveSince + RunLoop.lifetime, dispatcher.lanes.isInUse else { return due }
         return min(due ?? .max, aliveSince + RunLoop.lifetime)
     }
 

@@ -20,6 +20,10 @@ struct LaneAllowance: Sendable {
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
     private var lastUse: UInt64 = 0
+    /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one more than
+    /// it did; or one with a job now and then would hold half of them against one with a backlog.
+    private var peak = 0
+    private var peakSince: UInt64 = 0
 
     /// Whether nothing is in use and nothing held.
     var isIdle: Bool { used == 0 && (permits ?? 0) == 0 && slots.isEmpty }
@@ -37,6 +41,7 @@ struct LaneAllowance: Sendable {
     mutating func reserve(_ count: Int) {
         used += count
         waiting += count
+        peak = max(peak, used)
     }
 
     mutating func unreserve(_ count: Int, now: UInt64) {
@@ -108,8 +113,13 @@ struct LaneAllowance: Sendable {
     /// What to ask for; counts as asked.
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneWish {
         drawnAt = now
-        let more = isWanted ? free : 0
+        var more = isWanted ? free : 0
         var wanted = 0
+        if let permits, isKnown, !isRated, now >= peakSince + LaneBook.renewInterval {
+            if peakSince > 0, peak < permits { more = min(more, max(0, peak + 1 - used)) }
+            peak = used
+            peakSince = now
+        }
         if isKnown && isRated {
             let calls = permits.map { max(0, min($0, share) - used) } ?? free
             wanted = max(0, waiting + min(more, calls) - slots.count)

@@ -167,4 +167,34 @@ struct LaneLimitTests {
             ) == [["0", "1", "00:00:01", nil]])
         _ = worker
     }
+
+    @Test(.enabled(if: Soak.isOn))
+    func `a worker cut off from the database ends its calls in limited lanes before others make some`() throws {
+        let target = try TargetServer { request in
+            request.turn == 1 ? [.hang] : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        let other = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 2)")
+        let first = try RunningWorker(queue.database, concurrency: 8)
+        try queue.insert(2, "url, lane", "'\(target.url)/' || i, 'l'")
+        try TestClock.wait(20, for: "two calls") { target.underWay == 2 }
+        let sessions =
+            try queue.text(
+                """
+                select string_agg(pid::text, ',') from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+                """) ?? ""
+        let second = try RunningWorker(queue.database, concurrency: 8)
+        try second.wait(for: "enlisted")
+        // Who is connected stays so; the first cannot come back.
+        let name = try queue.text("select current_database()") ?? ""
+        try other.connection.execute("alter database \"\(name)\" allow_connections false")
+        _ = try queue.rows("select pg_terminate_backend(pid)::text from unnest('{\(sessions)}'::int[]) pid")
+        try queue.waitUntilDone(60)
+        #expect(LaneLimitTests.mostAtOnce(target.requests) == 2)
+        #expect(target.requests.count == 4)
+        #expect(target.requests.prefix(2).map(\.isAborted) == [true, true])
+        #expect(first.isRunning)
+    }
 }

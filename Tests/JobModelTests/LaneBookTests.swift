@@ -105,6 +105,22 @@ struct LaneBookTests {
         #expect(book.room(1, now: Self.ms(1400)) == 0)
     }
 
+    @Test func `who has not used its permits for a second asks for one more than it needed`() {
+        var book = book(1)
+        _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
+        book.reserve(1, 2)
+        _ = book.draw(free: 6, now: Self.ms(2000)) { _ in true }
+        book.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(2001))
+        book.unreserve(1, 1, now: Self.ms(2002))
+        let wish = LaneWish(lane: 1, used: 1, hold: 3, slots: 0)
+        #expect(book.draw(free: 7, now: Self.ms(3001)) { _ in true } == [wish])
+        book.drawn([grant(1, permits: 3, share: 6)], now: Self.ms(3002))
+        // With all of them in use it asks for what it could take.
+        book.reserve(1, 2)
+        #expect(book.draw(free: 5, now: Self.ms(3010)) { _ in true } == [LaneWish(lane: 1, used: 3, hold: 8, slots: 0)])
+    }
+
     @Test func `a lane that has no limits any more lets all through`() {
         var book = book(1)
         _ = book.draw(free: 8, now: Self.ms(1000)) { _ in true }
