@@ -215,7 +215,11 @@ struct TokenRefreshTests {
         var expired = ["\"a1\""]
         var ends: [String?] = []
         // Each token works once and has ended then.
-        for round in 1...7 {
+        for round in 1...4 {
+            // As if four had been just now: the test does not depend on how quick the machine is.
+            if round == 3 {
+                try queue.connection.execute("update postrider.refreshes set recent = array_fill(now(), array[4])")
+            }
             let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
             let end = try end(queue, id)
             ends.append(end[1])
@@ -224,7 +228,8 @@ struct TokenRefreshTests {
             try api.set("{\"expired\": [\(expired.joined(separator: ", "))], \"keep\": true}")
         }
         #expect(ends.last == "refresh_excessive")
-        #expect(api.log("/token").count == 5)
+        #expect(ends.count == 4)
+        #expect(api.log("/token").count == 3)
         #expect(try queue.text("select state from postrider.credential_status") == "cooldown")
         _ = worker
     }
