@@ -47,10 +47,11 @@ struct LaneLimitTests {
         #expect(Self.mostAtOnce(requests) <= 10)
         // What is sent evenly may arrive in a heap where the machine is busy with other tests.
         let most = Self.mostInASecond(requests)
-        #expect(most <= (Soak.isOn ? 51 : 60))
+        #expect(most <= (Soak.isOn ? 51 : 100))
         let first = try #require(requests.first).arrivedAt
         let took = Double(try #require(requests.last).arrivedAt - first) / 1_000_000_000
 
+        #expect(took >= 0.75 * Double(seconds))
         if Soak.isOn { #expect(took <= Double(seconds) / 0.95, "\(took) s, \(most) in a second") }
         _ = workers
     }
@@ -104,7 +105,7 @@ struct LaneLimitTests {
     }
 
     @Test func `limits may come, change and go while the lane is in use`() throws {
-        let target = try TargetServer { _ in [.pause(milliseconds: 50)] + TargetStep.answer(200) }
+        let target = try TargetServer { _ in [.pause(milliseconds: 250)] + TargetStep.answer(200) }
         let queue = try TestQueue()
         let workers = try [
             RunningWorker(queue.database, concurrency: 16), RunningWorker(queue.database, concurrency: 16),
@@ -114,7 +115,7 @@ struct LaneLimitTests {
             // Each change holds within a second or two; slower only where the machine is.
             try TestClock.wait(20, for: "\(limit) calls at once") {
                 var most = 0
-                for _ in 1...40 {
+                for _ in 1...60 {
                     most = max(most, target.underWay)
                     TestClock.sleep(milliseconds: 10)
                 }
@@ -160,7 +161,7 @@ struct LaneLimitTests {
         try queue.insert(4, "url, lane", "'\(target.url)/ok/' || i, 'l'")
         try queue.waitUntilDone()
         let arrivals = target.requests.map(\.arrivedAt)
-        for (earlier, later) in zip(arrivals, arrivals.dropFirst()) { #expect(later - earlier > 900_000_000) }
+        for (earlier, later) in zip(arrivals, arrivals.dropFirst()) { #expect(later - earlier > 500_000_000) }
         #expect(
             try queue.rows(
                 "select ready::text, rate_limit::text, rate_period::text, max_in_flight::text from postrider.lane_status where lane = 'l'"

@@ -15,7 +15,7 @@ struct ManyLanesTests {
             "insert into postrider.lanes (name, max_in_flight) select 'lane ' || i, 50 from generate_series(1, 20) i")
         try queue.insert(1000 * jobs, "url, lane", "'\(target.url)/ok/' || i, 'lane ' || (i % 1000 + 1)")
         let worker = try RunningWorker(queue.database, concurrency: 64)
-        try queue.waitUntilDone(Double(Soak.count(300, reduced: 90)))
+        try queue.waitUntilDone(Double(Soak.count(300, reduced: 180)))
         #expect(try queue.states() == "succeeded \(1000 * jobs)")
         let disorder = try queue.number(
             """
