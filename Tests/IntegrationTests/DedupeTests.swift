@@ -47,6 +47,9 @@ struct DedupeTests {
             ) == nil)
         #expect(try queue.number("select count(*) from postrider.jobs") == 3)
         #expect(try queue.number("select count(*) from postrider.ready") == 3)
+        let bad = try Self.refusal(
+            queue, "insert into postrider.jobs (url, dedupe_key, on_duplicate) values ('rubbish', 'a', 'skip')")
+        #expect(bad.column == "url", "a row that breaks a rule is refused although its key is taken")
         let error = try Self.refusal(
             queue, "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'x'), ('http://h/', 'x')")
         #expect(error.sqlState == .uniqueViolation)

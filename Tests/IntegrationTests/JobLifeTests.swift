@@ -144,6 +144,34 @@ struct JobLifeTests {
         try worker.wait(for: "call_aborted")
     }
 
+    @Test func `a job is not rescheduled past its end, and two who reschedule it at once both do`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert(
+            "url, run_at, expires_at", "'\(target.url)/ok', now() + interval '1 h', now() + interval '2 h'")
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '3 h')")
+        }
+        #expect(error.sqlState?.rawValue == "PR001" && error.column == "run_at")
+        try queue.connection.execute("begin; select postrider.reschedule(\(id), now() + interval '30 min')")
+        let database = queue.database
+        let other = BackgroundThread {
+            try? PGConnection(database).execute("select postrider.reschedule(\(id), now() + interval '40 min')")
+        }
+        // From outside: a transaction sees one state of pg_stat_activity all along.
+        let observer = try PGConnection(database)
+        try TestClock.wait(10, for: "the other to wait") {
+            try observer.query(
+                "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+            ).int64(0, 0) == 1
+        }
+        try queue.connection.execute("commit")
+        other.join()
+        #expect(
+            try queue.text(
+                "select (run_at > now() + interval '35 min')::text from postrider.job_status where id = \(id)")
+                == "true")
+    }
+
     @Test func `a rescheduled job takes its new time and its new priority`() throws {
         let queue = try TestQueue()
         let sooner = try queue.insert("url, run_at", "'\(target.url)/ok/sooner', now() + interval '1 h'")

@@ -115,4 +115,20 @@ struct ScheduleRowTests {
 
         static func connect() throws -> PGConnection { try PGConnection(made.get()) }
     }
+
+    @Test func `a schedule whose spec went bad with its service can be switched off, and not on again`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('gone', 'http://h/');
+            insert into postrider.schedules (name, cron, spec) values ('a', '0 4 * * *', '{"service": "gone", "url": "x"}');
+            delete from postrider.services where name = 'gone';
+            update postrider.schedules set cron = '0 5 * * *';
+            update postrider.schedules set enabled = false
+            """)
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute("update postrider.schedules set enabled = true")
+        }
+        #expect(error.column == "spec", "\(error)")
+    }
 }

@@ -121,4 +121,15 @@ struct ServerRuleTests {
         try queue.connection.execute("delete from postrider.services")
         #expect(try queue.number("select count(*) from postrider.server_routes") == 0)
     }
+
+    @Test func `service_status has a service without servers, too, and TRUNCATE takes them from all`() throws {
+        let queue = try self.queue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('plain', 'http://plain/')")
+        let states = "select service, state from postrider.service_status order by service"
+        #expect(try queue.rows(states) == [["api", "active"], ["plain", "no servers"]])
+        try queue.connection.execute("truncate postrider.servers")
+        #expect(try queue.rows(states) == [["api", "no servers"], ["plain", "no servers"]])
+        #expect(try queue.number("select count(*) from postrider.server_routes") == 0)
+    }
 }

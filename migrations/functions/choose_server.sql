@@ -10,7 +10,8 @@ declare
   v_route postrider.server_routes;
 begin
   goes_on := false;
-  foreach v_route in array p_routes loop
+  -- Null for a service without any, whatever the order in which a plan looks.
+  foreach v_route in array coalesce(p_routes, '{}') loop
     continue when v_route.id = any (p_tried);
     if v_route.state = 'active' then
       if route.state = 'active' then

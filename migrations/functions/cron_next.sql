@@ -13,6 +13,10 @@ begin
     raise exception using errcode = 'PR001', message = format('%s: %s', v_defect.column_name, v_defect.reason),
       hint = v_defect.hint;
   end if;
+  if after not between '0001-01-01 00:00+00' and '9000-01-01 00:00+00' then
+    raise exception using errcode = 'PR001', message = 'after: must be a time between the years 1 and 9000',
+      hint = 'Leave it out for now.';
+  end if;
   select c.* into v_cron from postrider.cron_plan(cron) c;
   return postrider.cron_after(v_cron.plan, timezone, after);
 end

@@ -8,13 +8,15 @@ as $$
 declare
   v_holder bigint;
 begin
-  if new.queue is null or new.on_duplicate is null or length(new.dedupe_key) not between 1 and 1000 then
+  if new.queue is null or new.on_duplicate in ('error', 'skip') is not true or length(new.dedupe_key) not between 1 and 1000 then
     return new;
   end if;
   v_holder := postrider.dedupe_holder(new.queue, new.dedupe_key, new.id);
   if v_holder is null then
     return new;
   elsif new.on_duplicate = 'skip' then
+    -- A row that breaks a rule is refused on the days on which its key is taken, too.
+    perform postrider.admit_job(new);
     return null;
   end if;
   raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',

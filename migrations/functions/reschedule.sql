@@ -31,22 +31,33 @@ begin
     raise exception using errcode = 'PR005', message = format('job %s is a %s', reschedule.id, v_job.kind),
       hint = 'Reschedule its members that are scheduled or ready, or cancel it and insert it anew.';
   end if;
-  perform postrider.feed_job(reschedule.id);
-  delete from postrider.ready r
-   where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
-  returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
-    r.since as at into v_row;
-  if not found then
+  for i in 1 .. 100 loop
+    perform postrider.feed_job(reschedule.id);
+    delete from postrider.ready r
+     where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
+    returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
+      r.since as at into v_row;
+    exit when found;
     delete from postrider.scheduled s where s.job_id = reschedule.id
     returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.is_followed,
       s.run_at as at into v_row;
-  end if;
+    exit when found or (select p.worker > 0 from postrider.ready_place(reschedule.id) p)
+      or exists (select from postrider.results r where r.job_id = reschedule.id)
+      or exists (select from postrider.outcomes o where o.job_id = reschedule.id)
+      or exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting);
+    -- Between two places (just promoted, or rescheduled by somebody else): look again.
+  end loop;
   if v_row is null then
     raise exception using errcode = 'PR005',
       message = case when exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting)
         then format('job %s waits for its turn in job %s', reschedule.id, v_job.parent_id)
         else format('job %s is running or has finished', reschedule.id) end,
       hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
+  end if;
+  if v_row.expires_at <= coalesce(reschedule.run_at, v_row.at) then
+    raise exception using errcode = 'PR001', column = 'run_at',
+      message = format('run_at: is not before the job''s expires_at, %s', v_row.expires_at),
+      hint = 'Give an earlier time, or insert a new job with a later expires_at.';
   end if;
   v_track := v_row.track;
   if reschedule.priority is not null then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The spec is looked at last and as submit would look at it; what it says begins with the place in it.
+drop function if exists postrider.schedule_defect(postrider.schedules);
 create or replace function postrider.schedule_defect(
-  p_schedule postrider.schedules, out column_name text, out reason text, out hint text)
+  p_schedule postrider.schedules, p_with_spec boolean, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +10,7 @@ declare
   v_nodes postrider.spec_node[];
 begin
   -- PostgreSQL's own refusal of a null would quote the whole row, the spec with it.
-  select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
+  select d.c, 'must not be null', case d.c when 'name' then 'Choose one.' else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_schedule.name is null, 'name'), (p_schedule.enabled is null, 'enabled'), (p_schedule.overlap is null, 'overlap'),
     (p_schedule.catch_up is null, 'catch_up'), (p_schedule.catch_up_limit is null, 'catch_up_limit'),
     (p_schedule.skipped is null, 'skipped'), (p_schedule.created_at is null, 'created_at')
@@ -38,7 +39,7 @@ begin
   end if;
   select d.column_name, d.reason, d.hint into column_name, reason, hint
     from postrider.cron_defect(p_schedule.cron, p_schedule.timezone) d;
-  if column_name is not null then
+  if column_name is not null or not p_with_spec then
     return;
   end if;
 
@@ -65,5 +66,5 @@ begin
   end;
 end
 $$;
-comment on function postrider.schedule_defect(postrider.schedules) is
+comment on function postrider.schedule_defect(postrider.schedules, boolean) is
   'private: the first column of a schedule that breaks a rule, why, and what would be right; nulls for a good row';

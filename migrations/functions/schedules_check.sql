@@ -9,6 +9,7 @@ declare
   v_reason text;
   v_hint text;
   v_is_moved boolean := false;
+  v_checks_spec boolean := true;
 begin
   if tg_op = 'INSERT' then
     new.created_by := current_user;
@@ -23,8 +24,11 @@ begin
     end if;
     v_is_moved := row(new.cron, new.timezone, new.enabled) is distinct from row(old.cron, old.timezone, old.enabled)
       and new.next_run_at is not distinct from old.next_run_at;
+    -- A spec that went bad with what it names must not keep its schedule from being switched off.
+    v_checks_spec := new.spec is distinct from old.spec or new.enabled and not old.enabled;
   end if;
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.schedule_defect(new) d;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
+    from postrider.schedule_defect(new, v_checks_spec) d;
   if v_column is not null then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'schedules', column = v_column,
       message = format('schedules.%s: %s', v_column, v_reason), hint = v_hint;

@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- PostgreSQL's own refusal of a null would quote the whole row, a proxy's password with it.
-  select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
+  select d.c, 'must not be null', case d.c when 'name' then 'Choose one.' else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_service.name is null, 'name'), (p_service.apply_to_absolute is null, 'apply_to_absolute'),
     (p_service.max_wait is null, 'max_wait'), (p_service.html_is_502 is null, 'html_is_502'),
     (p_service.cookies is null, 'cookies'), (p_service.gzip_request is null, 'gzip_request'),
