@@ -29,7 +29,7 @@ comment on column postrider.credentials.place is
   'where calls carry it: {"header": "Authorization", "prefix": "Bearer "} (the default), {"query": "access_token"} or {"json": "accessToken"}';
 comment on column postrider.credentials.token_url is 'the oauth2 kinds: where tokens come from';
 comment on column postrider.credentials.client_id is 'the oauth2 kinds: sent with the client_secret, by Basic auth';
-comment on column postrider.credentials.scope is 'oauth2_client_credentials: what is asked for';
+comment on column postrider.credentials.scope is 'the oauth2 kinds: what is asked for';
 comment on column postrider.credentials.refresh is
   'custom: {"method": "POST", "url": …, "headers": …, "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.…", "refresh_token": "$.…", "expires_in": "$.…"}';
 comment on column postrider.credentials.allowed_origins is

@@ -43,10 +43,8 @@ extension HTTPCall {
     public mutating func logIn(with use: CredentialUse, _ secrets: Secrets) -> Verdict? {
         var value: String
         if use.isBasic {
-            guard let user = secrets["username"], let password = secrets["password"] else {
-                return HTTPCall.nothing(use)
-            }
-            value = Base64.encode([UInt8]("\(user):\(password)".utf8))
+            guard let user = secrets["username"] else { return HTTPCall.nothing(use) }
+            value = Base64.encode([UInt8]("\(user):\(secrets["password"] ?? "")".utf8))
         } else {
             guard let token = secrets.token else { return HTTPCall.nothing(use) }
             value = token
@@ -58,6 +56,7 @@ extension HTTPCall {
             headers.append(HTTPHeader(name, prefix + value))
         case .query(let name):
             query.removeAll { $0.name == name }
+            url = HTTPCall.dropping(name, from: url)
             query.append(FormField(name, value))
         case .json(let name):
             let member = "\(JSONText.quoted(name)): \(JSONText.quoted(value))"
@@ -76,6 +75,34 @@ extension HTTPCall {
             }
         }
         return nil
+    }
+
+    /// A URL without the arguments of this name, however they are escaped in it.
+    static func dropping(_ name: String, from url: String) -> String {
+        guard let mark = url.firstIndex(of: "?") else { return url }
+        let end = url[mark...].firstIndex(of: "#") ?? url.endIndex
+        let all = url[url.index(after: mark)..<end].split(separator: "&", omittingEmptySubsequences: false)
+        let kept = all.filter { argument in
+            plain(argument.prefix { $0 != "=" }) != Array(name.utf8)
+        }
+        guard kept.count < all.count else { return url }
+        return url[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")) + url[end...]
+    }
+
+    private static func plain(_ escaped: Substring) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = escaped.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest.removeFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
+            }
+        }
+        return bytes
     }
 
     private static func nothing(_ use: CredentialUse) -> Verdict {

@@ -18,23 +18,30 @@ struct SecretText: Equatable, Sendable {
         reader.skipSpace()
         guard reader.peek == "{" else {
             try take(reader.trimmed, kind)
-            try check()
+            try check(kind)
             return
         }
         for (name, value) in try reader.object() {
             switch value {
+            case _ where name == "expires_at":
+                throw Defect(reason: "expires_at cannot stand in it here; give expires_in, in seconds")
+            case .text(let text) where name == "expires_in":
+                guard let seconds = Int64(text) else { throw Defect(reason: "expires_in is not a number of seconds") }
+                expiresIn = seconds
             case .text(let text): secrets[name] = text
             case .number(let number) where name == "expires_in": expiresIn = number
             default: throw Defect(reason: "one of its values is not text")
             }
         }
-        try check()
+        try check(kind)
     }
 
     /// The rules that the database cannot look after once the secrets are sealed.
-    private func check() throws(Defect) {
+    private func check(_ kind: String) throws(Defect) {
         for (index, value) in secrets.pairs.enumerated() where !index.isMultiple(of: 2) {
-            if value.isEmpty { throw Defect(reason: "one of its secrets is empty") }
+            // Some APIs take a key as the user and no password.
+            let mayBeEmpty = kind == "basic" && secrets.pairs[index - 1] == "password"
+            if value.isEmpty && !mayBeEmpty { throw Defect(reason: "one of its secrets is empty") }
             if value.utf8.count > 16_000 { throw Defect(reason: "one of its secrets is longer than 16,000 bytes") }
             if value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
                 throw Defect(reason: "one of its secrets holds a line break or control character")

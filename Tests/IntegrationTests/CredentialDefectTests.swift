@@ -24,6 +24,14 @@ struct CredentialDefectTests {
         ),
         ("name, kind, allowed_origins", "'a', 'bearer', '{https://h/path}'", "allowed_origins"),
         ("name, kind, state", "'a', 'bearer', 'asleep'", "state"),
+        ("name, kind, place", "'a', 'bearer', '{\"header\": \"User-Agent\"}'", "place"),
+        ("name, kind, expires_at", "'a', 'bearer', 'infinity'", "expires_at"),
+        ("name, kind, token_url", "'a', 'oauth2_refresh_token', 'https://me:pass@h/t'", "token_url"),
+        (
+            "name, kind, refresh",
+            "'a', 'custom', '{\"url\": \"https://h/\", \"access_token\": \"$.a\", \"body_form\": [1]}'", "refresh"
+        ),
+        ("name, kind, refresh", "'a', 'custom', '{\"headers\": {}, \"access_token\": \"$.a\"}'", "refresh"),
     ])
     func `a credential that cannot work is refused, by column`(columns: String, values: String, named: String) throws {
         let queue = try TestQueue()
@@ -31,6 +39,7 @@ struct CredentialDefectTests {
             try queue.connection.execute("insert into postrider.credentials (\(columns)) values (\(values))")
         }
         #expect("\(error.map { "\($0)" } ?? "")".contains("credentials.\(named):"))
+        #expect(error?.hint != nil)
     }
 
     @Test func `what is wrong with secrets and names is said without a character of a secret`() throws {

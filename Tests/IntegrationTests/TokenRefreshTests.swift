@@ -54,6 +54,44 @@ struct TokenRefreshTests {
         #expect(!worker.output.contains("\"r1\"") && !worker.output.contains("\"a2\""))
     }
 
+    @Test func `pages go on with a new token where the first one ends between them`() throws {
+        let api = try TokenAPI("{}")
+        let queue = try queue(
+            api,
+            Self.refreshing.replacing(#""access_token": "a1", "#, with: ""))
+        let worker = try api.worker(queue)
+        let id = try queue.insert(
+            "credential, url, paginate", "'c', '\(api.url)/pages', '{\"style\": \"page\", \"param\": \"page\"}'")
+        #expect(try end(queue, id) == ["succeeded", nil, "1"])
+        #expect(
+            api.log == [
+                "POST /token r1 200", "GET /pages a2 1", "GET /pages a2 2", "GET /pages a2 401", "POST /token r2 200",
+                "GET /pages a3 3", "GET /pages a3 4",
+            ])
+        #expect(
+            try queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3, 4, 5, 6]")
+        _ = worker
+    }
+
+    @Test func `an open transaction that holds the credential's row holds up its own jobs only`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"]}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue)
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; update postrider.credentials set allowed_origins = null")
+        let refused = try queue.insert("credential, url", "'c', '\(api.url)/api/a'")
+        try TestClock.wait(20, for: "the refusal") { api.log.contains("GET /api/a a1 401") }
+        for round in 1...3 {
+            let plain = try queue.insert("url", "'\(api.url)/open/\(round)'")
+            try queue.wait(for: plain, toBe: "succeeded")
+        }
+        #expect(try queue.text("select state from postrider.job_status where id = \(refused)") != "succeeded")
+        try other.execute("commit")
+        #expect(try end(queue, refused) == ["succeeded", nil, "1"])
+        #expect(api.log.count { $0.hasPrefix("POST /token") } == 1)
+        _ = worker
+    }
+
     @Test
     func `a token that is refused although it is fresh ends in an error of its own, and two jobs find out for all`()
         throws
@@ -96,6 +134,16 @@ struct TokenRefreshTests {
         let second = try queue.insert("service, url, method", "'shop', 'y', 'POST'")
         #expect(try end(queue, second) == ["failed", "not_logged_in", "1"])
         #expect(api.log == ["POST /envelope/x a1 802"])
+        _ = worker
+    }
+
+    @Test func `the envelope's code counts beside a 401, too`() throws {
+        let api = try TokenAPI(#"{"logged_out": true, "envelope_status": 401}"#)
+        let queue = try queue(api, Self.story)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("service, url, method, body_json", "'shop', 'cart', 'POST', '{}'")
+        #expect(try end(queue, id) == ["failed", "not_logged_in", "1"])
+        #expect(api.log == ["POST /envelope/cart a1 802"])
         _ = worker
     }
 

@@ -6,12 +6,13 @@ so is a1 unless `expired` says otherwise. A refresh token can be used once; usin
 
     ANY  /api/…              wants a token: Authorization: Bearer, X-Key, ?access_token= or {"accessToken"} in JSON
     ANY  /envelope/…         the same, but says so in a 200: {"code": 801, "msg": …}; a success is {"code": 200, "data": {"result": …}}
+    GET  /pages?page=N       wants a token: a list of two for N below 4, then an empty one; a2 ends at page 3
     ANY  /open/…             shows what came: {"authorization", "key", "query", "json", "cookie"}; sets a cookie
     POST /token              RFC 6749: client_credentials (client: app, secret: s&cret) and refresh_token
     POST /custom             {"refreshToken"} → {"code": 200, "data": {"result": {"accessToken", "refreshToken", "life"}}}
 
 The folder in TOKEN_API_FOLDER holds config.json, read at each request: `expired` (tokens that have ended), `refuse` (true: no
-token is good), `logged_out` (true: code 802), `delay` (ms of a token call), `token_status` (what it answers instead),
+token is good), `logged_out` (true: code 802), `envelope_status` (of an envelope that is no success, 200 else), `delay` (ms of a token call), `token_status` (what it answers instead),
 `expires_in`, `keep` (no new refresh token), `hang` (true: the answer of a token call is lost). It also holds log: a line
 for each request, `METHOD PATH TOKEN STATUS`.
 """
@@ -74,13 +75,23 @@ def api(rest):
     return jsonify(path=rest, token=token)
 
 
+@app.get("/pages")
+def pages():
+    token, page = sent_token(), int(request.args["page"])
+    good = is_good(token, config()) and not (page >= 3 and token == "a2")
+    note(token, page if good else 401)
+    if not good:
+        return jsonify(error="expired"), 401
+    return jsonify([page * 2 - 1, page * 2] if page < 4 else [])
+
+
 @app.route("/envelope/<path:rest>", methods=["GET", "POST"])
 def envelope(rest):
     token, settings = sent_token(), config()
     code = 802 if settings.get("logged_out") else 200 if is_good(token, settings) else 801
     note(token, code)
     if code != 200:
-        return jsonify(code=code, msg="token expired" if code == 801 else "logged out")
+        return jsonify(code=code, msg="token expired" if code == 801 else "logged out"), settings.get("envelope_status", 200)
     return jsonify(code=200, msg="ok", data={"result": {"path": rest, "token": token}})
 
 

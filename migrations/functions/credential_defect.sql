@@ -18,6 +18,7 @@ begin
     (c.state is null or c.state not in ('active', 'refreshing', 'cooldown', 'logged_off'),
      'state', 'is not a state', 'Leave it out; log_in and log_out set it.'),
     (c.version is null or c.version < 0, 'version', 'must be 0 or more', 'Leave it out; log_in and each refresh set it.'),
+    (not isfinite(c.expires_at), 'expires_at', 'must be a point in time', 'Leave it out for a token without an end.'),
     (c.created_at is null, 'created_at', 'must not be null', 'Leave it out for its default.'),
     (c.place is not null and jsonb_typeof(c.place) <> 'object',
      'place', 'must be an object', 'Like {"header": "X-Token"}, {"query": "access_token"} or {"json": "accessToken"}.'),
@@ -28,8 +29,7 @@ begin
     (c.client_id is not null and not v_is_oauth, 'client_id', 'is for the oauth2 kinds', 'Leave it out.'),
     (c.client_id ~ '[\x01-\x1f\x7f]' or length(c.client_id) not between 1 and 1000,
      'client_id', 'is empty, too long or holds a control character', 'Give the id that the API knows the client by.'),
-    (c.scope is not null and c.kind is distinct from 'oauth2_client_credentials',
-     'scope', 'is for oauth2_client_credentials', 'Leave it out; a refresh keeps the scope of the token before.'),
+    (c.scope is not null and not v_is_oauth, 'scope', 'is for the oauth2 kinds', 'Leave it out.'),
     (c.scope ~ '[\x01-\x1f\x7f]' or length(c.scope) not between 1 and 2000,
      'scope', 'is empty, too long or holds a control character', 'Like ''read write''.'),
     (c.refresh is null and c.kind = 'custom', 'refresh', 'is missing',
@@ -52,6 +52,8 @@ begin
                 where e.key not in ('header', 'query', 'json', 'prefix') or jsonb_typeof(e.value) <> 'string'),
        'has a key that it cannot have, or a value that is not text'),
       (c.place ? 'prefix' and not c.place ? 'header', 'has a prefix, which is for headers'),
+      (lower(c.place ->> 'header') in ('user-agent', 'accept', 'accept-language', 'content-type'),
+       'names a header that goes along on redirects to other origins'),
       (c.kind = 'basic' and not c.place ? 'header', 'must be a header for the kind basic'),
       (length(coalesce(c.place ->> 'query', c.place ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),
       (c.place ? 'header' and (postrider.headers_defect(
@@ -61,6 +63,11 @@ begin
   end if;
   if column_name is null and c.token_url is not null then
     select 'token_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(c.token_url) d where d.reason is not null;
+    if column_name is null and c.token_url ~ '^[^/]*//[^/?#]*@' then
+      column_name := 'token_url';
+      reason := 'holds a user or password, which would stand here to be read';
+      hint := 'Leave them out; client_id and the client_secret of log_in are sent by Basic auth.';
+    end if;
   end if;
   if column_name is null and c.refresh is not null then
     select 'refresh', d.reason, d.hint into column_name, reason, hint from postrider.refresh_defect(c.refresh) d where d.reason is not null;

@@ -3,11 +3,13 @@
 -- is not fetched again and again.
 --
 -- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
--- refresh, which changes that row first and looks for waiting jobs afterwards, sees them.
+-- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
+-- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that.
 create or replace function postrider.credential_fate(p_credential text, out verdict "char", out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -49,24 +51,36 @@ begin
     elsif v.state = 'active' then
       if v.has_token and coalesce(v.life > interval '0', true) then
         if v.life < least(interval '1 min', (v.expires_at - coalesce(v.refreshed_at, v.expires_at - interval '5 min')) * 0.2) then
-          perform postrider.credential_begin(p_credential, v.version, true);
+          begin
+            perform postrider.credential_begin(p_credential, v.version, true);
+          exception when lock_not_available then
+            null; -- The next job of it tries again; the token is still good.
+          end;
         end if;
         return;
       end if;
       verdict := 'w';
-      if postrider.credential_begin(p_credential, v.version, false) then
+      begin
+        if postrider.credential_begin(p_credential, v.version, false) then
+          return;
+        end if;
+      exception when lock_not_available then
         return;
-      end if;
+      end;
     else
       if v.is_early and v.has_token and v.life > interval '0' then
         verdict := null;
         return;
       end if;
       verdict := 'w';
-      perform from postrider.credentials c where c.name = p_credential and c.state in ('refreshing', 'cooldown') for share;
-      if found then
+      begin
+        perform from postrider.credentials c where c.name = p_credential and c.state in ('refreshing', 'cooldown') for share;
+        if found then
+          return;
+        end if;
+      exception when lock_not_available then
         return;
-      end if;
+      end;
     end if;
     -- It has changed meanwhile.
     verdict := null;

@@ -23,17 +23,21 @@ declare
   v_refresh postrider.refreshes;
   v_sends bigint;
   v_recent timestamptz[];
+  v_is_held boolean;
+  v_timeout constant text := current_setting('lock_timeout');
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
   for i in 1 .. cardinality(p_job) loop
     continue when p_credential[i] is null;
     v_found[i] := case
-      when p_verdict[i] = 's' then 'accepted'
       when p_code[i] = 'logged_out' then 'logged_out'
       when p_code[i] = 'token_expired' or p_code[i] = 'http_status' and (
              p_status[i] = 401 or p_status[i] in (400, 403)
              and position('invalid_token' in coalesce(postrider.header_value(p_headers[i], 'www-authenticate'), '')) > 0)
-        then 'refused' end;
+        then 'refused'
+      -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the request.
+      when p_verdict[i] in ('s', 'n') or p_status[i] between 200 and 399 or p_status[i] in (404, 405, 406, 409, 410, 415, 422)
+        then 'accepted' end;
   end loop;
   v_names := array(
     select distinct x.credential
@@ -44,8 +48,27 @@ begin
      order by x.credential);
 
   for k in 1 .. cardinality(v_names) loop
-    select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
-    continue when not found;
+    v_is_held := false;
+    begin
+      perform set_config('lock_timeout', '500ms', true);
+      select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
+    exception when lock_not_available then
+      v_is_held := true;
+    end;
+    perform set_config('lock_timeout', v_timeout, true);
+    if v_is_held then
+      -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused are
+      -- tried again a little later.
+      for i in 1 .. cardinality(p_job) loop
+        continue when p_credential[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
+        p_verdict[i] := 'p';
+        -- Not token_expired, which counts as one of its three sends.
+        p_code[i] := 'refresh_failed';
+        p_error[i] := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);
+      end loop;
+      continue;
+    end if;
+    continue when v_credential.name is null;
     select * into v_refresh from postrider.refreshes r where r.credential = v_names[k];
     if not v_refresh.is_accepted and exists (
          select from unnest(p_credential, v_found, p_version) as x(credential, found, version)

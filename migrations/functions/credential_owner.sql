@@ -6,7 +6,10 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  return (select format(E'%s\n%s', p_credential, r.logins) from postrider.refreshes r where r.credential = p_credential);
+  -- One that was deleted and inserted again counts its logins from 0.
+  return (select format(E'%s\n%s\n%s', p_credential, r.logins, extract(epoch from c.created_at))
+            from postrider.refreshes r join postrider.credentials c on c.name = r.credential
+           where r.credential = p_credential);
 end
 $$;
 comment on function postrider.credential_owner(text) is

@@ -25,6 +25,7 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+  v_is_good boolean;
   v record;
   v_now timestamptz;
   v_first timestamptz;
@@ -35,8 +36,9 @@ declare
   v_wanting int;
   v_starving boolean;
 begin
-  if not pg_try_advisory_xact_lock_shared(1886351474, p_worker)
-     or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
+  -- In two steps, as in claim: the look at the row must not be older than the lock.
+  v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if not v_is_good or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
     return;
   end if;
   perform set_config('synchronous_commit', 'off', true);

@@ -41,7 +41,7 @@ declare
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
   for i in 1 .. cardinality(p_seq) loop
-    continue when p_verdict[i] <> 's' and not v_cached;
+    continue when p_verdict[i] <> 's' and not v_cached and (p_credential[i] is null or p_code[i] is distinct from 'http_status');
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;
     if p_server[i] is not null then
@@ -67,6 +67,17 @@ begin
           p_code[i] := 'http_status';
           p_error[i] := 'status 304, but the cached answer that was asked about is gone; the next try asks for all of it';
         end if;
+      end if;
+    end if;
+    if p_credential[i] is not null and p_code[i] = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
+      -- Some send the envelope with 401 or 403, and its code says which of the two it is.
+      select o.code, o.error into v_answer
+        from postrider.envelope_outcome(v_service.envelope, postrider.try_jsonb(p_body[i])) o
+       where o.code in ('token_expired', 'logged_out');
+      if found then
+        p_verdict[i] := 'f';
+        p_code[i] := v_answer.code;
+        p_error[i] := v_answer.error;
       end if;
     end if;
     if p_verdict[i] = 's' then

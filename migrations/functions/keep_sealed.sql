@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The spare that a worker without a key has left in plain goes too: it is only for the case that these turn out not to work.
 create or replace function postrider.keep_sealed(p_credential text, p_version bigint, p_sealed bytea) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update postrider.secrets s set sealed = p_sealed, plain = null
+  update postrider.secrets s set sealed = p_sealed, plain = null, spare_plain = null
    where s.credential = p_credential and s.version = p_version and s.plain is not null;
   return found;
 end

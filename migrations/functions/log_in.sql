@@ -18,6 +18,10 @@ begin
     v_expires_at := coalesce(
       (log_in.secrets ->> 'expires_at')::timestamptz,
       clock_timestamp() + make_interval(secs => (log_in.secrets ->> 'expires_in')::double precision));
+    -- infinity is a token without an end, which begin_login says by null.
+    if v_expires_at = '-infinity' then
+      raise exception using errcode = 'datetime_field_overflow';
+    end if;
   exception when others then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = 'secrets: $.expires_at or $.expires_in is not a time', hint = 'Give seconds, like {"expires_in": 3600}, or a timestamp.';

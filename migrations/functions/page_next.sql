@@ -3,7 +3,7 @@
 -- an empty text or nothing at its place mean no.
 --
 -- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
--- stand in the table of pages.
+-- stand in the table of pages. So it does the token of a credential that stands in the query.
 create or replace function postrider.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
   p_headers bytea, p_body bytea, p_encoding text, out next text, out target text, out code text, out error text)
@@ -16,6 +16,7 @@ declare
   v_called text;
   v_base text;
   v_added text[];
+  v_token text;
 begin
   if v_spec ? 'next' then
     v_found := jsonb_path_query_first(
@@ -57,10 +58,17 @@ begin
   if p_service.query is not null and (p_service.apply_to_absolute or p_job.url !~* '^https?:') then
     select array_agg(lower(postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1]))) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
+  end if;
+  if coalesce(p_job.credential, p_service.credential) is not null then
+    select lower(postrider.url_escaped(c.place ->> 'query')) into v_token
+      from postrider.credentials c where c.name = coalesce(p_job.credential, p_service.credential);
+  end if;
+  if num_nonnulls(v_added, v_token) > 0 then
     next := split_part(next, '?', 1) || coalesce((
       select '?' || string_agg(a.arg, '&' order by a.place)
         from string_to_table(substring(next from '\?(.*)$'), '&') with ordinality as a(arg, place)
-       where lower(replace(a.arg, '+', '%20')) <> all (v_added)), '');
+       where lower(replace(a.arg, '+', '%20')) <> all (coalesce(v_added, '{}'))
+         and lower(replace(split_part(a.arg, '=', 1), '+', '%20')) is distinct from v_token), '');
   end if;
   select 'bad_url', format('the link to the next page %s', d.reason) into code, error
     from postrider.url_defect(next) d where d.reason is not null;

@@ -34,8 +34,10 @@ begin
     return;
   end if;
   begin
-    access_token := jsonb_path_query_first(v_json, (v_spec ->> 'access_token')::jsonpath, '{}', true) #>> '{}';
-    refresh_token := jsonb_path_query_first(v_json, (v_spec ->> 'refresh_token')::jsonpath, '{}', true) #>> '{}';
+    v_value := jsonb_path_query_first(v_json, (v_spec ->> 'access_token')::jsonpath, '{}', true);
+    access_token := case when jsonb_typeof(v_value) in ('string', 'number') then v_value #>> '{}' end;
+    v_value := jsonb_path_query_first(v_json, (v_spec ->> 'refresh_token')::jsonpath, '{}', true);
+    refresh_token := case when jsonb_typeof(v_value) in ('string', 'number') then v_value #>> '{}' end;
     v_value := jsonb_path_query_first(v_json, (v_spec ->> 'expires_in')::jsonpath, '{}', true);
   exception when others then
     access_token := null;

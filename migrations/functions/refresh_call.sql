@@ -20,8 +20,8 @@ begin
   headers := array['Accept', 'application/json'];
   form := case p_credential.kind
     when 'oauth2_client_credentials' then array['grant_type', 'client_credentials']
-      || case when p_credential.scope is not null then array['scope', p_credential.scope] else '{}' end
-    else array['grant_type', 'refresh_token', 'refresh_token', '{{refresh_token}}'] end;
+    else array['grant_type', 'refresh_token', 'refresh_token', '{{refresh_token}}'] end
+    || case when p_credential.scope is not null then array['scope', p_credential.scope] else '{}' end;
 end
 $$;
 comment on function postrider.refresh_call(postrider.credentials) is

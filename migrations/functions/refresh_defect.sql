@@ -7,8 +7,9 @@ declare
   v_key text;
   v_value jsonb;
   v_bad text;
+  v_hint constant text := 'Like {"url": "https://api.example.com/token", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.token"}.';
 begin
-  hint := 'Like {"url": "https://api.example.com/token", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.token"}.';
+  hint := v_hint;
   if jsonb_typeof(p_refresh) <> 'object' then
     reason := '$ must be an object';
     return;
@@ -41,6 +42,9 @@ begin
       elsif substring(v_value #>> '{}' from '^[^/]*(?://[^/?#]*)?') like '%{{%' then
         reason := '$.url has a template in its scheme or host';
         hint := 'Secrets may stand in the path and the query only.';
+      elsif v_value #>> '{}' ~ '^[^/]*//[^/?#]*@' then
+        reason := '$.url holds a user or password, which would stand here to be read';
+        hint := 'Give the header Authorization by a template, like {"Authorization": "Basic {{login}}"}.';
       else
         select '$.url ' || d.reason, d.hint into reason, hint
           from postrider.url_defect(regexp_replace(v_value #>> '{}', '\{\{[A-Za-z_][A-Za-z0-9_]*\}\}', 'x', 'g')) d
@@ -50,6 +54,8 @@ begin
     if reason is not null then
       return;
     end if;
+    -- A look that found nothing has emptied it.
+    hint := v_hint;
   end loop;
   if not p_refresh ? 'url' then
     reason := '$.url is missing';
