@@ -39,6 +39,20 @@ struct PageLifeTests {
             """) == "true"
     }
 
+    @Test func `between two pages the rate of the lane holds`() throws {
+        let target = try Self.target(last: 9)
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, rate_limit) values ('polite', 5)")
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, lane, paginate", "'\(target.url)/list', 'polite', '{\(Self.style)}'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let calls = target.requests
+        #expect(calls.count == 10)
+        // Ten slots of a fifth of a second span 1.8 s; a busy machine may hold up the first by some.
+        #expect(try #require(calls.last).arrivedAt - #require(calls.first).arrivedAt > 1_200_000_000)
+        _ = worker
+    }
+
     @Test func `a worker killed in the middle of 50 pages: another goes on at the page reached`() throws {
         let target = try Self.target(last: 49, milliseconds: 20)
         let queue = try TestQueue()

@@ -40,6 +40,10 @@ class Contender(ABC):
     load_batches_sql: str | None = None
     #: Adds a chain of `count` calls of `url` followed by their numbers from 0.
     load_chain_sql: str | None = None
+    #: Adds `count` calls spread over `lanes` lanes, the first of them `lane 0`; None where that is no question.
+    load_lanes_sql: str | None = None
+    #: Limits `lane 0` to `calls` under way and to `rate` a second; null: no limit.
+    limit_sql: str | None = None
     #: Slow ones get fewer jobs, so that a round stays short; rates are per second, so they compare.
     most_jobs: int | None = None
 

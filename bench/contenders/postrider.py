@@ -41,6 +41,10 @@ class Postrider(Contender):
         "with c as (insert into postrider.jobs (kind) values ('chain') returning id)"
         " insert into postrider.jobs (parent_id, position, url)"
         " select c.id, n, %(url)s::text || (n - 1) from c, generate_series(1, %(count)s) n")
+    load_lanes_sql = (
+        "insert into postrider.jobs (lane, url)"
+        " select 'lane ' || i %% %(lanes)s, %(url)s::text from generate_series(0, %(count)s - 1) i")
+    limit_sql = "insert into postrider.lanes (name, max_in_flight, rate_limit) values ('lane 0', %(calls)s, %(rate)s)"
     service_sql = (
         "with added as (insert into postrider.services (name, base_url, headers, query, timeout) values"
         " ('bench', %(base)s, '{\"Accept\": \"application/json\"}', '{\"key\": 7}', '10 s') returning name)"

@@ -4,6 +4,7 @@
 from scenarios.backlog import Backlog
 from scenarios.drain import Drain
 from scenarios.insert import Insert
+from scenarios.lanes import Lanes
 from scenarios.latency import Latency
 from scenarios.memory import Memory
 from scenarios.pinned import Pinned
@@ -12,4 +13,4 @@ from scenarios.trees import Trees
 from scenarios.scenario import Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees)}
+    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes)}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lanes: what do limits cost, and how fast are jobs that are spread over a thousand lanes?"""
+
+import argparse
+
+from contenders import Contender
+from harness.meter import Usage
+from harness.workbench import Workbench
+from scenarios.scenario import Figure, Scenario
+
+START_LIMIT_S = 120
+RUN_LIMIT_S = 600
+# Far above what one worker has under way.
+CALLS = 10_000
+# The highest that there is.
+RATE = 10_000
+
+
+class Lanes(Scenario):
+    """Drains the same number of jobs four times, each in a fresh database: in one lane, in one with max_in_flight, in one
+    with a rate, and spread over a thousand lanes. The clock is that of drain.
+    """
+
+    name = "lanes"
+    figures = [
+        Figure("one_per_s", "one lane: jobs/s", compare=False),
+        Figure("in_flight_to_one", "with max_in_flight ÷ without, jobs/s", compare=False),
+        Figure("in_flight_cpu_to_one", "the same, CPU", compare=False),
+        Figure("rate_used", "with a rate of 10,000/s, share of it that is used", compare=False),
+        Figure("rate_cpu_to_one", "the same ÷ without, CPU", compare=False),
+        Figure("many_to_one", "1,000 lanes ÷ one, jobs/s", compare=False),
+        Figure("many_cpu_to_one", "the same, CPU", compare=False),
+    ]
+
+    @staticmethod
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--jobs", type=int, default=50_000, help="in each queue")
+        parser.add_argument("--lanes", type=int, default=1000, help="over which they are spread")
+
+    def fits(self, contender: Contender) -> bool:
+        return contender.load_lanes_sql is not None
+
+    def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
+        one = self._drain(bench, contender, 1, None, None)
+        found: dict[str, object] = {"jobs": self.options.jobs, "one_per_s": one[0]}
+        for name, lanes, calls, rate in (
+                ("in_flight", 1, CALLS, None), ("rate", 1, None, RATE), ("many", self.options.lanes, None, None)):
+            per_s, cpu = self._drain(bench, contender, lanes, calls, rate)
+            found |= {f"{name}_to_one": per_s / one[0], f"{name}_cpu_to_one": cpu / one[1]}
+            if rate:
+                found["rate_used"] = per_s / rate
+        return found
+
+    def _drain(
+        self, bench: Workbench, contender: Contender, lanes: int, calls: int | None, rate: int | None
+    ) -> tuple[float, float]:
+        """Jobs a second, and CPU seconds of worker and PostgreSQL."""
+        jobs = self.options.jobs
+        with bench.database(contender) as database:
+            assert contender.load_lanes_sql and contender.limit_sql
+            if calls or rate:
+                database.session.execute(contender.limit_sql, {"calls": calls, "rate": rate})
+            database.session.execute(
+                contender.load_lanes_sql, {"url": bench.nginx.base_url + "/call", "count": jobs, "lanes": lanes})
+            database.settle()
+            before = bench.nginx.requests()
+            with bench.worker(contender, database, self.options.concurrency) as worker:
+                meter = bench.meter(worker, database)
+                for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
+                    pass
+                first = meter.read()
+                for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
+                    pass
+                database.await_finished(jobs, worker)
+                usage = Usage.between(first, meter.read())
+            if (kept := database.kept()) != jobs:
+                raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+        return jobs / usage.seconds, usage.worker + usage.postgres
