@@ -177,6 +177,9 @@ struct Dispatcher: ~Copyable {
         // A claim of the same transaction, behind the finish, has seen it.
         if sequel.contains(.page), exchange.claim == nil { isHungry = true }
         if sequel.contains(.place) { lookout.wantsSurvey = true }
+        for attempt in batch.attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
+            book.stepBack(attempt.lease.track, to: attempt.lease.seq)
+        }
         return (batch.attempts.count - stored, sequel)
     }
 

@@ -8,8 +8,11 @@ struct Lookout {
     static let surveyInterval: UInt64 = 1_000_000_000
     /// News of jobs may cause a survey this soon after the last one.
     static let quickSurveyInterval: UInt64 = 10_000_000
-    /// A survey may take one part in so many of the time.
+    /// A survey may take one part in so many of the time,
     static let surveyRest: UInt64 = 50
+    /// but never rests longer than this: what it waited for in line counts as its cost, too, and jobs of a lane that this
+    /// worker has not heard of wait for it.
+    static let longestRest: UInt64 = 5_000_000_000
 
     /// The next look for jobs that nobody announced.
     var poll: UInt64 = 0
@@ -22,11 +25,12 @@ struct Lookout {
     /// How long the last survey took, its way included.
     private var cost: UInt64 = 0
 
-    /// When the next survey may go out: never so often that surveys cost more than 2 % of the time.
+    /// When the next survey may go out: not so often that surveys cost more than 2 % of the time, within bounds.
     var surveyDue: UInt64 {
         guard let began else { return 0 }
         let interval = hasRoom ? PickupMode.fallbackInterval : Lookout.surveyInterval
-        return began + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, Lookout.surveyRest * cost)
+        let rest = min(Lookout.surveyRest * cost, Lookout.longestRest)
+        return began + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, rest)
     }
 
     /// A survey goes out.

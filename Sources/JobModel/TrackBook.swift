@@ -182,7 +182,8 @@ public struct TrackBook: Sendable {
     /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
     ///
     /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
-    /// the limit evenly.
+    /// the limit evenly; where there are more tracks than rows, each in its turn gets a helping of four, and the others keep
+    /// theirs for the next claims. While some wait for their turn, no track of a lower priority is visited.
     public mutating func plan(limit: Int) -> [Visit] {
         var lanes = LaneBook()
         return plan(limit: limit, lanes: &lanes, now: 0)
@@ -194,43 +195,63 @@ public struct TrackBook: Sendable {
         var visits: [Visit] = []
         visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
         var shares: [(priority: Int16, cap: Int32)] = []
+        var least: Int16?
         for index in hot.indices where hot[index].line.count > 0 {
             let sharing = min(hot[index].line.count, TrackBook.visitLimit - visits.count)
             guard sharing > 0 else { break }
-            let cap = Int32((limit + sharing - 1) / sharing)
+            let even = (limit + sharing - 1) / sharing
+            let cap = Int32(hot[index].line.count > limit ? min(limit, TrackBook.helping) : even)
             shares.append((hot[index].priority, cap))
             var line = hot[index].line
             hot[index].line = TrackLine()
-            take(sharing, from: &line, into: &visits, lanes: &lanes, now: now) { _ in cap }
+            let before = visits.count
+            take(sharing, rows: limit, from: &line, into: &visits, lanes: &lanes, now: now) { _ in cap }
             hot[index].line = line
+            if line.count > visits.count - before {
+                least = hot[index].priority
+                break
+            }
         }
         let hotCount = visits.count
         var line = cold
         cold = TrackLine()
         take(
-            min(line.count, TrackBook.visitLimit - hotCount), from: &line, into: &visits, lanes: &lanes, now: now
+            min(line.count, TrackBook.visitLimit - hotCount), rows: .max, from: &line, into: &visits, lanes: &lanes,
+            now: now
         ) { priority in
-            shares.first { $0.priority == priority }?.cap ?? Int32(limit)
+            if let least, priority < least { return 0 }
+            return shares.first { $0.priority == priority }?.cap ?? Int32(limit)
         }
         cold = line
         tidy()
         return visits.count > hotCount ? byPriority(visits) : visits
     }
 
-    /// Moves `count` tracks to the end of their line, and has them visited.
+    /// Of one track at once, where there are more tracks than rows wanted.
+    private static let helping = 4
+
+    /// Moves up to `count` tracks to the end of their line, and has them visited, until `rows` are planned. A cap of 0: the
+    /// track is passed over.
     private mutating func take(
-        _ count: Int, from line: inout TrackLine, into visits: inout [Visit], lanes: inout LaneBook, now: UInt64,
-        cap: (Int16) -> Int32
+        _ count: Int, rows wanted: Int, from line: inout TrackLine, into visits: inout [Visit], lanes: inout LaneBook,
+        now: UInt64, cap: (Int16) -> Int32
     ) {
         var missing = count
+        var planned = 0
         // Who was visited stands at the end again, and is not visited twice.
-        var turns = line.count
-        while missing > 0, turns > 0, let place = line.next() {
+        var turns = wanted == .max ? min(line.count, TrackBook.visitLimit) : line.count
+        while missing > 0, planned < wanted, turns > 0, let place = line.next() {
             guard var entry = entries[place.track], entry.ticket == place.ticket else { continue }
             turns -= 1
             tickets += 1
             entry.ticket = tickets
             var rows = cap(entry.priority)
+            guard rows > 0 else {
+                entries[place.track] = entry
+                line.left()
+                line.join(place.track, ticket: tickets)
+                continue
+            }
             if entry.lane != 0 {
                 lanes.know(entry.lane)
                 rows = min(rows, Int32(clamping: lanes.room(entry.lane, now: now)))
@@ -244,6 +265,7 @@ public struct TrackBook: Sendable {
                 lanes.reserve(entry.lane, Int(rows))
             }
             missing -= 1
+            planned += Int(rows)
             entries[place.track] = entry
             line.left()
             line.join(place.track, ticket: tickets)
@@ -294,6 +316,16 @@ public struct TrackBook: Sendable {
     private func byPriority(_ visits: [Visit]) -> [Visit] {
         let ranks = visits.indices.map { (priority: entries[visits[$0].track]?.priority ?? 0, place: $0) }
         return ranks.sorted { ($1.priority, $0.place) < ($0.priority, $1.place) }.map { visits[$0.place] }
+    }
+
+    /// A row that this worker had claimed is at its place again, below the watermark: the next claim is to begin there.
+    public mutating func stepBack(_ track: Int32, to seq: Int64) {
+        guard var entry = entries[track], entry.mark >= seq else { return }
+        // Claims under way were planned before, and say nothing of it.
+        surveys += 1
+        entry.mark = seq - 1
+        entry.steppedBack = surveys
+        entries[track] = entry
     }
 
     /// Takes in what a claim brought: for each visit in order, how many rows, and the last seq among them.

@@ -45,6 +45,13 @@ struct LookoutTests {
         #expect(lookout.surveyDue == 1_010_000_000)
     }
 
+    @Test func `surveys rest five seconds at most, whatever they wait for in line`() {
+        var lookout = Lookout()
+        lookout.surveyBegan(now: 1_000_000_000)
+        lookout.surveyReturned(now: 2_500_000_000)
+        #expect(lookout.surveyDue == 6_000_000_000)
+    }
+
     @Test func `surveys take 2 % of the time at most, news or not`() {
         var lookout = Lookout()
         lookout.surveyBegan(now: 1_000_000_000)

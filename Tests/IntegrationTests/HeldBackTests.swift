@@ -72,6 +72,21 @@ struct HeldBackTests {
         _ = worker
     }
 
+    @Test func `what a 429 holds back keeps its place, pause after pause`() throws {
+        let target = try TargetServer { request in
+            request.turn == 1 ? TargetStep.answer(429, headers: ["Retry-After: 1"]) : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        try queue.insert(16, "url, lane", "'\(target.url)/' || i, 'l'")
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        try queue.waitUntilDone()
+        let served = target.requests.filter { $0.turn == 2 }.compactMap { Int($0.path.dropFirst()) }
+        #expect(served.count == 16)
+        // Overtaken by what is in flight, never by more.
+        for (place, job) in served.enumerated() { #expect(abs(place + 1 - job) <= 4, "\(served)") }
+        _ = worker
+    }
+
     @Test func `a quota that is used up pauses the lane although the call succeeded`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, headers: request.path == "/last" ? ["RateLimit: \"default\";r=0;t=2"] : [])

@@ -47,6 +47,14 @@ struct LargeInsertTests {
         _ = workers
     }
 
+    @Test func `cancel_all finds what a large INSERT has left to be fed`() throws {
+        let queue = try TestQueue()
+        try queue.insert(12_000, "url, tag", "'http://h/' || i, 'large'")
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select postrider.cancel_all(tag => 'large')") == 12_000)
+        #expect(try queue.number("select count(*) from postrider.results where state = 'c'") == 12_000)
+    }
+
     @Test func `ids beyond the ranges made ahead land in the overflow, run, and are followed by a new range`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

@@ -28,6 +28,22 @@ struct ManyLanesTests {
         _ = worker
     }
 
+    @Test(arguments: [1, 3]) func `lanes take turns however few slots there are`(slots: Int) throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        for lane in ["a", "b", "c"] {
+            try queue.insert(30, "url, lane", "'\(target.url)/ok/\(lane)/' || i, '\(lane)'")
+        }
+        let worker = try RunningWorker(queue.database, concurrency: slots)
+        try queue.waitUntilDone()
+        let first = target.requests.prefix(45).map(\.path)
+        for lane in ["a", "b", "c"] {
+            let share = first.count { $0.hasPrefix("/ok/\(lane)/") }
+            #expect((10...20).contains(share), "\(lane): \(share) of the first 45")
+        }
+        _ = worker
+    }
+
     @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")

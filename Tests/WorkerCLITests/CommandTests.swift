@@ -96,7 +96,7 @@ struct CommandTests {
         #expect(try said("lane", "resume", "h:80") == "0 h:80 running\n")
         #expect(
             try said("lane", "pause", "h:80", "--until", "1999-12-31").hasPrefix("64 worker: until: lies in the past"))
-        #expect(try said("lane", "pause", "h:80", "--until", "soon").hasPrefix("64 worker: "))
+        #expect(try said("lane", "pause", "h:80", "--until", "soon").hasPrefix("64 worker: --until: "))
         #expect(try said("lane", "resume", "h:80", "--until", "2999-12-31").hasPrefix("64 worker: --until: "))
         #expect(try said("lane", "stop", "h:80").hasPrefix("64 worker: \"stop\": is neither pause nor resume"))
         #expect(try said("queue", "pause").hasPrefix("64 worker: queue NAME: is missing"))

@@ -13,6 +13,15 @@ declare
   v_id bigint;
   v_count bigint := 0;
 begin
+  -- What came in by a large INSERT and is not fed in yet.
+  for v_id in
+    select i.id from postrider.intake i
+     where (cancel_all.queue is null or i.queue = cancel_all.queue) and (cancel_all.lane is null or i.lane = cancel_all.lane)
+     order by i.id
+       for update
+  loop
+    perform postrider.feed(array[v_id]);
+  end loop;
   perform from postrider.ready r
     where exists (
       select from postrider.jobs j

@@ -82,6 +82,9 @@ enum PauseCommands {
         do throws(PGError) {
             return try connection.query(sql, &parameters)
         } catch {
+            if case .some(.some) = until, error.sqlState?.category == "22" {
+                throw .usage("--until", "is not a time", "give one like \"2026-12-24 18:00+01\"")
+            }
             throw Database.failure(error)
         }
     }
