@@ -45,11 +45,7 @@ static void expire_pair(int directory, const char *note, walk_state *w) {
         if (unlinkat(directory, part, 0) == 0) w->removed++;
         unlinkat(directory, note, 0);
     }
-    if (fd >= 0) {
-        // Or a child being forked would keep the lock until its exec.
-        flock(fd, LOCK_UN);
-        close(fd);
-    }
+    if (fd >= 0) ccurl_unlock_and_close(fd);
 }
 
 static void walk(int directory, int depth, walk_state *w) {

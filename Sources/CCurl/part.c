@@ -24,14 +24,13 @@ static int64_t now_ns(void) {
 
 static void news(ccurl_part *p) { eventfd_write(p->disk->event, 1); }
 
-/// A child that another thread forks this moment keeps the file open until its exec, and with it the lock.
-static void unlock_and_close(int file) {
+void ccurl_unlock_and_close(int file) {
     flock(file, LOCK_UN);
     close(file);
 }
 
 static void close_all(ccurl_part *p) {
-    if (p->file >= 0) unlock_and_close(p->file);
+    if (p->file >= 0) ccurl_unlock_and_close(p->file);
     if (p->directory >= 0) close(p->directory);
     p->file = p->directory = -1;
 }
@@ -84,7 +83,7 @@ static bool open_part(ccurl_part *p) {
         if (fstatat(directory, part, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == opened.st_ino &&
             there.st_dev == opened.st_dev)
             break;
-        unlock_and_close(p->file);
+        ccurl_unlock_and_close(p->file);
         p->file = -1;
         if (attempt == 10) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_LOCK, EAGAIN);
     }

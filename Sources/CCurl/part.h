@@ -75,6 +75,8 @@ void ccurl_suffixed(char *out, const char *name, const char *suffix);
 /// One bounded piece of work; true: there is more.
 bool ccurl_part_step(ccurl_part *p);
 void ccurl_part_destroy(ccurl_part *p);
+/// A child that another thread forks this moment keeps the file open until its exec, and without the unlock its lock too.
+void ccurl_unlock_and_close(int file);
 // expire.c
 /// Walks the tree; calls `pause` between entries, so that downloads go on.
 int64_t ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);

@@ -11,7 +11,7 @@ struct ServerDesk: ~Copyable {
     /// 20 %, a minute aside.
     init(servers: Int = 3) throws {
         let queue = try TestQueue()
-        try queue.connection.execute(Self.functions)
+        try queue.connection.execute(ClaimDesk.functions + Self.functions)
         try queue.connection.execute(
             """
             insert into postrider.services (name, base_url, min_calls, error_rate, cool_down)
@@ -77,27 +77,12 @@ struct ServerDesk: ~Copyable {
     }
 
     private static let functions = """
-        create schema desk;
         create table desk.held (job bigint primary key, track int, seq bigint, fence bigint, worker int, server int);
         create function desk.take(p_worker int) returns table (job bigint, call text) language plpgsql as $$
         declare
-          t int[]; s bigint[]; f bigint[]; j bigint[]; v_tracks int[];
+          t int[]; s bigint[]; f bigint[]; j bigint[];
         begin
-          insert into postrider.tracks (queue, lane, priority)
-          select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)), j.priority from postrider.jobs j
-              on conflict do nothing;
-          update postrider.ready r set track = k.id
-            from postrider.jobs j
-            join postrider.tracks k on k.queue = j.queue and k.priority = j.priority
-                                   and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
-           where r.job_id = j.id and r.track = 0;
-          v_tracks := array(select id from postrider.tracks order by id);
-          select array_agg(c.track order by c.track, c.seq), array_agg(c.seq order by c.track, c.seq),
-                 array_agg(c.fence order by c.track, c.seq), array_agg(c.job_id order by c.track, c.seq)
-            into t, s, f, j
-            from postrider.claim(p_worker, 0, 1000, v_tracks, array_fill(1000, array[cardinality(v_tracks)]),
-                   array_fill(0::bigint, array[cardinality(v_tracks)]), false,
-                   array_fill(0, array[cardinality(v_tracks)])) c;
+          select c.t, c.s, c.f, c.j into t, s, f, j from desk.claimed(p_worker) c;
           if j is null then return; end if;
           return query
           with called as materialized (

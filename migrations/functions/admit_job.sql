@@ -5,17 +5,8 @@ create or replace function postrider.admit_job(p_job postrider.jobs) returns voi
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_column text;
-  v_reason text;
-  v_hint text;
 begin
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
-    from postrider.job_defect(p_job) d;
-  if found and v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_column,
-      message = format('jobs.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('jobs', d.column_name, d.reason, d.hint) from postrider.job_defect(p_job) d;
 end
 $$;
 comment on function postrider.admit_job(postrider.jobs) is

@@ -41,10 +41,7 @@ begin
       v_hint := format('Create it first, and give it with its schema and types, like %s.', v_example);
     end if;
   end if;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = tg_table_name, column = v_column,
-      message = format('%s.%s: %s', tg_table_name, v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column(tg_table_name::text, v_column, v_reason, v_hint);
   new.function := format('%s(%s)', v_call, v_takes);
   return new;
 end

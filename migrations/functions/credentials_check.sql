@@ -15,10 +15,7 @@ begin
     v_reason := 'cannot be changed';
     v_hint := 'Insert a new credential and log in.';
   end if;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'credentials', column = v_column,
-      message = format('credentials.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('credentials', v_column, v_reason, v_hint);
   return new;
 end
 $$;

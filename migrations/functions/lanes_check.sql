@@ -28,10 +28,7 @@ begin
      'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'lanes', column = v_column,
-      message = format('lanes.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('lanes', v_column, v_reason, v_hint);
   return new;
 end
 $$;

@@ -8,12 +8,9 @@ declare
 begin
   v_column := case when new.name is null or new.name = '' or length(new.name) > 200 then 'name'
                    when new.paused is null then 'paused' end;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'queues', column = v_column,
-      message = format('queues.%s: %s', v_column,
-        case v_column when 'name' then 'must have 1 to 200 characters' else 'must not be null' end),
-      hint = case v_column when 'name' then 'What jobs.queue names.' else 'Give true or false.' end;
-  end if;
+  perform postrider.refuse_column('queues', v_column,
+    case v_column when 'name' then 'must have 1 to 200 characters' else 'must not be null' end,
+    case v_column when 'name' then 'What jobs.queue names.' else 'Give true or false.' end);
   return new;
 end
 $$;

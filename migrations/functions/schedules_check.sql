@@ -29,10 +29,7 @@ begin
   end if;
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
     from postrider.schedule_defect(new, v_checks_spec) d;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'schedules', column = v_column,
-      message = format('schedules.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('schedules', v_column, v_reason, v_hint);
   if not new.enabled then
     new.next_run_at := null;
   elsif new.next_run_at is null or v_is_moved then

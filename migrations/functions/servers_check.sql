@@ -10,10 +10,7 @@ declare
   v_hint text;
 begin
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.server_defect(new) d;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'servers', column = v_column,
-      message = format('servers.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('servers', v_column, v_reason, v_hint);
   if tg_op = 'UPDATE' and new.base_url <> old.base_url and new.state = old.state then
     -- Another machine: what is known of the old one does not hold for it.
     new.state := 'active';

@@ -10,10 +10,7 @@ declare
   v_hint text;
 begin
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(new) d;
-  if v_column is not null then
-    raise exception using errcode = 'PR001', schema = 'postrider', table = 'services', column = v_column,
-      message = format('services.%s: %s', v_column, v_reason), hint = v_hint;
-  end if;
+  perform postrider.refuse_column('services', v_column, v_reason, v_hint);
   return new;
 end
 $$;
