@@ -35,7 +35,7 @@ struct ProgressedFinishTests {
         let wait = try queue.number("select round(extract(epoch from run_at - now()))::bigint from postrider.scheduled")
         #expect((35...40).contains(wait))
         #expect(try queue.text("select error_code from postrider.tries") == "truncated")
-        #expect(try queue.text("select state::text from postrider.tallies") == "p")
+        #expect(try queue.text("select states[1]::text from postrider.tallies") == "p")
     }
 
     @Test func `the same end without progress is the job's end`() throws {

@@ -78,8 +78,8 @@ begin
                else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree
         from over o where o.is_told),
     tally as (
-      insert into postrider.tallies (track, state, jobs)
-      select o.track, o.state, count(*) from over o where o.track > 0 group by o.track, o.state)
+      insert into postrider.tallies (tracks, states, jobs)
+      select array[o.track], array[o.state], array[count(*)::int] from over o where o.track > 0 group by o.track, o.state)
     select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
     if v_aborts > 0 then
       perform pg_notify('postrider', 'abort');

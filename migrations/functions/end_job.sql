@@ -20,7 +20,7 @@ begin
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error);
   end if;
   if p_track > 0 then
-    insert into postrider.tallies (track, state, jobs) values (p_track, p_state, 1);
+    insert into postrider.tallies (tracks, states, jobs) values (array[p_track], array[p_state], array[1]);
   end if;
   if p_parent is not null and not v_is_told then
     perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);

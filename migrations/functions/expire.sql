@@ -50,8 +50,8 @@ begin
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
       from ended e where e.is_told),
   tally as (
-    insert into postrider.tallies (track, state, jobs)
-    select e.track, e.state, count(*) from ended e group by e.track, e.state)
+    insert into postrider.tallies (tracks, states, jobs)
+    select array[e.track], array[e.state], array[count(*)::int] from ended e group by e.track, e.state)
   select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_told),
          array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_told),
          array_agg(e.state) filter (where e.parent_id is not null and not e.is_told)

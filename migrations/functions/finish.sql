@@ -116,8 +116,10 @@ begin
       from gone g
      where g.outcome in ('r', 'h', 'p')),
   tally as (
-    insert into postrider.tallies (track, state, jobs)
-    select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
+    insert into postrider.tallies (tracks, states, jobs)
+    select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs)
+      from (select g.track, g.outcome, count(*)::int as jobs from gone g group by g.track, g.outcome) c
+    having count(*) > 0)
   select array_agg(g.seq),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),

@@ -17,8 +17,9 @@ begin
      where t.ctid = any (array(select x.ctid from postrider.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
     returning t.*),
   summed as (
-    select date_trunc('minute', g.at) as minute, coalesce(k.queue, 'default') as queue, g.state, sum(g.jobs) as jobs
-      from gone g left join postrider.tracks k on k.id = g.track
+    select date_trunc('minute', g.at) as minute, coalesce(k.queue, 'default') as queue, c.state, sum(c.jobs) as jobs
+      from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
+      left join postrider.tracks k on k.id = c.track
      group by 1, 2, 3),
   written as (
     insert into postrider.totals as t (minute, queue, state, jobs)

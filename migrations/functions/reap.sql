@@ -62,8 +62,8 @@ begin
            o.expires_at, o.parent_id, o.is_followed
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
-    insert into postrider.tallies (track, state, jobs)
-    select g.track, g.outcome, count(*) from gone g group by g.track, g.outcome)
+    insert into postrider.tallies (tracks, states, jobs)
+    select array[g.track], array[g.outcome], array[count(*)::int] from gone g group by g.track, g.outcome)
   select array(select (select count(*) from gone g where g.worker = l.id) from unnest(v_lost) with ordinality as l(id, n) order by l.n),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),

@@ -29,7 +29,7 @@ begin
       v_result.server, v_result.credential_version);
   end if;
   if v_result.track > 0 then
-    insert into postrider.tallies (track, state, jobs) values (v_result.track, v_result.state, -1);
+    insert into postrider.tallies (tracks, states, jobs) values (array[v_result.track], array[v_result.state], array[-1]);
   end if;
   if postrider.page_again(p_id, v_result.state, v_result.error_code) then
     v_result.rekey := least(v_result.rekey + 1, 32766);

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What: a tally counts what one finish did in all its tracks and states.
+-- Why:  a finish over 64 lanes wrote 64 rows for its 64 jobs, and the leader took as many away.
+-- Cost: writes what was not folded yet anew, a second's worth while a worker runs; tallies is locked meanwhile.
+
+-- It reads the columns, and is made anew after this.
+drop view if exists postrider.queue_status;
+
+alter table postrider.tallies
+  alter track type int[] using array[track],
+  alter state type "char"[] using array[state],
+  alter jobs type int[] using array[jobs];
+alter table postrider.tallies rename track to tracks;
+alter table postrider.tallies rename state to states;
+comment on table postrider.tallies is
+  'private: what each finish did, until the leader folds it into totals: how many jobs (negative: taken back) in which track and state';
