@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- run_at is the time that counts: of a scheduled job its row's, which retries and reschedule() move; one that became ready before
+-- the time it was inserted with was moved ahead, and shows when it became ready or began.
 create or replace view postrider.job_status as
 select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
        coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
@@ -14,7 +16,7 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
        end as state,
        coalesce(r.attempt, o.attempt, s.attempt, p.attempt, 0) as attempt,
        coalesce(s.max_attempts, p.max_attempts, j.max_attempts) as max_attempts,
-       coalesce(s.run_at, j.run_at) as run_at,
+       coalesce(s.run_at, tr.run_at, least(j.run_at, p.since, o.started_at, r.started_at)) as run_at,
        j.created_at,
        case when r.job_id is not null then r.started_at when o.job_id is not null then o.started_at
             when tr.run_at <= now() then tr.started_at when p.worker > 0 then p.since end as started_at,

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the views and `explain` say of jobs, held against what is so.
+struct StatusTests {
+    @Test func `queue_status counts the requests of each queue by state, those too whose turn has not come`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            select postrider.submit('{"chain": [
+              {"url": "http://h/1"},
+              {"batch": [{"url": "http://h/2", "queue": "mail"}, {"url": "http://h/3"}]},
+              {"url": "http://h/4"}]}');
+            select postrider.submit('{"max_parallel": 1, "batch": [
+              {"url": "http://h/5", "queue": "mail"}, {"url": "http://h/6", "queue": "mail"}]}');
+            insert into postrider.jobs (url, run_at) values ('http://h/7', now() + interval '1 day');
+            insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 10100);
+            """)
+        let shown =
+            "select queue, ready::text, scheduled::text, waiting::text from postrider.queue_status order by queue"
+        #expect(try queue.rows(shown) == [["default", "10101", "1", "2"], ["mail", "1", "0", "2"]])
+        let counted = """
+            select queue, count(*) filter (where state = 'ready')::text, count(*) filter (where state = 'scheduled')::text,
+                   count(*) filter (where state = 'waiting')::text
+              from postrider.job_status where kind = 'request' group by queue order by queue
+            """
+        #expect(try queue.rows(counted) == queue.rows(shown))
+        try queue.connection.execute("select postrider.cancel_all()")
+        #expect(try queue.rows(shown).map { $0.dropFirst() } == [["0", "0", "0"]])
+    }
+
+    @Test func `queue_status reckons a large backlog from a part of it, and stays exact for small queues beside it`()
+        throws
+    {
+        let count: Int64 = 150_000
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) values ('big', 'h:80', 0), ('small', 'h:80', 0), ('later', 'h:80', 0);
+            insert into postrider.ready (seq, job_id, track, max_attempts, worker)
+            select i, i, 1, 5, (i <= 64)::int from generate_series(1, \(count)) i;
+            insert into postrider.ready (seq, job_id, track, max_attempts) select i, i, 2, 5 from generate_series(1, 7) i;
+            insert into postrider.scheduled (run_at, job_id, track, max_attempts)
+            select now() + interval '1 h', i, 3, 5 from generate_series(1, 2 * \(count)) i;
+            """)
+        let ready = try queue.number("select ready from postrider.queue_status where queue = 'big'")
+        #expect(abs(ready - count) < count / 5, "\(ready)")
+        let scheduled = try queue.number("select scheduled from postrider.queue_status where queue = 'later'")
+        #expect(abs(scheduled - 2 * count) < count * 2 / 5, "\(scheduled)")
+        #expect(try queue.number("select running from postrider.queue_status where queue = 'big'") == 64)
+        #expect(try queue.number("select ready from postrider.queue_status where queue = 'small'") == 7)
+        // Few rows in a table that was large are counted, not reckoned.
+        try queue.connection.execute(
+            "delete from postrider.ready where track = 1 and seq > 64; delete from postrider.scheduled where job_id > 7"
+        )
+        #expect(
+            try queue.rows(
+                "select queue, ready::text, running::text, scheduled::text from postrider.queue_status order by queue")
+                == [["big", "0", "64", "0"], ["later", "0", "0", "7"], ["small", "7", "0", "0"]])
+    }
+
+    @Test func `run_at of job_status is when a job runs now, wherever reschedule has moved it`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
+        func matches(_ condition: String) throws -> Bool {
+            try queue.number("select count(*) from postrider.job_status where id = \(id) and \(condition)") == 1
+        }
+        #expect(try matches("run_at > now() + interval '23 h'"))
+        try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '2 h')")
+        #expect(try matches("run_at between now() + interval '1 h' and now() + interval '2 h'"))
+        try queue.connection.execute("select postrider.reschedule(\(id), now())")
+        let target = try TargetServer()
+        let called = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 day'")
+        try queue.connection.execute("select postrider.reschedule(\(called), now())")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: called, toBe: "succeeded")
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.job_status where id = \(called) and run_at <= started_at") == 1)
+        _ = worker
+    }
+
+    @Test func `explain names all that holds a job, and when a lane at its rate has the next call`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, queue, lane", "'http://h/', 'mail', 'api'")
+        try queue.connection.execute(
+            """
+            select postrider.pause_queue('mail');
+            select postrider.pause_lane('api');
+            insert into postrider.lanes (name, rate_limit, rate_period) values ('slow', 1, '1 h');
+            insert into postrider.lane_states (lane, next_slot)
+            select id, '2999-01-01 10:00+00' from postrider.lanes where name = 'slow';
+            set timezone = 'UTC'
+            """)
+        let both = try queue.text("select postrider.explain(\(id))") ?? ""
+        #expect(both.contains("resume_queue('mail')") && both.contains("resume_lane('api')"), "\(both)")
+        let limited = try queue.insert("url, lane", "'http://h/', 'slow'")
+        let one = try queue.text("select postrider.explain(\(limited))") ?? ""
+        #expect(one.contains("the next one begins at about 2999-01-01 11:00:00 UTC"), "\(one)")
+    }
+}
