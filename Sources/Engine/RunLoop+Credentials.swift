@@ -116,6 +116,12 @@ extension RunLoop {
                 "the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job"
             )
         }
+        // While there is no credential at all, nobody has looked before.
+        guard !use.isGone else {
+            return Verdict(
+                .failed, .config,
+                "credential \(use.name) does not exist any more; insert it again, log in and retry the job")
+        }
         guard use.sealed != nil || use.plain != nil else {
             return Verdict(.failed, .notLoggedIn, "credential \(use.name) is logged off; log in and retry the job")
         }

@@ -24,15 +24,21 @@ public struct CredentialUse: Sendable {
     public var plain: Secrets?
     /// Where the secret stands.
     public var place: Place
+    /// Whether its row has been deleted.
+    public var isGone: Bool
 
     /// A use with all its parts.
-    public init(name: String, version: Int64, isBasic: Bool, sealed: [UInt8]?, plain: Secrets?, place: Place) {
+    public init(
+        name: String, version: Int64, isBasic: Bool, sealed: [UInt8]?, plain: Secrets?, place: Place,
+        isGone: Bool = false
+    ) {
         self.name = name
         self.version = version
         self.isBasic = isBasic
         self.sealed = sealed
         self.plain = plain
         self.place = place
+        self.isGone = isGone
     }
 }
 

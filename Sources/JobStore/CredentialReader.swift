@@ -45,7 +45,7 @@ public enum CredentialReader {
             isBasic: result.optionalText(row, first + 1) == "basic",
             sealed: result.isNull(row, first + 3) ? nil : result.bytes(row, first + 3),
             plain: result.isNull(row, first + 4) ? nil : Secrets(pairs: result.texts(row, first + 4)),
-            place: CredentialReader.place(place))
+            place: CredentialReader.place(place), isGone: result.isNull(row, first + 1))
     }
 
     private static func place(_ words: [String]) -> CredentialUse.Place {

@@ -193,6 +193,21 @@ struct TokenRefreshTests {
         _ = worker
     }
 
+    @Test func `jobs that wait for a credential go on at once when it is deleted`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
+        let queue = try queue(api, Self.refreshing)
+        let worker = try api.worker(queue)
+        try queue.insert(3, "url, credential", "'\(api.url)/api/x' || i, 'c'")
+        try queue.wait(until: "select jobs_waiting = 3 from postrider.credential_status")
+        try queue.connection.execute("delete from postrider.credentials where name = 'c'")
+        #expect(try queue.number("select count(*) from postrider.scheduled") == 0)
+        try queue.waitUntilDone()
+        let ends = "select distinct state, error_code from postrider.job_status"
+        let rows = try queue.rows(ends)
+        #expect(rows == [["failed", "config"]])
+        _ = worker
+    }
+
     @Test func `a refresh that fails again and again uses up attempts`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 500}"#)
         let queue = try queue(api, Self.refreshing)
