@@ -21,6 +21,9 @@ struct BadSpecTests {
         ("$.run_at", #"{"url": "http://h/", "run_at": "whenever"}"#),
         ("$.backoff", #"{"url": "http://h/", "backoff": "1 s"}"#),
         ("$.backoff", #"{"url": "http://h/", "backoff": ["x"]}"#),
+        ("$.backoff[0]", #"{"url": "http://h/", "backoff": [5]}"#),
+        ("$.batch[0].backoff[1]", #"{"batch": [{"url": "http://h/", "backoff": ["5 s", null]}]}"#),
+        ("$.backoff", #"{"url": "http://h/", "backoff": 5}"#),
         ("$.position", #"{"url": "http://h/", "position": 1}"#), ("$.mode", #"{"url": "http://h/", "mode": "all"}"#),
         ("$.url", #"{"url": "ftp://h/"}"#), ("$.run_if", #"{"url": "http://h/", "run_if": "$.a == 1"}"#),
         ("$.chain", #"{"chain": []}"#), ("$.batch", #"{"batch": []}"#), ("$.chain", #"{"chain": {}}"#),
@@ -123,6 +126,24 @@ struct BadSpecTests {
     func `a template or run_if may name only what has ended by then`(place: String, spec: String, word: String) throws {
         let error = try expectRefusal(of: spec, at: place)
         #expect(error.message.contains(word))
+    }
+
+    @Test(arguments: [
+        (#"{"uri": "http://h/"}"#, "Perhaps you mean url. "), (#"{"ulr": "http://h/"}"#, "Perhaps you mean url. "),
+        (#"{"url": "http://h/", "header": {}}"#, "Perhaps you mean headers. "),
+        (#"{"url": "http://h/", "maxAttempts": 3}"#, "Perhaps you mean max_attempts. "),
+        (#"{"steps": [{"url": "http://h/"}]}"#, "Perhaps you mean chain. "),
+        (#"{"url": "http://h/", "zzz": 3}"#, "The keys are the columns of postrider.jobs"),
+        (#"{"url": "http://h/", "timeout": 30}"#, #"like "30 s""#),
+        (#"{"url": "http://h/", "priority": "high"}"#, "from -100 to 100"),
+        (#"{"url": "http://h/", "run_at": 1700000000}"#, #"like "2027-"#),
+        (#"{"url": "http://h/", "body": {"a": 1}}"#, "body_json"),
+        (#"{"url": "http://h/", "ok_statuses": [200]}"#, "{[200,300),[404,405)}"),
+    ])
+    func `the hint shows how it is written`(spec: String, hint: String) throws {
+        let queue = try PGConnection(SpecQueue.made.get())
+        let error = try #require(throws: PGError.self) { try queue.execute("select postrider.submit('\(spec)')") }
+        #expect(error.hint?.contains(hint) == true, "\(error.message): \(error.hint ?? "")")
     }
 
     @Test func `more than 1 MB, 33 levels and 10,001 elements are too much, and one less is not`() throws {

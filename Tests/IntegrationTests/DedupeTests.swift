@@ -179,7 +179,23 @@ struct DedupeTests {
             queue,
             "select postrider.submit('{\"batch\": [{\"url\": \"http://h/\", \"dedupe_key\": \"k\", \"on_duplicate\": \"skip\"}]}')"
         )
-        #expect(all.message.contains("has no members"))
+        #expect(all.message.hasPrefix("$.batch: all members are left out"))
+        #expect(all.sqlState?.rawValue == "PR006" && all.hint?.contains("on_duplicate") == true)
+        let inner = #"{"url": "http://h/", "dedupe_key": "k", "on_duplicate": "skip"}"#
+        let nested = try Self.refusal(
+            queue,
+            "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}, {\"batch\": [\(inner), \(inner)]}]}')")
+        #expect(nested.message.hasPrefix("$.chain[1].batch: all members are left out"))
+        // Of an error too the place is that of the member.
+        let taken = try Self.refusal(
+            queue,
+            "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}, {\"url\": \"http://h/\", \"dedupe_key\": \"k\"}]}')"
+        )
+        #expect(taken.sqlState == .uniqueViolation && taken.message.hasPrefix("$.chain[1].dedupe_key: job "))
+        let twice = #"{"batch": [{"url": "http://h/", "dedupe_key": "t"}, {"url": "http://h/", "dedupe_key": "t"}]}"#
+        #expect(
+            try Self.refusal(queue, "select postrider.submit('\(twice)')").message.hasPrefix(
+                "$.batch[1].dedupe_key: job "))
         let each = #"{"batch": {"each": [1, 2], "do": {"url": "http://h/{{item}}", "dedupe_key": "e"}}}"#
         #expect(
             try Self.refusal(queue, "select postrider.submit('\(each)')").message.hasPrefix("$.batch.do.dedupe_key: "))

@@ -15,6 +15,7 @@ declare
   v_member postrider.members;
   v_state "char";
 begin
+  perform postrider.refuse_null('id', cancel.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   if exists (select from postrider.trees t where t.job_id = cancel.id) then
     return postrider.cancel_tree(cancel.id);
   end if;

@@ -19,6 +19,7 @@ declare
   v_page text;
   v_hold text;
 begin
+  perform postrider.refuse_null('id', explain.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   select * into v_job from postrider.jobs j where j.id = explain.id;
   if not found then
     return format('Job %s does not exist.', explain.id);

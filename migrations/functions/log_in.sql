@@ -9,6 +9,7 @@ declare
   v_plain jsonb;
   v_expires_at timestamptz;
 begin
+  perform postrider.refuse_null('credential', log_in.credential is null, 'Give the name of a credential; see select name from postrider.credential_status.');
   if log_in.secrets is null or jsonb_typeof(log_in.secrets) <> 'object' then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = 'secrets: $ must be an object', hint = 'Like {"access_token": "…"} or {"username": "…", "password": "…"}.';

@@ -1,10 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.pause_queue(name text) returns void
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
+begin
+  perform postrider.refuse_null('name', pause_queue.name is null,
+    'Give the name of a queue; see select queue from postrider.queue_status.');
   insert into postrider.queues as q (name, paused) values (pause_queue.name, true)
-      on conflict (name) do update set paused = true
+      on conflict (name) do update set paused = true;
+end
 $$;
 comment on function postrider.pause_queue(text) is
   'public: no call of the queue''s jobs begins from now on; calls under way go on. It need not exist yet';

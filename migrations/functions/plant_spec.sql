@@ -15,6 +15,7 @@ declare
   v_ids bigint[];
   v_roots bigint[];
   v_has_gaps boolean := false;
+  v_empty record;
   v_message text;
   v_state text;
   v_hint text;
@@ -55,7 +56,8 @@ begin
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
       -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
       perform postrider.spec_values(v_level, p_parent is not null);
-      raise exception using errcode = v_state, message = regexp_replace(v_message, '^jobs\.', p_nodes[1].place || '.'), hint = v_hint;
+      raise exception using errcode = v_state, hint = v_hint, message = regexp_replace(v_message, '^jobs[.]',
+        coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
       -- A job whose dedupe_key is taken was left out, and what is below it is left out with it.
@@ -69,6 +71,20 @@ begin
                  on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
                 and j.position = coalesce(s."position", p_position + c.nth)
          order by c.nth, s.rank);
+      -- Some of its members left out is what was asked for, all of them is a batch or chain of nothing.
+      select regexp_replace(min(s.place), '[[][0-9]+[]]$', '') as place, s.parent_kind into v_empty
+        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+       cross join generate_series(1, p_copies) c (nth)
+       where v_depth > 1 and v_parents[(c.nth - 1) * v_above + s.parent] is not null
+       group by c.nth, s.parent, s.parent_kind
+      having count(v_ids[(c.nth - 1) * cardinality(v_level) + s.rank]) = 0
+       order by c.nth, s.parent limit 1;
+      if found then
+        raise exception using errcode = 'PR006',
+          message = format('%s: all members are left out, since unfinished jobs have their dedupe_keys', v_empty.place),
+          hint = format('Wait for those jobs; or give this %s a dedupe_key of its own with on_duplicate "skip", and it is left out as a whole.',
+            v_empty.parent_kind);
+      end if;
     end if;
     v_roots := coalesce(v_roots, v_ids);
     v_parents := v_ids;

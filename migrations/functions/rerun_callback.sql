@@ -11,6 +11,7 @@ declare
   v_state text;
   v_error text;
 begin
+  perform postrider.refuse_null('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   select * into v_result from postrider.results r where r.job_id = rerun_callback.id for update;
   if not found then
     raise exception using errcode = case when exists (select from postrider.jobs j where j.id = rerun_callback.id) then 'PR005' else 'PR003' end,

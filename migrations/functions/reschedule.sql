@@ -13,6 +13,11 @@ declare
   v_track int;
   v_lane text;
 begin
+  perform postrider.refuse_null('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  if num_nonnulls(reschedule.run_at, reschedule.priority) = 0 then
+    raise exception using errcode = 'PR001', column = 'run_at', message = 'run_at: there is neither a time nor a priority',
+      hint = 'Give at least one of them, like reschedule(7, now() + interval ''10 min'') or reschedule(7, priority => 4).';
+  end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
   if not found then
     raise exception using errcode = 'PR003', message = format('job %s does not exist', reschedule.id),

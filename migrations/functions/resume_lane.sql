@@ -1,10 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.resume_lane(lane text) returns void
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+begin
+  perform postrider.refuse_null('lane', resume_lane.lane is null,
+    'Give the name of a lane; see select lane from postrider.lane_status.');
   delete from postrider.lane_strains s where s.lane = resume_lane.lane;
-  update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null
+  update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null;
+end
 $$;
 comment on function postrider.resume_lane(text) is
   'public: lets a paused lane run again, whoever paused it; a next 429 pauses it as if it were the first';

@@ -1,9 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.resume_queue(name text) returns void
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  update postrider.queues q set paused = false where q.name = resume_queue.name and q.paused
+begin
+  perform postrider.refuse_null('name', resume_queue.name is null,
+    'Give the name of a queue; see select queue from postrider.queue_status.');
+  update postrider.queues q set paused = false where q.name = resume_queue.name and q.paused;
+end
 $$;
 comment on function postrider.resume_queue(text) is
   'public: lets a paused queue run again; no more than that if it is not paused';

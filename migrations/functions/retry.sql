@@ -9,6 +9,8 @@ declare
   v_job postrider.jobs;
   v_result postrider.results;
 begin
+  perform postrider.refuse_null('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.refuse_null('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
     raise exception using errcode = 'PR003', message = format('job %s does not exist', retry.id),

@@ -17,6 +17,16 @@ declare
   v_id bigint;
   v_count bigint;
 begin
+  if retry_failed.error_code is not null
+     and not exists (select from postrider.error_codes e where e.code = retry_failed.error_code) then
+    raise exception using errcode = 'PR001', column = 'error_code',
+      message = format('error_code: there is no %s', quote_literal(retry_failed.error_code)),
+      hint = 'See select code, meaning from postrider.error_codes; null means any.';
+  elsif retry_failed.since > clock_timestamp() then
+    raise exception using errcode = 'PR001', column = 'since',
+      message = 'since: lies ahead, and nothing can have failed since then',
+      hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
+  end if;
   with failed as materialized (
     select r.job_id, j.parent_id is not null as is_member,
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain

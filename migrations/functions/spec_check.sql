@@ -9,6 +9,7 @@ declare
   v_nodes postrider.spec_node[] := postrider.spec_nodes(p_spec, p_place);
   v_is_open boolean := p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null';
   v_defect record;
+  v_meant text;
 begin
   -- The words of an error are made for the first defect only; all else is one look at each key.
   with columns as materialized (
@@ -17,7 +18,7 @@ begin
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
        and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by'))
   select d.* into v_defect
-    from (select n.rank, n.place, n.kind, k.key, jsonb_typeof(k.value) as json_type, format_type(c.atttypid, -1) as type,
+    from (select n.rank, n.place, n.kind, k.key, k.value, jsonb_typeof(k.value) as json_type, format_type(c.atttypid, -1) as type,
                  case
                    when c.attname is null then 'unknown'
                    when k.value <> 'null' and jsonb_typeof(k.value) <>
@@ -26,6 +27,8 @@ begin
                           when c.atttypid = 'boolean'::regtype then 'boolean'
                           when c.attndims > 0 then 'array'
                           else 'string' end then 'type'
+                   when c.attndims > 0 and k.value <> 'null' and jsonb_path_exists(k.value, 'strict $[*] ? (@.type() != "string")')
+                     then 'element'
                    when n.kind <> 'request' and k.key not in (
                      'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key', 'on_duplicate',
                      'run_if', 'mode', 'max_parallel', 'on_success', 'on_failure', 'callback_url', 'notify', 'tag', 'metadata')
@@ -45,9 +48,17 @@ begin
    where d.defect is not null
    order by d.rank, d.key limit 1;
   if found then
+    if v_defect.defect = 'unknown' then
+      v_meant := postrider.spec_key_meant(v_defect.key);
+    elsif v_defect.defect = 'element' then
+      select v_defect.key || format('[%s]', e.place - 1), jsonb_typeof(e.value) into v_defect.key, v_defect.json_type
+        from jsonb_array_elements(v_defect.value) with ordinality e (value, place)
+       where jsonb_typeof(e.value) <> 'string' order by e.place limit 1;
+    end if;
     raise exception using errcode = 'PR006',
       message = v_defect.place || '.' || v_defect.key || ': ' || case v_defect.defect
         when 'unknown' then 'no such key'
+        when 'element' then format('%s is not of type %s', v_defect.json_type, rtrim(v_defect.type, '[]'))
         when 'type' then format('%s is not of type %s', v_defect.json_type, v_defect.type)
         when 'request' then format('is for requests, and this is a %s', v_defect.kind)
         when 'batch' then 'is for batches'
@@ -57,11 +68,10 @@ begin
         when 'each' then 'would be the same for every element'
         when 'name' then 'has a meaning of its own in templates' end,
       hint = case v_defect.defect
-        when 'unknown' then 'The keys are the columns of postrider.jobs, chain and batch.'
-        when 'type' then case v_defect.type
-          when 'interval' then 'Write it as text, like "30 s".'
-          when 'interval[]' then 'Write an array of texts, like ["5 s", "1 min"].'
-          else format('Write a %s.', v_defect.type) end
+        when 'unknown' then case when v_meant is not null then format('Perhaps you mean %s. ', v_meant) else '' end
+          || 'The keys are the columns of postrider.jobs, chain and batch.'
+        when 'type' then postrider.spec_hint(v_defect.key, v_defect.type)
+        when 'element' then postrider.spec_hint(v_defect.key, v_defect.type)
         when 'request' then 'Give it to the members.'
         when 'batch' then 'Leave it out; it stands beside "batch".'
         when 'place' then 'Leave it out.'

@@ -28,7 +28,7 @@ begin
         exception when others then
           get stacked diagnostics v_message = message_text;
           raise exception using errcode = 'PR006', message = format('%s.%s: %s', v_node.place, v_column.name, v_message),
-            hint = format('Write a value of type %s.', v_column.type);
+            hint = postrider.spec_hint(v_column.name, v_column.type);
         end;
       end if;
       v_values := v_values || ', ' || case v_column.name

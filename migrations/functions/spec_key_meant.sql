@@ -1,0 +1,25 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Letters in another order, an s too many or too few, camelCase, and the words that others use for the same.
+create or replace function postrider.spec_key_meant(p_key text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(
+    (select min(a.attname)
+       from pg_attribute a
+      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+        and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by')
+        and (a.attname = lower(regexp_replace(p_key, '([a-z])([A-Z])', E'\\1_\\2', 'g'))
+             or a.attname in (p_key || 's', rtrim(p_key, 's'))
+             or length(p_key) between 3 and 30
+                and array(select c from string_to_table(a.attname, null) c order by c)
+                  = array(select c from string_to_table(p_key, null) c order by c))),
+    (select m.key
+       from (values ('uri', 'url'), ('href', 'url'), ('verb', 'method'), ('json', 'body_json'), ('data', 'body_json'),
+               ('payload', 'body_json'), ('form', 'body_form'), ('kind', 'chain or batch'), ('files', 'body_parts'), ('params', 'query'),
+               ('retries', 'max_attempts'), ('attempts', 'max_attempts'), ('delay', 'run_at'), ('tags', 'tag'),
+               ('children', 'chain or batch'), ('steps', 'chain'), ('jobs', 'batch')) m (word, key)
+      where m.word = lower(p_key)))
+$$;
+comment on function postrider.spec_key_meant(text) is
+  'private: the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';
