@@ -236,7 +236,7 @@ struct TickTests {
         #expect(rows.map { $0[3] } == ["10:01", "10:01", "10:01"])
         #expect(rows.map { $0[2] } == ["1", "1", "0"])
         #expect(rows[0][1]?.contains("there is no service 's'") == true)
-        #expect(rows[1][1]?.contains("has no members") == true)
+        #expect(rows[1][1]?.contains("all members are left out") == true)
         #expect(rows[2][1] == nil)
         try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
         #expect(try desk.look("2025-11-22 10:01Z") == 2)

@@ -58,6 +58,10 @@ class Contender(ABC):
     def command(self, url: str, concurrency: int) -> list[str]:
         """Starts a worker that ends on SIGTERM."""
 
+    def command_without_calls(self, url: str, concurrency: int) -> list[str]:
+        """The same worker, but each job ends where its call would begin: a target on this machine is refused."""
+        raise NotImplementedError
+
     @staticmethod
     def install(command: list[str]) -> None:
         """Runs a set-up command; what it says is shown only if it fails."""

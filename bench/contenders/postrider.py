@@ -65,4 +65,7 @@ class Postrider(Contender):
         self.install([self._program, "migrate", "--database", url])
 
     def command(self, url: str, concurrency: int) -> list[str]:
-        return [self._program, "--concurrency", str(concurrency), "--database", url, "--allow-private"]
+        return self.command_without_calls(url, concurrency) + ["--allow-private"]
+
+    def command_without_calls(self, url: str, concurrency: int) -> list[str]:
+        return [self._program, "--concurrency", str(concurrency), "--database", url]

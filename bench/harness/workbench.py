@@ -73,10 +73,11 @@ class Workbench:
                     session.execute(contender.insert_sql, (f"{target.base_url}/call",))
                 database.await_finished(2, worker)
 
-    def worker(self, contender: Contender, database: "Database", concurrency: int) -> Process:
-        """A running worker; a context manager that stops it."""
+    def worker(self, contender: Contender, database: "Database", concurrency: int, calls: bool = True) -> Process:
+        """A running worker; a context manager that stops it. `calls`: false for one that refuses its targets."""
         log = self.run_directory / f"{contender.name}.log"
-        return Process(contender.name, contender.command(database.url, concurrency), log, on_orphaned="TERM")
+        command = (contender.command if calls else contender.command_without_calls)(database.url, concurrency)
+        return Process(contender.name, command, log, on_orphaned="TERM")
 
     def meter(self, worker: Process, database: "Database") -> Meter:
         """For this worker, this cluster and nginx."""

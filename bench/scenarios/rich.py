@@ -13,10 +13,11 @@ RUN_LIMIT_S = 600
 
 
 class Rich(Scenario):
-    """Drains four queues in turn, each in a fresh database: plain jobs, jobs with a service, hits without and with one.
+    """Drains five queues in turn, each in a fresh database: plain jobs, plain jobs that are refused where their call would
+    begin, jobs with a service, hits without and with one.
 
     The clock runs from the first look that sees a result until the last result is stored; what was finished before that
-    look is left out of the count. A hit makes no call: its like is what PostgreSQL does for a plain job.
+    look is left out of the count. A hit makes no call: its like is the plain job that makes none either.
     """
 
     name = "rich"
@@ -26,6 +27,8 @@ class Rich(Scenario):
         Figure("hit_cpu_us_per_job", "hit: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_hit_cpu_us_per_job", "service and hit: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_to_plain", "service ÷ plain, CPU/job", compare=False),
+        Figure("refused_cpu_us_per_job", "plain without the call: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("hit_to_refused", "hit ÷ plain without the call, CPU/job", compare=False),
         Figure("hit_to_plain_postgres", "hit ÷ plain, CPU/job of PostgreSQL", compare=False),
         Figure("service_per_s", "service: jobs/s", compare=False),
         Figure("hits_per_s", "hit: jobs/s", compare=False),
@@ -42,21 +45,24 @@ class Rich(Scenario):
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
         assert contender.load_service_sql and contender.load_hits_sql and contender.load_service_hits_sql
         plain = self._drain(bench, contender, contender.load_sql, calls=True)
+        refused = self._drain(bench, contender, contender.load_sql, calls=False, keeps=False)
         service = self._drain(bench, contender, contender.load_service_sql, calls=True)
         hit = self._drain(bench, contender, contender.load_hits_sql, calls=False)
         service_hit = self._drain(bench, contender, contender.load_service_hits_sql, calls=False)
         record: dict[str, object] = {"jobs": self.options.jobs}
-        for name, figures in (("plain", plain), ("service", service), ("hit", hit), ("service_hit", service_hit)):
+        for name, figures in (("plain", plain), ("refused", refused), ("service", service), ("hit", hit), ("service_hit", service_hit)):
             record |= {f"{name}_{key}": value for key, value in figures.items()}
         return record | {
             "service_to_plain": service["cpu_us_per_job"] / plain["cpu_us_per_job"],
+            "hit_to_refused": hit["cpu_us_per_job"] / refused["cpu_us_per_job"],
             "hit_to_plain_postgres": hit["postgres_cpu_us_per_job"] / plain["postgres_cpu_us_per_job"],
             "service_per_s": service["jobs_per_s"],
             "hits_per_s": hit["jobs_per_s"],
             "service_hits_per_s": service_hit["jobs_per_s"],
         }
 
-    def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool) -> dict[str, float]:
+    def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool, keeps: bool = True) -> dict[str, float]:
+        """`calls`: whether the target is asked; `keeps`: whether each job ends with its answer."""
         jobs = self.options.jobs
         with bench.database(contender) as database:
             database.session.execute(contender.service_sql, {"base": bench.nginx.base_url})
@@ -64,13 +70,13 @@ class Rich(Scenario):
             database.session.execute(load_sql, values)
             database.settle()
             asked = bench.nginx.requests()
-            with bench.worker(contender, database, self.options.concurrency) as worker:
+            with bench.worker(contender, database, self.options.concurrency, calls=keeps) as worker:
                 meter = bench.meter(worker, database)
                 begun = database.await_finished(1, worker, RUN_LIMIT_S, EVERY_S)
                 first = meter.read()
                 database.await_finished(jobs, worker, RUN_LIMIT_S, EVERY_S)
                 usage = Usage.between(first, meter.read())
-            if (kept := database.kept()) != jobs:
+            if (kept := database.kept()) != (jobs if keeps else 0):
                 raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
             if (asked := bench.nginx.requests() - asked) != (jobs if calls else 0):
                 raise RuntimeError(f"{contender.name}: {asked} calls")

@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_headers(p_job jsonb, p_url text, p_service postrider.services) returns text[]
+create or replace function postrider.call_headers(p_job jsonb, p_url text, p_common jsonb, p_to_absolute boolean) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
   v_names jsonb;
   v_own text[] := '{}';
-  v_common jsonb := p_service.headers;
   v_pairs text[];
   v_kept text[] := '{}';
 begin
-  if v_common is null or not p_service.apply_to_absolute and p_url ~* '^https?:' then
+  if p_common is null or not p_to_absolute and p_url ~* '^https?:' then
     return postrider.pairs(p_job);
   end if;
-  v_pairs := postrider.pairs(v_common);
+  v_pairs := postrider.pairs(p_common);
   if p_job is null then
     return v_pairs;
   end if;
@@ -29,5 +28,5 @@ begin
   return v_kept || postrider.pairs(p_job);
 end
 $$;
-comment on function postrider.call_headers(jsonb, text, postrider.services) is
+comment on function postrider.call_headers(jsonb, text, jsonb, boolean) is
   'private: name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_query(p_job jsonb, p_url text, p_service postrider.services) returns text[]
+create or replace function postrider.call_query(p_job jsonb, p_url text, p_common jsonb, p_to_absolute boolean) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
-  v_common jsonb := p_service.query;
+  v_common jsonb := p_common;
   v_argument text;
 begin
-  if v_common is null or not p_service.apply_to_absolute and p_url ~* '^https?:' then
+  if v_common is null or not p_to_absolute and p_url ~* '^https?:' then
     return postrider.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
@@ -20,5 +20,5 @@ begin
   return postrider.pairs(v_common - array(select k from jsonb_object_keys(p_job) k)) || postrider.pairs(p_job);
 end
 $$;
-comment on function postrider.call_query(jsonb, text, postrider.services) is
+comment on function postrider.call_query(jsonb, text, jsonb, boolean) is
   'private: name, value, ... to add to a job''s URL: the service''s arguments that neither the job''s query nor its URL has, then the job''s';

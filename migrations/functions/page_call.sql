@@ -2,7 +2,7 @@
 -- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
 -- not added to it; what the service adds to each call is.
 create or replace function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb)
-language plpgsql stable
+language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare

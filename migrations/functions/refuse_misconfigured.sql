@@ -4,6 +4,10 @@ create or replace function postrider.refuse_misconfigured(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_bad record;
@@ -20,7 +24,8 @@ begin
     left join postrider.services s on s.name = j.service
    where j.service is not null
      and (s.name is null
-          or postrider.job_url(j.url, j.use_cdn, s) !~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+          or case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is null
+             and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:'
              and not exists (
                    select from postrider.server_routes t join postrider.workers w on w.id = p_worker
                     where t.service = j.service and t.environment = w.environment));
