@@ -19,3 +19,8 @@ comment on table postrider.tallies is
 
 drop function if exists postrider.call_query(jsonb, text, postrider.services);
 drop function if exists postrider.call_headers(jsonb, text, postrider.services);
+
+-- An INSERT over a thousand lanes leaves lists by the thousand.
+create index intake_turn on postrider.intake (priority desc, first_id, id);
+-- An argument has another name and meaning.
+drop function if exists postrider.feed_next(int, bigint, int);

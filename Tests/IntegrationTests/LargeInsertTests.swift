@@ -109,6 +109,30 @@ struct LargeInsertTests {
     }
 
     @Test(arguments: [
+        ("i % 1000", 64), ("i % 10", 1001), ("case when i % 100 = 0 then i % 1000 else 1000 end", 1100),
+        ("case when i < 1000 then i else 1000 end", 64000),
+    ])
+    func `lists hold about a thousand ids, fewer of lanes named seldom, and are fed by jobs`(
+        lane: String, most: Int64
+    ) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.jobs (lane, url) select 'lane ' || \(lane), 'http://h/' from generate_series(1, 128000) i"
+        )
+        #expect(try queue.number("select sum(cardinality(ids)) from postrider.intake") == 128_000)
+        let longest = try queue.number("select max(cardinality(ids)) from postrider.intake")
+        #expect(longest <= most && longest >= most * 9 / 10)
+        let worker = "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id"
+        let leader = try queue.number(worker)
+        let epoch = try queue.number("select postrider.lead(\(leader))")
+        let feed = "select postrider.feed_next(\(leader), \(epoch), 20000)"
+        let fed = try queue.number(feed)
+        #expect(fed > 19_000 && fed < 20_000 + most)
+        while try queue.number(feed) > 0 {}
+        #expect(try queue.number("select count(*) from postrider.ready") == 128_000)
+    }
+
+    @Test(arguments: [
         ("http://h/", "h:80"), ("https://h/a", "h:443"), ("http://h:8080/", "h:8080"), ("https://h:80/", "h:80"),
         ("http://H/", "h:80"), ("http://me:x@h:8080/", "h:8080"), ("http://h?a=:1", "h:80"), ("http://other/", "none"),
     ])

@@ -16,7 +16,7 @@ begin
     return;
   end if;
   select p.moved, p.latest into v_promoted, v_latest from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
-  v_fed := postrider.feed_next(p_worker, p_epoch, 20);
+  v_fed := postrider.feed_next(p_worker, p_epoch, 20000);
   v_placed := postrider.make_tracks(p_worker, p_epoch, 10000);
   if v_promoted + v_placed + v_fed > 0 then
     perform postrider.wake();
