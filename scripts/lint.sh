@@ -69,6 +69,17 @@ migration_checksums() {
     fi
 }
 
+# The text of a function is read under the settings of the session that calls it. With standard_conforming_strings off a
+# backslash in '…' means something else; in E'…' it always means the same.
+escaped_backslashes() {
+    local -a list
+    mapfile -t list < <(files 'migrations/functions/*.sql' 'migrations/views/*.sql')
+    awk '/^ *--/ { next }
+         { rest = $0; gsub(/[^A-Za-z]E\047([^\047\\]|\\.|\047\047)*\047/, "", rest) }
+         index(rest, "\\") { print FILENAME ":" FNR ": write the literal with a backslash as E\047…\047"; bad = 1 }
+         END { exit bad }' "${list[@]}"
+}
+
 shell_syntax() {
     local status=0 file
     while read -r file; do bash -n "$file" || status=1; done < <(files '*.sh' .ci/run)
@@ -80,6 +91,7 @@ check 'files of at most 400 lines' at_most_lines 400 '*.swift' '*.sql' '*.c' '*.
 check 'README of at most 200 lines' at_most_lines 200 README.md
 check 'licence line' licence_lines
 check 'numbered migrations unchanged' migration_checksums
+check 'backslashes in E literals' escaped_backslashes
 check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
 check 'no try!' none '\btry!' '*.swift'
 check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'

@@ -10,11 +10,11 @@ declare
   v_name text;
 begin
   if (p_is_text or v_type ~ '^text/|json|xml|javascript') and octet_length(p_body) >= 2 and get_byte(p_body, 0) >= 239 then
-    if substring(p_body from 1 for 3) = '\xefbbbf' then
+    if substring(p_body from 1 for 3) = E'\\xefbbbf' then
       return 'utf-8';
-    elsif substring(p_body from 1 for 2) = '\xfffe' then
+    elsif substring(p_body from 1 for 2) = E'\\xfffe' then
       return 'utf-16le';
-    elsif substring(p_body from 1 for 2) = '\xfeff' then
+    elsif substring(p_body from 1 for 2) = E'\\xfeff' then
       return 'utf-16be';
     end if;
   end if;
@@ -25,7 +25,7 @@ begin
   end if;
   -- Parameters before it are passed over whole, so that a quoted value cannot pose as one.
   v_match := regexp_match(v_type,
-    '^[^;]*(?:;(?!\s*charset\s*=)(?:[^";]|"(?:[^"\\]|\\.)*")*)*;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))');
+    E'^[^;]*(?:;(?!\\s*charset\\s*=)(?:[^";]|"(?:[^"\\\\]|\\\\.)*")*)*;\\s*charset\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s"]*))');
   v_name := btrim(coalesce(v_match[1], v_match[2]), ' ''');
   return case when v_name ~ '^[a-z0-9][a-z0-9_.:+-]{0,39}$' then v_name end;
 end

@@ -6,7 +6,7 @@ declare
   v_encoding text;
   v_mark bytea;
 begin
-  if p_charset = 'utf-8' and p_body < '\xefbbbf' then
+  if p_charset = 'utf-8' and p_body < E'\\xefbbbf' then
     return convert_from(p_body, 'UTF8');
   end if;
   -- What nobody knows may still be UTF-8.
@@ -16,12 +16,12 @@ begin
     if octet_length(p_body) > 8388608 then
       raise exception using errcode = 'program_limit_exceeded';
     end if;
-    if v_mark in ('\xfffe', '\xfeff') then
-      return postrider.utf16_text(substring(p_body from 3), v_mark = '\xfffe');
+    if v_mark in (E'\\xfffe', E'\\xfeff') then
+      return postrider.utf16_text(substring(p_body from 3), v_mark = E'\\xfffe');
     end if;
     -- Without a mark: what is named, else the order in which JSON's first character, an ASCII one, makes sense.
-    return postrider.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16' and substring(v_mark from 2) = '\x00');
-  elsif v_encoding = 'UTF8' and v_mark = '\xefbb' and substring(p_body from 3 for 1) = '\xbf' then
+    return postrider.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16' and substring(v_mark from 2) = E'\\x00');
+  elsif v_encoding = 'UTF8' and v_mark = E'\\xefbb' and substring(p_body from 3 for 1) = E'\\xbf' then
     return convert_from(substring(p_body from 4), 'UTF8');
   end if;
   return convert_from(p_body, v_encoding);

@@ -5,9 +5,9 @@ language sql immutable parallel safe
 as $$
   select coalesce(jsonb_object_agg(d.name, d.value), '{}')
     from (select distinct on (1) lower(m.part[1]) as name,
-                 coalesce(regexp_replace(m.part[2], '\\(.)', '\1', 'g'), m.part[3], '') as value
+                 coalesce(regexp_replace(m.part[2], E'\\\\(.)', E'\\1', 'g'), m.part[3], '') as value
             from regexp_matches(
-                   p_text, '(?:^|,)\s*([!#$%&''*+.^_`|~0-9A-Za-z-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^,"\s]*)))?\s*(?=,|$)', 'g')
+                   p_text, E'(?:^|,)\\s*([!#$%&''*+.^_`|~0-9A-Za-z-]+)\\s*(?:=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^,"\\s]*)))?\\s*(?=,|$)', 'g')
                  with ordinality as m(part, place)
            order by 1, m.place) d
 $$;

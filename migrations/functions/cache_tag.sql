@@ -10,7 +10,7 @@ declare
 begin
   return case
     when p_name <> 'etag' then case when postrider.http_time(v_value) is not null then v_value end
-    when v_value ~ '^(W/)?("[\x21\x23-\x7e]{0,250}"|[\x21\x23-\x2b\x2d-\x7e]{1,250})$' then v_value end;
+    when v_value ~ E'^(W/)?("[\\x21\\x23-\\x7e]{0,250}"|[\\x21\\x23-\\x2b\\x2d-\\x7e]{1,250})$' then v_value end;
 end
 $$;
 comment on function postrider.cache_tag(bytea, text) is

@@ -10,7 +10,7 @@ begin
     return postrider.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
-    foreach v_argument in array string_to_array(coalesce(substring(p_url from '\?([^#]*)'), ''), '&') loop
+    foreach v_argument in array string_to_array(coalesce(substring(p_url from E'\\?([^#]*)'), ''), '&') loop
       v_common := v_common - split_part(v_argument, '=', 1);
     end loop;
   end if;

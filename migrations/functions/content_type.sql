@@ -5,12 +5,12 @@ create or replace function postrider.content_type(p_headers bytea) returns text
 language plpgsql immutable parallel safe
 as $$
 declare
-  v_rest bytea := '\x0a'::bytea || p_headers;
+  v_rest bytea := E'\\x0a'::bytea || p_headers;
   v_at int;
   v_found bytea;
 begin
   loop
-    v_at := position('\x0a636f6e74656e742d747970653a'::bytea in v_rest);
+    v_at := position(E'\\x0a636f6e74656e742d747970653a'::bytea in v_rest);
     exit when v_at is null or v_at = 0;
     v_rest := substring(v_rest from v_at + 14);
     v_found := substring(v_rest from 1 for 1000);

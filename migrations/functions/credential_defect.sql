@@ -27,17 +27,17 @@ begin
      'token_url', 'is for the oauth2 kinds', 'Leave it out; a custom credential names its URL in refresh.'),
     (c.client_id is null and c.kind = 'oauth2_client_credentials', 'client_id', 'is missing', 'Give the id that the API knows the client by.'),
     (c.client_id is not null and not v_is_oauth, 'client_id', 'is for the oauth2 kinds', 'Leave it out.'),
-    (c.client_id ~ '[\x01-\x1f\x7f]' or length(c.client_id) not between 1 and 1000,
+    (c.client_id ~ E'[\\x01-\\x1f\\x7f]' or length(c.client_id) not between 1 and 1000,
      'client_id', 'is empty, too long or holds a control character', 'Give the id that the API knows the client by.'),
     (c.scope is not null and not v_is_oauth, 'scope', 'is for the oauth2 kinds', 'Leave it out.'),
-    (c.scope ~ '[\x01-\x1f\x7f]' or length(c.scope) not between 1 and 2000,
+    (c.scope ~ E'[\\x01-\\x1f\\x7f]' or length(c.scope) not between 1 and 2000,
      'scope', 'is empty, too long or holds a control character', 'Like ''read write''.'),
     (c.refresh is null and c.kind = 'custom', 'refresh', 'is missing',
      'Like {"url": "https://api.example.com/token", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.token"}.'),
     (c.refresh is not null and c.kind is distinct from 'custom', 'refresh', 'is for the kind custom', 'Leave it out.'),
     (array_ndims(c.allowed_origins) > 1 or exists (
        select from unnest(c.allowed_origins) o
-        where o is null or o !~ '^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$'),
+        where o is null or o !~ E'^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$'),
      'allowed_origins', 'holds something that is not an origin', 'Give scheme, host and port alone, like https://api.example.com.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;

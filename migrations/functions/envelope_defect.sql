@@ -68,7 +68,7 @@ begin
         return;
       end if;
       select m.key into v_bad from jsonb_each(v_value) m
-       where jsonb_typeof(m.value) <> 'string' or m.value #>> '{}' !~ '^[^\x01-\x20\x7f:]{1,100}$' limit 1;
+       where jsonb_typeof(m.value) <> 'string' or m.value #>> '{}' !~ E'^[^\\x01-\\x20\\x7f:]{1,100}$' limit 1;
       if found then
         reason := format('$.errors%s is not a name', postrider.json_path_key(left(v_bad, 100)));
         hint := 'A name has 1 to 100 characters and neither spaces nor colons, like "user_not_found".';

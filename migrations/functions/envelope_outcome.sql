@@ -31,8 +31,8 @@ begin
     return;
   end if;
   v_message := jsonb_path_query_first(p_json, (p_envelope ->> 'message')::jsonpath, '{}', true) #>> '{}';
-  v_message := left(btrim(regexp_replace(left(v_message, 1000), '[\x01-\x20\x7f-\x9f]+', ' ', 'g')), 500);
-  v_text := left(regexp_replace(left(v_text, 200), '[\x01-\x20\x7f-\x9f]+', ' ', 'g'), 100);
+  v_message := left(btrim(regexp_replace(left(v_message, 1000), E'[\\x01-\\x20\\x7f-\\x9f]+', ' ', 'g')), 500);
+  v_text := left(regexp_replace(left(v_text, 200), E'[\\x01-\\x20\\x7f-\\x9f]+', ' ', 'g'), 100);
   error := format('%s: %s', coalesce(p_envelope -> 'errors' ->> v_text, v_text),
     coalesce(nullif(v_message, ''), case code
       when 'token_expired' then 'the answer says that the token has expired; log in again'

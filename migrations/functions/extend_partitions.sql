@@ -21,7 +21,7 @@ begin
     return null;
   end if;
   select last_value into v_last from postrider.jobs_id_seq;
-  select max(substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''?(\d+)')::bigint), count(*)
+  select max(substring(pg_get_expr(c.relpartbound, c.oid) from E'TO \\(''?(\\d+)')::bigint), count(*)
     into v_top, v_number
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'postrider.jobs'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT';

@@ -21,7 +21,7 @@ begin
   if cardinality(v_parts) = 3 and v_parts[1] = '' and v_parts[3] = '' then
     v_shown := format('{{%s}}', v_parts[2]);
     v_url := postrider.template_text('url', v_parts[2], p_values, false);
-    if v_url = '' or length(v_url) > 8000 or v_url ~ '[^!-~]' or v_url like '%\\%' then
+    if v_url = '' or length(v_url) > 8000 or v_url ~ '[^!-~]' or v_url like E'%\\\\%' then
       raise exception using errcode = 'PR009', message = format('url: %s is neither a path nor a URL that can be called; '
         'a URL holds no spaces, no backslashes and nothing outside ASCII', v_shown);
     end if;
@@ -54,7 +54,7 @@ begin
     v_url := array_to_string(v_parts, '');
     if exists (
       select from string_to_table(substring(v_url from '^[^?#]*'), '/') with ordinality as s(step, place)
-       where s.step ~* '^(\.|%2e){1,2}$' and s.step <> v_steps[s.place]) then
+       where s.step ~* E'^(\\.|%2e){1,2}$' and s.step <> v_steps[s.place]) then
       raise exception using errcode = 'PR009',
         message = format('url: with %s filled a step of the path is . or .., which leads elsewhere; such values cannot be sent', v_shown);
     end if;

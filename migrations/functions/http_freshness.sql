@@ -20,7 +20,7 @@ begin
     -- With field names (no-cache="set-cookie") it may be taken as if it had none.
     v_seconds := 0;
   elsif v_control ? 'max-age' then
-    v_seconds := case when v_control ->> 'max-age' ~ '^\d+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
+    v_seconds := case when v_control ->> 'max-age' ~ E'^\\d+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
   else
     v_expires := postrider.header_value(p_headers, 'expires');
     if v_expires is not null then
@@ -28,7 +28,7 @@ begin
         - coalesce(postrider.http_time(postrider.header_value(p_headers, 'date')), p_now)), 0);
     end if;
   end if;
-  v_seconds := coalesce(v_seconds, 0) - coalesce(substring(postrider.header_value(p_headers, 'age') from '^\d{1,10}')::numeric, 0);
+  v_seconds := coalesce(v_seconds, 0) - coalesce(substring(postrider.header_value(p_headers, 'age') from E'^\\d{1,10}')::numeric, 0);
   fresh := make_interval(secs => greatest(v_seconds, 0));
 end
 $$;

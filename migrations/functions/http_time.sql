@@ -6,7 +6,7 @@ set timezone = 'UTC'
 set datestyle = 'ISO, MDY'
 as $$
 begin
-  if p_text !~ '^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$' then
+  if p_text !~ E'^[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT$' then
     return null;
   end if;
   return substr(p_text, 6)::timestamptz;

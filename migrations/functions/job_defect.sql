@@ -180,7 +180,7 @@ begin
     (postrider.path_defect(p_job.download_to) is not null,
      'download_to', postrider.path_defect(p_job.download_to),
      'Give a path below the worker''s --files directory, like reports/today.csv.'),
-    (p_job.download_to ~ '\.part(\.meta(\.new)?)?$',
+    (p_job.download_to ~ E'\\.part(\\.meta(\\.new)?)?$',
      'download_to', 'ends like what is left of a download that broke off', 'Choose a name without .part at its end.'),
     (p_job.sha256 !~* '^[0-9a-f]{64}$',
      'sha256', 'is not a SHA-256 in hex', 'Give 64 hexadecimal digits.'),

@@ -27,7 +27,7 @@ as $$
      and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
      and p_job.created_at is not null and p_job.created_by is not null
      and (p_job.headers is null
-          or octet_length(p_job.headers::text) <= 4000 and p_job.headers::text ~ '^\{("[A-Za-z0-9-]+": "[ !#-\[\]-~]*"(, )?)*\}$'
+          or octet_length(p_job.headers::text) <= 4000 and p_job.headers::text ~ E'^\\{("[A-Za-z0-9-]+": "[ !#-\\[\\]-~]*"(, )?)*\\}$'
              and p_job.headers::text !~* '"(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-[^"]*)":')
      and (p_job.query is null
           or jsonb_typeof(p_job.query) = 'object' and not jsonb_path_exists(p_job.query, 'strict $.* ? (@.type() == "object" || @.type() == "array")'))

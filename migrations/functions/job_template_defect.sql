@@ -39,8 +39,8 @@ begin
   end loop;
   column_name := 'url';
   if p_job.parent_id is not null and p_job.url like '%{{%' then
-    if postrider.template_sample(p_job.url) ~ '^([A-Za-z][A-Za-z0-9+.-]*:|[/\\]{2})'
-       and split_part(p_job.url, '{{', 1) !~ '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\]+[/?#]' then
+    if postrider.template_sample(p_job.url) ~ E'^([A-Za-z][A-Za-z0-9+.-]*:|[/\\\\]{2})'
+       and split_part(p_job.url, '{{', 1) !~ E'^[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\\]+[/?#]' then
       reason := 'takes its scheme, host or port from a template';
       hint := 'Write them out, like https://api.example.com/users/{{register.body.id}}, or name a service and give a path.';
       return;

@@ -4,7 +4,7 @@ create or replace function postrider.jsonpath_defect(p_path jsonpath) returns te
 language sql immutable strict parallel safe
 as $$
   select case
-    when position('$""' in regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '""', 'g')) > 0
+    when position('$""' in regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g')) > 0
       then 'uses a variable, and there are none'
     when length(p_path::text) > 2000 then 'is longer than 2000 characters'
   end

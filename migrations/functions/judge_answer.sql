@@ -26,7 +26,7 @@ begin
   encoding := postrider.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
   if p_job.response_format = 'xml' and encoding is null then
     encoding := lower(coalesce(substring(encode(substring(p_body from 1 for 200), 'escape')
-      from '^\s*<\?xml[^>]*\sencoding\s*=\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']'), 'utf-8'));
+      from E'^\\s*<\\?xml[^>]*\\sencoding\\s*=\\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']'), 'utf-8'));
   end if;
   if not v_needs_json then
     return;
@@ -120,10 +120,10 @@ begin
     when v_step = 'text' and postrider.charset_encoding(encoding) is null then
       format('the answer names the charset %s, which nobody knows, and its bytes are not UTF-8 either', encoding)
     when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)
-    when v_state = '22P05' then 'the body is JSON with a character that PostgreSQL cannot hold, like \u0000'
+    when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
     when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
     when v_state in ('54000', '53200', 'XX000') then 'the JSON is too large to be read'
-    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from 'JSON data, line (\d+)'), '') end;
+    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line (\\d+)'), '') end;
 end
 $$;
 comment on function postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is

@@ -20,7 +20,7 @@ begin
     from string_to_table(p_lines, E'\n') as line
    cross join lateral (values (split_part(line, E'\t', 1), split_part(line, E'\t', 3), split_part(line, E'\t', 6)))
          as f(domain, path, name)
-   where name <> '' and line ~ '^[^\x01-\x1f\x7f]+(\t[^\x01-\x1f\x7f]*){6}$'
+   where name <> '' and line ~ E'^[^\\x01-\\x1f\\x7f]+(\\t[^\\x01-\\x1f\\x7f]*){6}$'
      and octet_length(domain) + octet_length(path) + octet_length(name) <= 1000
      and exists (select from postrider.services s where s.name = p_service)
    order by domain, path, name

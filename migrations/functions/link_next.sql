@@ -17,12 +17,12 @@ begin
   loop
     for v_link in
       select regexp_matches(
-               v_line, '<([^>]*)>((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",;]*))?)*)', 'g')
+               v_line, E'<([^>]*)>((?:\\s*;\\s*[^\\s=;,"]+(?:\\s*=\\s*(?:"(?:[^"\\\\]|\\\\.)*"|[^\\s",;]*))?)*)', 'g')
     loop
       v_rel := null;
       v_is_anchored := false;
       for v_part in
-        select regexp_matches(v_link[2], ';\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?', 'g')
+        select regexp_matches(v_link[2], E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s",;]*)))?', 'g')
       loop
         if lower(v_part[1]) = 'rel' then
           v_rel := coalesce(v_rel, v_part[2], v_part[3], '');
@@ -30,7 +30,7 @@ begin
           v_is_anchored := true;
         end if;
       end loop;
-      if not v_is_anchored and v_rel ~* '(^|\s)next(\s|$)' then
+      if not v_is_anchored and v_rel ~* E'(^|\\s)next(\\s|$)' then
         return v_link[1];
       end if;
     end loop;

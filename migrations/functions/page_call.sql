@@ -12,7 +12,7 @@ begin
   select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
   if v_spec ->> 'style' = 'link' and v_last.page is not null then
     url := regexp_replace(v_last.target, '^([A-Za-z]+://)',
-             '\1' || replace(coalesce(substring(p_job.url from '^[A-Za-z]+://([^/?#]*@)'), ''), '\', '\\'));
+             E'\\1' || replace(coalesce(substring(p_job.url from '^[A-Za-z]+://([^/?#]*@)'), ''), E'\\', E'\\\\'));
     return;
   end if;
   url := p_job.url;

@@ -81,7 +81,7 @@ begin
     (v_spec ->> 'param' = v_spec ->> 'size_param',
      '$.size_param is the same as $.param', 'They name two arguments.'),
     (p_job.query ?| array[v_spec ->> 'param', v_spec ->> 'size_param']
-       or exists (select from string_to_table(substring(p_job.url from '\?([^#]*)'), '&') a
+       or exists (select from string_to_table(substring(p_job.url from E'\\?([^#]*)'), '&') a
                    where split_part(a, '=', 1) in (v_spec ->> 'param', v_spec ->> 'size_param')),
      'sets an argument that url or query has already', 'Leave it out there; start and size say how it begins.'),
     (p_job.kind <> 'request',

@@ -66,14 +66,14 @@ begin
   if num_nonnulls(v_added, v_token) > 0 then
     next := split_part(next, '?', 1) || coalesce((
       select '?' || string_agg(a.arg, '&' order by a.place)
-        from string_to_table(substring(next from '\?(.*)$'), '&') with ordinality as a(arg, place)
+        from string_to_table(substring(next from E'\\?(.*)$'), '&') with ordinality as a(arg, place)
        where lower(replace(a.arg, '+', '%20')) <> all (coalesce(v_added, '{}'))
          and lower(replace(split_part(a.arg, '=', 1), '+', '%20')) is distinct from v_token), '');
   end if;
   select 'bad_url', format('the link to the next page %s', d.reason) into code, error
     from postrider.url_defect(next) d where d.reason is not null;
   if code is not null then
-    next := left(regexp_replace(next, '[\x01-\x1f\x7f]+', ' ', 'g'), 2000);
+    next := left(regexp_replace(next, E'[\\x01-\\x1f\\x7f]+', ' ', 'g'), 2000);
     return;
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')

@@ -40,8 +40,8 @@ begin
       reason := format('$[%s].name is missing', v_place);
     elsif num_nonnulls(v_part -> 'file', v_part -> 'content', v_part -> 'base64') <> 1 then
       reason := format('$[%s] needs exactly one of file, content and base64', v_place);
-    elsif v_part ->> 'name' ~ '[\x01-\x1f\x7f]' or v_part ->> 'filename' ~ '[\x01-\x1f\x7f]'
-       or v_part ->> 'type' ~ '[\x01-\x1f\x7f]' then
+    elsif v_part ->> 'name' ~ E'[\\x01-\\x1f\\x7f]' or v_part ->> 'filename' ~ E'[\\x01-\\x1f\\x7f]'
+       or v_part ->> 'type' ~ E'[\\x01-\\x1f\\x7f]' then
       reason := format('$[%s]: name, filename or type holds a line break or control character', v_place);
     elsif v_part ? 'file' and postrider.path_defect(v_part ->> 'file') is not null then
       reason := format('$[%s].file %s', v_place, postrider.path_defect(v_part ->> 'file'));

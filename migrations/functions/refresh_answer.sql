@@ -42,7 +42,7 @@ begin
   exception when others then
     access_token := null;
   end;
-  if coalesce(access_token, '') = '' or access_token ~ '[\x01-\x1f\x7f]' or octet_length(access_token) > 16000 then
+  if coalesce(access_token, '') = '' or access_token ~ E'[\\x01-\\x1f\\x7f]' or octet_length(access_token) > 16000 then
     verdict := 'f';
     access_token := null;
     refresh_token := null;
@@ -53,7 +53,7 @@ begin
     refresh_token := null;
   end if;
   -- Some send it as text; nonsense counts as absent.
-  expires_in := case when v_value #>> '{}' ~ '^[0-9]{1,9}(\.[0-9]+)?$' then nullif(floor((v_value #>> '{}')::numeric), 0) end;
+  expires_in := case when v_value #>> '{}' ~ E'^[0-9]{1,9}(\\.[0-9]+)?$' then nullif(floor((v_value #>> '{}')::numeric), 0) end;
   verdict := 's';
 end
 $$;

@@ -47,7 +47,7 @@ begin
         hint := 'Give the header Authorization by a template, like {"Authorization": "Basic {{login}}"}.';
       else
         select '$.url ' || d.reason, d.hint into reason, hint
-          from postrider.url_defect(regexp_replace(v_value #>> '{}', '\{\{[A-Za-z_][A-Za-z0-9_]*\}\}', 'x', 'g')) d
+          from postrider.url_defect(regexp_replace(v_value #>> '{}', E'\\{\\{[A-Za-z_][A-Za-z0-9_]*\\}\\}', 'x', 'g')) d
          where d.reason is not null;
       end if;
     end if;
@@ -68,7 +68,7 @@ begin
   elsif p_refresh ->> 'method' = 'GET' and (p_refresh ? 'body_json' or p_refresh ? 'body_form') then
     reason := '$.method is GET, and there is a body';
     hint := 'Leave the body out, or take POST.';
-  elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text, '\{\{[A-Za-z_][A-Za-z0-9_]{0,62}\}\}', '', 'g') like '%{{%' then
+  elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text, E'\\{\\{[A-Za-z_][A-Za-z0-9_]{0,62}\\}\\}', '', 'g') like '%{{%' then
     reason := '$ has a template that is no name in double braces';
     hint := 'A secret stands in it by its name, like {{refresh_token}}.';
   else

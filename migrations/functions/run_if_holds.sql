@@ -23,9 +23,9 @@ begin
     return;
   end if;
   -- Only what the path names is read, unless it has a wildcard.
-  if regexp_replace(v_path, '"(?:[^"\\]|\\.)*"', '""', 'g') !~ '\.\*|keyvalue' then
+  if regexp_replace(v_path, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\.\\*|keyvalue' then
     v_keys := array(
-      select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, '("(?:[^"\\]|\\.)*")', 'g') as m(found));
+      select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, E'("(?:[^"\\\\]|\\\\.)*")', 'g') as m(found));
   end if;
   foreach v_name in array postrider.run_if_names(p_job.run_if) loop
     if v_name = 'item' then

@@ -5,9 +5,9 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select case
-    when regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '""', 'g') !~ '\$(?!\."")' then array(
+    when regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\$(?!\\."")' then array(
       select distinct ('"' || m.found[1] || '"')::jsonb #>> '{}'
-        from regexp_matches(p_path::text, '\$\."((?:[^"\\]|\\.)*)"|"(?:[^"\\]|\\.)*"', 'g') as m(found)
+        from regexp_matches(p_path::text, E'\\$\\."((?:[^"\\\\]|\\\\.)*)"|"(?:[^"\\\\]|\\\\.)*"', 'g') as m(found)
        where m.found[1] is not null)
   end
 $$;

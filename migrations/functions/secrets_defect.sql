@@ -44,7 +44,7 @@ begin
       from jsonb_each(p_secrets) e
      -- Some APIs take a key as the user and no password.
      where jsonb_typeof(e.value) <> 'string' or e.value = '""' and not (p_kind = 'basic' and e.key = 'password') or octet_length(e.value #>> '{}') > 16000
-        or e.value #>> '{}' ~ '[\x01-\x1f\x7f]'
+        or e.value #>> '{}' ~ E'[\\x01-\\x1f\\x7f]'
      limit 1;
     if not found then
       hint := null;

@@ -23,7 +23,7 @@ begin
     select distinct n.level, n.rank, n.is_drawn, n.place || t.below as place, m.part[1] as template
       from nodes n
      cross join lateral postrider.spec_texts(n.spec, n.each) t
-     cross join lateral regexp_matches(t.value, '(\{\{\{\{|\{\{[^{}]*\}\})', 'g') m (part)
+     cross join lateral regexp_matches(t.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part)
      where n.level > 1 or p_is_open or n.kind <> 'request'
   ), wanted as materialized (
     select f.level, f.rank, f.is_drawn, f.place, w.name

@@ -44,7 +44,7 @@ begin
       perform postrider.admit_job(v_job);
     exception when others then
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
-      raise exception using errcode = v_state, message = regexp_replace(v_message, '^jobs\.', v_node.place || '.'), hint = v_hint;
+      raise exception using errcode = v_state, message = regexp_replace(v_message, E'^jobs\\.', v_node.place || '.'), hint = v_hint;
     end;
   end loop;
 end

@@ -40,7 +40,7 @@ begin
       return;
     end if;
   end loop;
-  if position('{{' in regexp_replace(p_value, '\{\{\{\{|\{\{[^{}]*\}\}', '', 'g')) > 0 then
+  if position('{{' in regexp_replace(p_value, E'\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\}', '', 'g')) > 0 then
     reason := 'holds a {{ that no }} closes';
     hint := 'Close it, like {{register.body.id}}; a literal {{ is written {{{{.';
   end if;

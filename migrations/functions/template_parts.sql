@@ -6,8 +6,8 @@ language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_literals text[] := regexp_split_to_array(p_value, '\{\{\{\{|\{\{[^{}]*\}\}');
-  v_found text[] := array(select m.part[1] from regexp_matches(p_value, '(\{\{\{\{|\{\{[^{}]*\}\})', 'g') as m(part));
+  v_literals text[] := regexp_split_to_array(p_value, E'\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\}');
+  v_found text[] := array(select m.part[1] from regexp_matches(p_value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') as m(part));
   v_parts text[] := v_literals[1:1];
 begin
   for i in 1 .. cardinality(v_found) loop

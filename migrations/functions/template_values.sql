@@ -40,7 +40,7 @@ begin
                     left(v_path[1], 200)) end;
     end if;
     v_at := 2;
-    while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_path[v_at] !~ '^-?\d+$'
+    while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_path[v_at] !~ E'^-?\\d+$'
           and v_step.state = 's' loop
       select m.job_id as step, t.job_id is not null as is_tree, coalesce(r.state, t.state) as state into v_step
         from postrider.members m
@@ -62,7 +62,7 @@ begin
     v_steps := v_steps || v_step.step;
     v_parts := v_parts || case
       when v_step.is_tree then 'results'
-      when v_path[v_at] is null or v_path[v_at] ~ '^-?\d+$' then 'result'
+      when v_path[v_at] is null or v_path[v_at] ~ E'^-?\\d+$' then 'result'
       else v_path[v_at] end;
     if not v_step.is_tree and v_parts[i] not in ('body', 'status', 'headers', 'result') then
       raise exception using errcode = 'PR009',

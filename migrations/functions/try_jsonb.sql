@@ -14,4 +14,4 @@ exception when others then
 end
 $$;
 comment on function postrider.try_jsonb(bytea) is
-  'private: a body as jsonb; null if it is not UTF-8, not JSON, or JSON that jsonb cannot hold (like \u0000)';
+  E'private: a body as jsonb; null if it is not UTF-8, not JSON, or JSON that jsonb cannot hold (like \\u0000)';

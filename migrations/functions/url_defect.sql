@@ -14,10 +14,10 @@ begin
   elsif length(p_url) > 8000 then
     reason := format('is %s characters long', length(p_url));
     hint := 'At most 8000 characters; put long values into a body.';
-  elsif p_url ~ '[\x01-\x20\x7f]' then
+  elsif p_url ~ E'[\\x01-\\x20\\x7f]' then
     reason := 'holds a space, line break or control character';
     hint := 'Percent-encode it: a space is %20.';
-  elsif p_url ~ '[^\x01-\x7f]' then
+  elsif p_url ~ E'[^\\x01-\\x7f]' then
     reason := 'holds a character outside ASCII';
     hint := 'Percent-encode it; write an international host name in its xn-- form.';
   elsif strpos(p_url, chr(92)) > 0 then
@@ -38,7 +38,7 @@ begin
       return;
     end if;
     v_authority := regexp_replace(v_authority, '^.*@', '');
-    if v_authority !~ '^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$' then
+    if v_authority !~ E'^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$' then
       reason := 'has a host that cannot be called';
       hint := 'The host is a name, an IPv4 address or an IPv6 address in brackets, with a port if need be.';
     elsif coalesce(nullif(substring(v_authority from ':([0-9]+)$'), ''), '1')::int not between 1 and 65535 then

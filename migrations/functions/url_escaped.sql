@@ -9,7 +9,7 @@ begin
   return (
     select string_agg(
              case when c.letter ~ '[A-Za-z0-9._~-]' and ascii(c.letter) < 128 then c.letter
-                  else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', '%\1', 'g') end,
+                  else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', E'%\\1', 'g') end,
              '' order by c.place)
       from regexp_split_to_table(p_text, '') with ordinality as c(letter, place));
 end

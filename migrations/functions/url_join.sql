@@ -40,7 +40,7 @@ begin
   if left(v_path, 1) <> '/' then
     v_path := v_directory || v_path;
   end if;
-  if v_path ~ '/\.\.?(/|$)' then
+  if v_path ~ E'/\\.\\.?(/|$)' then
     foreach v_segment in array string_to_array(substr(v_path, 2), '/') loop
       if v_segment = '..' then
         v_segments := v_segments[:cardinality(v_segments) - 1];
@@ -49,7 +49,7 @@ begin
       end if;
     end loop;
     v_path := '/' || array_to_string(v_segments, '/')
-      || case when v_path ~ '/\.\.?$' and cardinality(v_segments) > 0 then '/' else '' end;
+      || case when v_path ~ E'/\\.\\.?$' and cardinality(v_segments) > 0 then '/' else '' end;
   end if;
   return v_origin || v_path || v_rest;
 end

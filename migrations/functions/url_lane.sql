@@ -5,7 +5,7 @@ as $$
   select host || coalesce(':' || port, case when lower(left(p_url, 6)) = 'https:' then ':443' else ':80' end)
   from (
     select lower(part[1]) as host, part[2] as port
-    from regexp_match(p_url, '^[A-Za-z]+://(?:[^/?#@]*@)?(\[[^]]*\]|[^:/?#]+)(?::(\d+))?') as part
+    from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::(\\d+))?') as part
   ) as authority
 $$;
 comment on function postrider.url_lane(text) is

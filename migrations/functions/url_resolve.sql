@@ -10,8 +10,8 @@ declare
   v_path text := substring(p_base from '^[^?#]*');
 begin
   if v_url ~ '[^!-~]' then
-    select string_agg(case when c.letter ~ '[!-~\x01-\x1f\x7f]' then c.letter
-                           else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', '%\1', 'g') end,
+    select string_agg(case when c.letter ~ E'[!-~\\x01-\\x1f\\x7f]' then c.letter
+                           else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', E'%\\1', 'g') end,
                       '' order by c.place)
       into v_url
       from regexp_split_to_table(v_url, '') with ordinality as c(letter, place);
@@ -19,7 +19,7 @@ begin
   return case
     when v_url = '' then split_part(p_base, '#', 1)
     when left(v_url, 1) = '?' then v_path || v_url
-    else postrider.url_join(regexp_replace(v_path, '^([A-Za-z]+://[^/]*)(/.*/|/)?[^/]*$', '\1\2'), v_url)
+    else postrider.url_join(regexp_replace(v_path, '^([A-Za-z]+://[^/]*)(/.*/|/)?[^/]*$', E'\\1\\2'), v_url)
   end;
 end
 $$;

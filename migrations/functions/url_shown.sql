@@ -2,6 +2,6 @@
 create or replace function postrider.url_shown(p_url text) returns text
 language sql immutable strict parallel safe
 as $$
-  select regexp_replace(p_url, '^([A-Za-z]+:/*)[^/?#]*@', '\1')
+  select regexp_replace(p_url, '^([A-Za-z]+:/*)[^/?#]*@', E'\\1')
 $$;
 comment on function postrider.url_shown(text) is 'private: a URL without its user and password';

@@ -5,7 +5,7 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select unistr(regexp_replace(encode(p_bytes, 'hex'), '(..)(..)?',
-    case when p_is_little then '\\\2\1' else '\\\1\2' end, 'g'))
+    case when p_is_little then E'\\\\\\2\\1' else E'\\\\\\1\\2' end, 'g'))
 $$;
 comment on function postrider.utf16_text(bytea, boolean) is
   'private: UTF-16 as text; raises 22021 or 42601 for bytes that are not';

@@ -2,7 +2,7 @@
 -- The rows are few: nothing here walks over jobs.
 create or replace view postrider.service_status as
 select s.name as service, e.environment,
-       coalesce((c.route).base_url, s.base_url) as base_url,
+       postrider.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
        (c.route).position as current_position,
        case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active' else 'all servers aside' end as state,
        coalesce(v.servers, 0) as servers, coalesce(v.active, 0) as servers_active,
