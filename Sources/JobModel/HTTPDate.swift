@@ -58,14 +58,14 @@ public enum HTTPDate {
         return Int64(text)
     }
 
-    private static func days(in month: Int, of year: Int64) -> Int64 {
+    static func days(in month: Int, of year: Int64) -> Int64 {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
     /// Days since 1970-01-01 of the Gregorian calendar, counted in years that begin in March so that the
     /// leap day is the last of its year.
-    private static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
+    static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let before = shifted * 365 + floorDivide(shifted, 4) - floorDivide(shifted, 100) + floorDivide(shifted, 400)

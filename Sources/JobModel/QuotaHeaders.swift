@@ -53,7 +53,7 @@ public enum QuotaHeaders {
         }
     }
 
-    /// Seconds from now, or a moment: seconds since 1970, milliseconds since 1970, a date. Nil for what is over.
+    /// Seconds from now, or a moment: seconds since 1970, milliseconds since 1970, a date of HTTP or RFC 3339. Nil for what is over.
     private static func wait(_ text: String, now: Int64) -> Duration? {
         var seconds: Double
         if let value = leading(text) {
@@ -63,13 +63,18 @@ public enum QuotaHeaders {
             case ..<1e11: seconds = value - Double(now)
             default: seconds = value / 1000 - Double(now)
             }
-        } else if let date = HTTPDate.parse(String(trimmed(Substring(text))), now: now) {
+        } else if let date = date(String(trimmed(Substring(text))), now: now) {
             seconds = Double(date - now)
         } else {
             return nil
         }
         seconds = min(seconds, 3_600)
         return seconds > 0 ? .milliseconds(Int64((seconds * 1000).rounded(.up))) : nil
+    }
+
+    /// The date of HTTP, or the one that JSON knows, which some servers give instead.
+    private static func date(_ text: String, now: Int64) -> Int64? {
+        HTTPDate.parse(text, now: now) ?? InternetDate.parse(text)
     }
 
     /// The number that a value begins with, up to a comma or semicolon.

@@ -62,6 +62,55 @@ struct StatusTests {
                 == [["big", "0", "64", "0"], ["later", "0", "0", "7"], ["small", "7", "0", "0"]])
     }
 
+    @Test func `schedule_status looks up the last job of each schedule and walks over no others`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 3000);
+            insert into postrider.results (job_id, attempt, state)
+            select job_id, 1, 's' from postrider.ready order by job_id limit 2900;
+            delete from postrider.ready r using postrider.results f where f.job_id = r.job_id;
+            insert into postrider.schedules (name, cron, spec)
+            select 's' || i, '@daily', '{"url": "http://h/"}' from generate_series(1, 200) i;
+            update postrider.schedules set last_job_id = 2710 + substr(name, 2)::int
+            """)
+        let states = "select last_state, count(*)::text from postrider.schedule_status group by 1 order by 1"
+        #expect(try queue.rows(states) == [["ready", "10"], ["succeeded", "190"]])
+        let plan =
+            try queue.text(
+                "explain (analyze, buffers, format json) select * from postrider.schedule_status") ?? ""
+        let place = try #require(plan.firstRange(of: "\"Shared Hit Blocks\": "))
+        let touched = try #require(Int(plan[place.upperBound...].prefix { $0.isNumber }))
+        #expect(touched < 10 * 200, "\(touched) buffers")
+    }
+
+    @Test func `user and password of a service's URL are sent as Basic auth and shown in no view and no error`() throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let place = target.url.dropFirst("http://".count)
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('s', 'http://ada:5ecret@\(place)/')")
+        let good = try queue.insert("service, url", "'s', 'ok'")
+        let bad = try queue.insert("service, url", "'s', 'status/404'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: good, toBe: "succeeded")
+        try queue.wait(for: bad, toBe: "failed")
+        #expect(
+            target.requests.map { $0.header("authorization") } == ["Basic YWRhOjVlY3JldA==", "Basic YWRhOjVlY3JldA=="])
+        let views = [
+            "service_status", "job_status", "attempts", "pages", "lane_status", "queue_status", "recent_failures",
+            "cache_status",
+            "worker_status",
+        ]
+        for view in views {
+            let shown = try queue.text("select string_agg(v::text, ' ') from postrider.\(view) v") ?? ""
+            #expect(!shown.contains("5ecret"), "\(view): \(shown)")
+        }
+        #expect(try queue.text("select base_url from postrider.service_status") == "http://\(place)/")
+        #expect(!worker.output.contains("5ecret"))
+    }
+
     @Test func `run_at of job_status is when a job runs now, wherever reschedule has moved it`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")

@@ -47,6 +47,23 @@ struct QuotaHeadersTests {
         #expect(reset("ratelimit: \"a\";r=0;t=\(value)") == nil)
     }
 
+    @Test(arguments: [
+        ("2026-11-18T11:07:10Z", 30), ("2026-11-18t11:07:10z", 30), ("2026-11-18 11:07:10Z", 30),
+        ("2026-11-18T11:07:09.001Z", 30), ("2026-11-18T11:07:10.000Z", 30), ("2026-11-18T12:07:10+01:00", 30),
+        ("2026-11-18T05:37:10-05:30", 30), ("2026-11-18T11:06:40Z", 0), ("2020-02-29T00:00:00Z", 0),
+        ("2030-01-01T00:00:00Z", 3600),
+        // None of these is a date.
+        ("2026-11-18T11:07:10", 0), ("2026-11-18", 0), ("2026-13-18T11:07:10Z", 0), ("2027-02-29T11:07:10Z", 0),
+        ("2026-11-18T24:07:10Z", 0), ("2026-11-18T11:07:10.Z", 0), ("2026-11-18T11:07:10+1:00", 0),
+        ("2026-11-18T11:07:10+25:00", 0), ("2026/11/18T11:07:10Z", 0), ("2026-11-18T11:07:10ZZ", 0),
+        ("+026-11-18T11:07:10Z", 0),
+    ])
+    func `a date of RFC 3339 is read with its offset`(date: String, seconds: Int) {
+        let expected: Duration? = seconds > 0 ? .seconds(seconds) : nil
+        #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: \(date)") == expected)
+        #expect(reset("ratelimit-remaining: 0", "ratelimit-reset: \(date)") == expected)
+    }
+
     @Test func `a date is read, and bytes that are no text do no harm`() {
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Sun, 06 Nov 1994 08:49:37 GMT") == nil)
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Fri, 06 Nov 2099 08:49:37 GMT") == .seconds(3600))
