@@ -16,6 +16,7 @@ declare
   v_workers int;
   v_free int;
   v_key bytea;
+  v_credential text;
   v_page text;
   v_hold text;
 begin
@@ -70,16 +71,17 @@ begin
                  'another job is about to make'),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
-    select w.credential into v_lane from postrider.credential_waits w where w.job_id = explain.id and w.run_at = v_at;
+    select w.credential into v_credential from postrider.credential_waits w where w.job_id = explain.id and w.run_at = v_at;
     if found then
-      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', explain.id, v_lane,
+      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', explain.id, v_credential,
         (select coalesce(' (' || c.last_error || ')', '') || coalesce(', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ'), '')
-           from postrider.credential_status c where c.name = v_lane),
+           from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
-    return format('Job %s is scheduled: %s at %s, in %s%s%s%s.', explain.id,
+    return format('Job %s is scheduled: %s at %s, in %s%s%s%s%s.', explain.id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
+      postrider.explain_budget(v_lane, v_attempt),
       case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
       ', but ' || v_hold, v_page)
       || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;

@@ -8,6 +8,10 @@ set jit = off
 as $$
 declare
   v_last bigint;
+  v_lanes text[];
+  v_calls bigint[];
+  v_good bigint[];
+  v_bad bigint[];
 begin
   if not postrider.leads(p_worker, p_epoch) then
     return null;
@@ -16,16 +20,28 @@ begin
     delete from postrider.tallies t
      where t.ctid = any (array(select x.ctid from postrider.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
     returning t.*),
-  summed as (
-    select date_trunc('minute', g.at) as minute, coalesce(k.queue, 'default') as queue, c.state, sum(c.jobs) as jobs
+  ended as materialized (
+    select date_trunc('minute', g.at) as minute, c.track, c.state, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
-      left join postrider.tracks k on k.id = c.track
      group by 1, 2, 3),
   written as (
     insert into postrider.totals as t (minute, queue, state, jobs)
-    select s.minute, s.queue, s.state, s.jobs from summed s
-        on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs)
-  select max(g.id) into v_last from gone g;
+    select e.minute, coalesce(k.queue, 'default'), e.state, sum(e.jobs)
+      from ended e left join postrider.tracks k on k.id = e.track
+     group by 1, 2, 3
+        on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),
+  -- What was called, and how it went (what is negative takes back the end of a job that runs again). Less than five bad
+  -- calls a second do not come to a hundred in ten, so hosts that fail by the thousand write nothing here.
+  called as (
+    select k.lane, sum(e.calls)::bigint as calls, coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
+           coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
+      from ended e join postrider.tracks k on k.id = e.track
+     where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'o', 'w') and e.calls > 0
+     group by k.lane)
+  select (select max(g.id) from gone g), array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
+    into v_last, v_lanes, v_calls, v_good, v_bad
+    from called c
+   where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
   with old as (
     delete from postrider.totals t
      where t.minute < now() - interval '1 hour' and t.minute > '-infinity'
@@ -44,9 +60,10 @@ begin
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
   perform postrider.tend_cache();
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
+  perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider.prune_dedupe(1000);
   return v_last;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers and the dedupe_keys, too';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers, the lanes that fail and the dedupe_keys, too';

@@ -2,7 +2,7 @@
 -- Rows before p_since were promoted already: under a transaction held open for hours their dead index entries would be
 -- walked over ten times a second. Rows that were committed late lie before it; every now and then it is null.
 create or replace function postrider.promote(
-  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz)
+  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -13,6 +13,11 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
+  if exists (select from postrider.lane_retries r where r.failing) then
+    select p.moved, p.latest, p.more into moved, latest, more
+      from postrider.promote_by_budget(p_worker, p_epoch, p_since, p_limit) p;
+    return;
+  end if;
   with due as materialized (
     select s.ctid as spot
       from postrider.scheduled s
@@ -27,8 +32,8 @@ begin
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.is_followed
       from (select * from gone order by run_at, job_id) g)
-  select count(*), max(g.run_at) into moved, latest from gone g;
+  select count(*), max(g.run_at), count(*) = p_limit into moved, latest, more from gone g;
 end
 $$;
 comment on function postrider.promote(int, bigint, timestamptz, int) is
-  'private: leader: moves up to p_limit due rows, run_at from p_since on (null: all), from scheduled to ready, in order of run_at; how many, and the latest run_at among them';
+  'private: leader: moves up to p_limit due rows, run_at from p_since on (null: all), from scheduled to ready, in order of run_at; how many, the latest run_at among those looked at, whether more may be due';

@@ -72,9 +72,9 @@ begin
     select t.id into v_track from postrider.tracks t
      where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
   end if;
-  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
-          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed);
+          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed, reschedule.run_at is not null);
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is

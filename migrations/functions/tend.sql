@@ -8,6 +8,7 @@ as $$
 declare
   v_promoted int := 0;
   v_latest timestamptz;
+  v_more boolean;
   v_placed int := 0;
   v_fed bigint := 0;
 begin
@@ -15,14 +16,14 @@ begin
     return query select false, 0::bigint, false, null::timestamptz, false;
     return;
   end if;
-  select p.moved, p.latest into v_promoted, v_latest from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
+  select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
   v_fed := postrider.feed_next(p_worker, p_epoch, 20000);
   v_placed := postrider.make_tracks(p_worker, p_epoch, 10000);
   if v_promoted + v_placed + v_fed > 0 then
     perform postrider.wake();
   end if;
   return query select true, v_promoted + v_placed + v_fed,
-    v_promoted = 5000 or v_placed = 10000 or v_fed > 0, v_latest,
+    v_more or v_placed = 10000 or v_fed > 0, v_latest,
     exists (select from postrider.outcomes o where o.due_at <= now());
 end
 $$;

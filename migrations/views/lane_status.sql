@@ -17,10 +17,17 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        now() - least(t.oldest, i.oldest) as oldest_ready_age,
        coalesce(n.paused_until > now(), false) as paused,
        case when n.paused_until > now() then n.paused_until end as paused_until,
-       case when n.paused_until > now() then n.pause_reason end as pause_reason
+       case when n.paused_until > now() then n.pause_reason end as pause_reason,
+       coalesce(n.retry_budget, 0.2) as retry_budget,
+       coalesce(f.failing, false) as failing,
+       round(f.rate::numeric, 1) as retry_rate
   from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from postrider.intake) l
   left join postrider.lanes n on n.name = l.lane
   left join tracked t on t.lane = l.lane
-  left join taken_in i on i.lane = l.lane;
+  left join taken_in i on i.lane = l.lane
+  left join lateral (
+       select q.failing and q.at > now() - interval '1 min' as failing,
+              postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
+         from postrider.lane_retries q where q.lane = l.lane) f on true;
 comment on view postrider.lane_status is
-  'public: one row for each lane: its limits, calls under way, ready jobs (a track counts up to 10000), whether it is paused, until when and why';
+  'public: one row for each lane: its limits, calls under way, ready jobs (a track counts up to 10000), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// When a lane is failing, and how many retries it may have then: the rule alone, with calls and the time given.
+struct RetryBudgetRuleTests {
+    /// One fold: calls that succeeded, calls that failed and may be tried again, calls that say nothing; after so many seconds.
+    private struct Fold {
+        var good = 0
+        var bad = 0
+        var other = 0
+        var after = 1.0
+    }
+
+    /// What is known of the lane after each fold: `-` nothing, `s` a row, `F` failing.
+    private func run(_ queue: borrowing TestQueue, _ folds: [Fold]) throws -> String {
+        try queue.connection.execute("truncate postrider.lane_retries")
+        var time = 0.0
+        var said = ""
+        for fold in folds {
+            time += fold.after
+            let calls = fold.good + fold.bad + fold.other
+            // As fold does: a lane of which nothing is known and most of whose calls are well is not looked at.
+            if fold.bad > max(fold.good, 4) || said.last.map({ $0 != "-" }) == true {
+                try queue.connection.execute(
+                    """
+                    select postrider.fold_retries('{l}', '{\(calls)}', '{\(fold.good)}', '{\(fold.bad)}',
+                      timestamptz '2026-01-01' + \(time) * interval '1 s', false)
+                    """)
+            }
+            let state = "select case when failing then 'F' else 's' end from postrider.lane_retries"
+            said += try queue.text(state) ?? "-"
+        }
+        return said
+    }
+
+    @Test(arguments: [
+        (200, 0, 0, "ssFFF"), (200, 199, 0, "ssFFF"), (20, 0, 0, "ssssssssFFF"), (1000, 0, 9000, "ssFFF"),
+        // As many good ones, too few a second, nothing that says anything.
+        (200, 200, 0, "-----"), (9, 0, 0, "ssssssssssssssssssssssssssssss"), (4, 0, 100, "---"), (0, 0, 500, "-----"),
+    ])
+    func `a lane fails when most of its calls have failed for two seconds, and there were a hundred`(
+        bad: Int, good: Int, other: Int, states: String
+    ) throws {
+        let folds = [Fold](repeating: Fold(good: good, bad: bad, other: other), count: states.count)
+        #expect(try run(TestQueue(), folds) == states)
+    }
+
+    @Test func `a burst that fails twice and then succeeds makes no lane fail, however large`() throws {
+        let queue = try TestQueue()
+        #expect(try run(queue, [Fold(bad: 40_000), Fold(good: 20_000), Fold(), Fold(), Fold()]) == "sssss")
+        #expect(try run(queue, [Fold(bad: 200), Fold(bad: 200), Fold(good: 200), Fold(bad: 1)]) == "ssss")
+        // A lane that fails now and then leaves nothing behind.
+        #expect(try run(queue, [Fold(bad: 5), Fold(good: 50), Fold(good: 50, bad: 5)]) == "s--")
+    }
+
+    @Test func `a failing lane stays so while its few calls fail, and is well when most of them succeed`() throws {
+        let queue = try TestQueue()
+        let outage = [Fold](repeating: Fold(bad: 5_000), count: 3)
+        let held = [Fold](repeating: Fold(good: 3, bad: 7), count: 20)
+        #expect(try run(queue, outage + held) == "ss" + String(repeating: "F", count: 21))
+        // Ten retries a second, and the server is well: three seconds, however many calls failed before.
+        let well = [Fold](repeating: Fold(good: 10), count: 3)
+        #expect(try run(queue, outage + well) == "ssFF--")
+        #expect(try run(queue, outage + held + well).hasSuffix("FFF--"))
+        #expect(try run(queue, outage + outage + outage + well).hasSuffix("FFFF-"))
+        // Slow calls: what was bad long ago does not count against the one that succeeded.
+        #expect(try run(queue, outage + [Fold(bad: 1, after: 20), Fold(good: 1, after: 20)]) == "ssFF-")
+    }
+
+    @Test func `a lane that nobody calls for a minute is forgotten`() throws {
+        let queue = try TestQueue()
+        let outage = [Fold](repeating: Fold(bad: 500), count: 3)
+        #expect(try run(queue, outage + [Fold(bad: 500, after: 59), Fold(bad: 500, after: 61)]) == "ssFFs")
+        let forget = "select postrider.fold_retries(null, null, null, null, at + '61 s', %) from postrider.lane_retries"
+        try queue.connection.execute(forget.replacing("%", with: "false"))
+        #expect(try queue.number("select count(*) from postrider.lane_retries") == 1)
+        try queue.connection.execute(forget.replacing("%", with: "true"))
+        #expect(try queue.number("select count(*) from postrider.lane_retries") == 0)
+        #expect(try run(queue, outage) == "ssF")
+        try queue.connection.execute(forget.replacing("%", with: "false"))
+        #expect(try queue.number("select count(*) from postrider.lane_retries") == 0)
+    }
+
+    @Test(arguments: 1...4)
+    func `calls of any number and at any time fade as they should`(seed: UInt64) throws {
+        let queue = try TestQueue()
+        var randomness = Randomness(seed: seed)
+        var time = 0.0
+        var (calls, good, bad) = (0.0, 0.0, 0.0)
+        var failing = false
+        for turn in 1...60 {
+            let after = Double(randomness.number(10...8_000)) / 1000
+            let isOutage = turn % 30 < 15
+            let fold = Fold(
+                good: Int(randomness.number(0...(isOutage ? 10 : 400))),
+                bad: Int(randomness.number(1...(isOutage ? 400 : 10))), other: Int(randomness.number(0...50)))
+            let new = fold.good + fold.bad + fold.other
+            time += after
+            try queue.connection.execute(
+                """
+                select postrider.fold_retries('{l}', '{\(new)}', '{\(fold.good)}', '{\(fold.bad)}',
+                  timestamptz '2026-01-01' + \(time) * interval '1 s', false)
+                """)
+            let fade = exp(-after / (failing ? 2 : 10))
+            calls = calls * exp(-after / 10) + Double(new)
+            // Ten calls of each fold while the lane is failing.
+            let few = min(1, 10 / Double(fold.good + fold.bad))
+            good = good * fade + Double(fold.good) * (failing ? few : 1)
+            bad = bad * fade + Double(fold.bad) * (failing ? few : 1)
+            let row = try queue.connection.query("select calls, good, bad, failing from postrider.lane_retries")
+            let isFailing = row.rowCount == 1 && row.bool(0, 3)
+            if isFailing, !failing {
+                (calls, good, bad) = (0, Double(fold.good) * few, Double(fold.bad) * few)
+            } else if row.rowCount == 0 {
+                #expect(failing ? good >= 2 * bad - 1e-3 : bad <= good / 2 + 1e-3, "\(turn)")
+                (calls, good, bad) = (0, 0, 0)
+            }
+            failing = isFailing
+            guard row.rowCount == 1 else { continue }
+            for (column, expected) in [calls, good, bad].enumerated() {
+                #expect(abs(row.float8(0, Int(column)) - expected) <= 1e-3 * max(1, expected), "\(turn) \(column)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("true, 1000, now(), 0.2, now()", 20.0), ("true, 1000, now(), 0.5, now()", 50),
+        ("true, 1000, now() - interval '5 s', 0.5, now()", 50 * exp(-0.5)), ("true, 100, now(), 0.2, now()", 10),
+        ("true, 0, now(), 0.001, now()", 10), ("true, 1e9, now() - interval '59 s', 0.2, now()", 2e7 * exp(-5.9)),
+        // A clock that was set back.
+        ("true, 1000, now() + interval '1 h', 0.2, now()", 20), ("true, 1000, now(), 1, now()", nil),
+        ("false, 1000, now(), 0.2, now()", nil), ("true, 1000, now() - interval '60 s', 0.2, now()", nil),
+    ])
+    func `the rate is the budget's part of the calls a second, ten at least, and none when nothing is held`(
+        arguments: String, rate: Double?
+    ) throws {
+        let result = try TestQueue().connection.query("select postrider.retry_rate(\(arguments))")
+        #expect(result.isNull(0, 0) == (rate == nil))
+        if let rate { #expect(abs(result.float8(0, 0) - rate) < 1e-6 * rate) }
+    }
+
+    @Test(arguments: ["0", "-0.1", "1.01", "'NaN'", "null"])
+    func `a budget that cannot work is refused`(budget: String) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name) values ('l'), ('m')")
+        #expect(try queue.text("select retry_budget::text from postrider.lanes limit 1") == "0.2")
+        try queue.connection.execute("update postrider.lanes set retry_budget = 1 where name = 'm'")
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("update postrider.lanes set retry_budget = \(budget)")
+        }
+        #expect(error?.sqlState?.rawValue == "PR001")
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("lanes.retry_budget: must be more than 0 and at most 1"), "\(text)")
+    }
+}

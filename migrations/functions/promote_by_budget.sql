@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- promote while a lane is failing. Retries of such a lane go at slots, 1 / retry_rate apart; up to a second's worth may be
+-- made up for. Those whose slot lies ahead are moved there. It is theirs (has_slot), so they are not looked at again.
+--
+-- Slots are given 5 s ahead at most: the rate they hold is that of the calls now. Who finds none looks again later, spread at
+-- 500 rows a second: with a short backlog within seconds, and a long one costs no more than that many updates.
+--
+-- Never held: first tries, and rows that wait for the cache or a credential, whose run_at is known elsewhere.
+--
+-- What is due is held against lane_retries track by track, not row by row: under a transaction held open for hours its rows
+-- lie behind their dead versions.
+--
+-- lane_retries is written by the leader alone, one statement after the other. Beside one that is just losing its lease
+-- slots may be given twice, once.
+create or replace function postrider.promote_by_budget(
+  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  with due as materialized (
+    select s.ctid as spot, s.run_at, s.job_id, s.track, s.attempt > 0 and not s.has_slot as is_retry
+      from postrider.scheduled s
+     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity') and postrider.leads(p_worker, p_epoch)
+     order by s.run_at, s.job_id
+     limit p_limit
+       for update skip locked),
+  grouped as materialized (
+    select d.track, d.is_retry, array_agg(d.spot) as spots, array_agg(d.run_at) as times, array_agg(d.job_id) as jobs
+      from due d
+     group by d.track, d.is_retry),
+  laned as materialized (
+    select g.*, r.lane, r.next_slot, r.next_look, r.rate
+      from grouped g
+      left join lateral (
+           select q.lane, q.next_slot, q.next_look, v.rate
+             from postrider.tracks t
+             join postrider.lane_retries q on q.lane = t.lane and q.failing
+             left join postrider.lanes n on n.name = q.lane
+            cross join lateral (
+                  select postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate) v
+            where t.id = g.track and g.is_retry and v.rate is not null) r on true),
+  looked_at as materialized (
+    select d.*, l.next_slot, l.next_look, l.rate,
+           case when l.lane is not null
+                 and not exists (select from postrider.cache_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
+                 and not exists (select from postrider.credential_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
+                then l.lane end as lane
+      from laned l cross join lateral unnest(l.spots, l.times, l.jobs) as d(spot, run_at, job_id)),
+  slotted as materialized (
+    select l.*,
+           greatest(l.next_slot, now() - interval '1 s')
+             + row_number() over (partition by l.lane order by l.run_at, l.job_id) / l.rate * interval '1 s' as slot
+      from looked_at l),
+  placed as materialized (
+    select s.spot, s.lane, s.slot,
+           case when s.slot > now() + interval '5 s' then least(now() + interval '15 min',
+             greatest(s.next_look, now() + interval '5 s')
+               + row_number() over (partition by s.lane, s.slot > now() + interval '5 s' order by s.run_at, s.job_id) * interval '2 ms') end as look
+      from slotted s
+     where s.lane is not null),
+  pushed as (
+    update postrider.scheduled s
+       set run_at = coalesce(p.look, p.slot), has_slot = p.look is null
+      from placed p
+     where s.ctid = p.spot and p.slot > now()),
+  noted as (
+    update postrider.lane_retries q
+       set next_slot = greatest(q.next_slot, g.slot), next_look = greatest(q.next_look, g.look)
+      from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p group by p.lane) g
+     where q.lane = g.lane),
+  gone as (
+    delete from postrider.scheduled s using slotted d where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
+  freed as (
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
+           g.expires_at, g.parent_id, g.is_followed
+      from (select * from gone order by run_at, job_id) g)
+  select (select count(*) from gone), max(d.run_at), count(*) = p_limit into moved, latest, more from due d;
+end
+$$;
+comment on function postrider.promote_by_budget(int, bigint, timestamptz, int) is
+  'private: the part of promote for when a lane is failing: its retries go no faster than its budget allows, the others later';
