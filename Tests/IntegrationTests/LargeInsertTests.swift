@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PGClient
 import Synchronization
 import TestSupport
@@ -134,6 +135,8 @@ struct LargeInsertTests {
 
     @Test(arguments: [
         ("http://h/", "h:80"), ("https://h/a", "h:443"), ("http://h:8080/", "h:8080"), ("https://h:80/", "h:80"),
+        ("http://h:80/", "h:80"), ("https://h:443/", "h:443"), ("http://h./", "h:80"), ("http://h.:8080/", "h:8080"),
+        ("http://h:080/", "h:80"), ("https://me@H./", "h:443"), ("https://h.?a=b", "h:443"),
         ("http://H/", "h:80"), ("http://me:x@h:8080/", "h:8080"), ("http://h?a=:1", "h:80"), ("http://other/", "none"),
     ])
     func `a single row goes to the track of its host and port`(url: String, lane: String) throws {
@@ -141,11 +144,45 @@ struct LargeInsertTests {
         try queue.connection.execute(
             """
             insert into postrider.tracks (queue, lane, priority)
-            select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'H:80', 'h?a=:1', 'me:x@h:8080']), 0
+            select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'h.:80', 'h.:443', 'h:080', 'H:80', 'h?a=:1', 'me:x@h:8080']), 0
             """)
         let id = try queue.insert("url", "'\(url)'")
         let found = "select coalesce((select lane from postrider.tracks t where t.id = r.track), 'none')"
         #expect(try queue.text("\(found) from postrider.ready r where job_id = \(id)") == lane)
+        // It is found again by the same lane, in a list and alone.
+        #expect(try queue.state(id) == "ready")
+        #expect(
+            try queue.text("select lane from postrider.job_status where id = \(id)")
+                == (lane == "none" ? "other:80" : lane))
+        try queue.insert(10_000, "url", "'\(url)'")
+        #expect(
+            try queue.text("select string_agg(distinct lane, ' ') from postrider.intake")
+                == (lane == "none" ? "other:80" : lane))
+        for job in [id, try queue.number("select max(id) from postrider.jobs")] {
+            #expect(try queue.number("select postrider.cancel(\(job))::int") == 1)
+        }
+    }
+
+    @Test func `jobs in a lane that their URL has no more are found again after the migration`() throws {
+        let queue = try TestQueue()
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let migration = try String(
+            contentsOf: root.appendingPathComponent("migrations/0015_host_dots.sql"), encoding: .utf8)
+        let id = try queue.insert("url", "'http://h./'")
+        let named = try queue.insert("url, lane", "'http://h./', 'h.:80'")
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) values ('default', 'h.:80', 0);
+            update postrider.ready r set track = t.id from postrider.tracks t where r.job_id in (\(id), \(named));
+            insert into postrider.jobs (url) select 'http://h./' from generate_series(1, 10000);
+            update postrider.intake set lane = 'h.:80'
+            """)
+        try queue.connection.execute(migration)
+        #expect(try queue.text("select string_agg(distinct lane, ' ') from postrider.intake") == "h:80")
+        #expect(try queue.number("select postrider.cancel(\(id))::int") == 1)
+        #expect(try queue.number("select postrider.cancel(\(named))::int") == 1)
+        #expect(try queue.number("select postrider.cancel(max(id))::int from postrider.jobs") == 1)
     }
 
     @Test func `a track whose lane looks like a host does not let a bad URL in`() throws {

@@ -30,7 +30,7 @@ begin
       v_url := case when v_url like '//%' then substring(v_base from '^[A-Za-z]+:') else '' end || v_url;
       if v_url ~* '^https?://[^/?#@]+([/?#]|$)'
          and lower(substring(v_url from '^[A-Za-z]+:')) = lower(substring(v_base from '^[A-Za-z]+:'))
-         and postrider.url_lane(v_url) = postrider.url_lane(v_base) then
+         and postrider.url_place(v_url) = postrider.url_place(v_base) then
         v_url := regexp_replace(v_url, '^[A-Za-z]+://[^/?#]*/?', '/');
       end if;
     end if;

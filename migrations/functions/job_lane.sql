@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined by the planner; url_lane, at some microseconds, is for URLs with a user, an upper-case host and the like.
+-- Inlined by the planner; url_lane, at some microseconds, is for URLs with a user, an upper-case host, a dot
+-- at the host's end and the like.
 create or replace function postrider.job_lane(p_lane text, p_url text) returns text
 language sql immutable parallel safe
 as $$
   select case
     when p_lane is not null then p_lane
-    when split_part(p_url, '/', 3) ~ '^[a-z0-9.-]+:[0-9]+$' then split_part(p_url, '/', 3)
-    when split_part(p_url, '/', 3) ~ '[^a-z0-9.-]' then postrider.url_lane(p_url)
+    when split_part(p_url, '/', 3) ~ '^[a-z0-9.-]*[a-z0-9-]:[1-9][0-9]*$' then split_part(p_url, '/', 3)
+    when split_part(p_url, '/', 3) ~ '[^a-z0-9.-]|[.]$' then postrider.url_lane(p_url)
     when p_url like 'https:%' then split_part(p_url, '/', 3) || ':443'
     else split_part(p_url, '/', 3) || ':80'
   end

@@ -78,10 +78,10 @@ begin
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
      and (lower(split_part(next, ':', 1)) <> lower(split_part(v_called, ':', 1))
-          or postrider.url_lane(next) <> postrider.url_lane(v_called)) then
+          or postrider.url_place(next) <> postrider.url_place(v_called)) then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
-      lower(split_part(next, ':', 1)), postrider.url_lane(next));
+      lower(split_part(next, ':', 1)), postrider.url_place(next));
     return;
   end if;
 

@@ -1,11 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The dot that ends a host and zeros before a port lead to the same server, so they are no way around its lane. Who asks
+-- whether two URLs are of one origin asks url_place: there a doubt is a no.
 create or replace function postrider.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
 as $$
-  select host || coalesce(':' || port, case when lower(left(p_url, 6)) = 'https:' then ':443' else ':80' end)
+  select case when host like '_%.' then left(host, -1) else host end
+         || coalesce(':' || port, case when lower(left(p_url, 6)) = 'https:' then ':443' else ':80' end)
   from (
     select lower(part[1]) as host, part[2] as port
-    from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::(\\d+))?') as part
+    from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::0*(\\d+))?') as part
   ) as authority
 $$;
 comment on function postrider.url_lane(text) is
