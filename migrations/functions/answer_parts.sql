@@ -12,9 +12,13 @@ declare
   v_body jsonb;
   v_parts jsonb := '{}';
 begin
-  select r.* into v_result from postrider.results r where r.job_id = p_job and r.state = 's';
+  select r.* into v_result from postrider.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
   if not found then
     return null;
+  end if;
+  -- A refusal has an answer, and no result.
+  if v_result.state <> 's' then
+    p_parts := array_remove(p_parts, 'result');
   end if;
   if 'body' = any (p_parts) or 'result' = any (p_parts) and v_result.result is null then
     if octet_length(v_result.body) > 16777216 then
@@ -44,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider.answer_parts(bigint, text[]) is
-  'private: of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; null for any other job';
+  'private: of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; of one that failed with an answer all but result; null for any other job';

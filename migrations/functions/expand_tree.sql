@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- 250 elements at a time, which is some tenths of a second: other trees, and what else the leader does, come between.
+-- None of the members begins before all of them are there.
 create or replace function postrider.expand_tree(p_tree bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -7,11 +9,11 @@ declare
   v_tree postrider.trees;
   v_items jsonb;
   v_defect text;
+  v_from int;
+  v_to int;
 begin
-  update postrider.trees t set is_expanding = false
-   where t.ctid = (select x.ctid from postrider.trees x
-                    where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked)
-  returning * into v_tree;
+  select x.* into v_tree from postrider.trees x
+   where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked;
   if not found then
     -- Held by somebody at this moment: settle looks again.
     insert into postrider.tree_deltas (tree_id, run)
@@ -20,13 +22,25 @@ begin
   end if;
   select e.items, e.defect into v_items, v_defect
     from postrider.jobs j cross join lateral postrider.each_list(j) e where j.id = p_tree;
+  v_from := coalesce(v_tree.expanded, 0);
+  v_to := least(v_from + 250, jsonb_array_length(v_items));
   if v_defect is null then
-    v_defect := postrider.expand_defect(p_tree, v_items);
+    v_defect := postrider.expand_defect(p_tree, jsonb_path_query_array(
+      v_items, '$[$from to $to]', jsonb_build_object('from', v_from, 'to', v_to - 1)));
   end if;
   if v_defect is not null then
     perform postrider.end_tree(v_tree, 'f', 'template', v_defect);
+    return;
+  end if;
+  update postrider.trees t
+     set is_expanding = v_to < jsonb_array_length(v_items),
+         expanded = case when v_to < jsonb_array_length(v_items) then v_to end
+   where t.job_id = p_tree
+  returning * into v_tree;
+  if v_tree.is_expanding then
+    insert into postrider.tree_deltas (tree_id, run) values (p_tree, v_tree.run);
   end if;
 end
 $$;
 comment on function postrider.expand_tree(bigint) is
-  'private: makes the members of a batch over a long list, outside of the transaction that began it';
+  'private: makes the next members of a batch over a long list, outside of the transaction that began it';

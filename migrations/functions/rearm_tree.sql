@@ -25,14 +25,22 @@ begin
     return 0;
   end if;
   for v_member in
-    select m.job_id, j.kind
+    select m.job_id, j.kind, j.expires_at
       from postrider.members m
-     cross join lateral (select x.kind from postrider.jobs x where x.id = m.job_id offset 0) j
+     cross join lateral (select x.kind, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (select x.state from postrider.results x where x.job_id = m.job_id offset 0) r
      where m.parent_id = p_id
-       and r.state <> 's'
+       -- A batch that settled has succeeded, whatever its members did.
+       and (r.state <> 's' or j.kind <> 'request')
      order by m.position
   loop
+    if v_member.expires_at <= now() then
+      -- The others could not help a chain or a batch that needs it.
+      continue when v_tree.mode in ('s', 'f');
+      raise exception using errcode = 'PR005',
+        message = format('job %s, which is a part of it, expired at %s', v_member.job_id, v_member.expires_at),
+        hint = 'Insert a new job with a later expires_at.';
+    end if;
     if v_member.kind = 'request' then
       v_result := postrider.reopen_job(v_member.job_id);
       delete from postrider.resolved d where d.job_id = v_member.job_id;
@@ -40,7 +48,7 @@ begin
          set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
        where m.job_id = v_member.job_id;
     else
-      perform postrider.rearm_tree(v_member.job_id, p_new_key);
+      continue when postrider.rearm_tree(v_member.job_id, p_new_key) = 0;
       update postrider.members m set is_waiting = true where m.job_id = v_member.job_id;
     end if;
     v_count := v_count + 1;
@@ -50,9 +58,10 @@ begin
   end if;
   perform postrider.reopen_job(p_id);
   update postrider.trees t
-     set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed = 0, failed_job_id = null, started_at = null,
-         (children, released, finished, succeeded) = (
-           select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's')
+     set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed_job_id = null, started_at = null,
+         (children, released, finished, succeeded, failed) = (
+           select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's'),
+                  count(*) filter (where r.state in ('f', 'u', 'e', 'c'))
              from postrider.members m
              left join lateral (select x.job_id, x.state from postrider.results x where x.job_id = m.job_id offset 0) r on true
             where m.parent_id = p_id)

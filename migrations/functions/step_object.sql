@@ -17,10 +17,10 @@ begin
       left join postrider.trees t on t.job_id = m.job_id
       left join postrider.results r on r.job_id = m.job_id
      where m.parent_id = p_job and (p_keys is null and m.name is not null or m.name = any (p_keys))
-       and coalesce(r.state, t.state) = 's'), '{}')
+       and (coalesce(r.state, t.state) = 's' or r.state = 'f' and r.status_code is not null and t.job_id is null)), '{}')
     || case when p_keys is null or 'results' = any (p_keys)
             then jsonb_build_object('results', postrider.tree_results(p_job)) else '{}' end;
 end
 $$;
 comment on function postrider.step_object(bigint, boolean, text[]) is
-  'private: what run_if sees of a step that succeeded, as far as the keys given go (null: all)';
+  'private: what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as the keys given go (null: all)';

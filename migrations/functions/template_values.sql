@@ -54,7 +54,10 @@ begin
       end if;
       v_at := v_at + 1;
     end loop;
-    if v_step.state is distinct from 's' then
+    -- A batch that settles goes on past a member that failed; if it was answered, the answer is there.
+    if v_step.state is distinct from 's'
+       and not (v_step.state = 'f' and not v_step.is_tree
+                and exists (select from postrider.results r where r.job_id = v_step.step and r.status_code is not null)) then
       raise exception using errcode = 'PR009', message = format('%s has no value: job %s %s; see explain(%s)', v_place, v_step.step,
         case v_step.state when 'k' then 'was skipped' when 'f' then 'failed' when 'c' then 'was cancelled'
           when 'e' then 'expired' when 'u' then 'ended with an unknown outcome' else 'has not ended' end, v_step.step);
@@ -100,7 +103,7 @@ begin
         when v_steps[i] is null and v_objects[v_at] is null then ': the job was not made by each, so it has no item'
         when v_steps[i] is null then ' has no value: the element of each has no such member'
         when v_parts[i] = 'result' and v_objects[v_at] -> 'result' is null
-          then format(': the answer of job %s has no result, it is not JSON; its text is its body', v_steps[i])
+          then format(': the answer of job %s has no result, it failed or is not JSON; its text is its body', v_steps[i])
         else format(' has no value: look at the answer of job %s and mend the template', v_steps[i]) end;
     end if;
     v_total := v_total + pg_column_size(v_value);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What ends without a call, what can run again, and long lists.
+final class TreeRetryTests {
+    private let target: TargetServer
+    private let queue: TestQueue
+
+    init() throws {
+        target = try TargetServer()
+        queue = try TestQueue()
+    }
+
+    /// Submits a spec in which URL stands for the target.
+    private func submit(_ spec: String) throws -> Int64 {
+        try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
+    }
+
+    private func member(_ name: String) throws -> Int64 {
+        try queue.number("select id from postrider.jobs where name = '\(name)'")
+    }
+
+    @Test(arguments: [
+        #"{"mode": "settle", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
+        #"{"mode": "first", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
+        #"{"batch": [{"url": "URL/ok/1"}, {"chain": [{"url": "URL/ok/2"}]}], "expires_at": "T"}"#,
+        #"{"chain": [{"mode": "settle", "batch": [{"url": "URL/ok/1"}]}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
+    ])
+    func `a tree of which nothing was called in time expires, whatever its mode`(spec: String) throws {
+        let soon = try #require(try queue.text("select to_json(now() + interval '1.5 s') #>> '{}'"))
+        let id = try submit(spec.split(separator: "T\"").joined(separator: soon + "\""))
+        let worker = try RunningWorker(queue.database, ["--queue", "another"])
+        try queue.wait(for: id, toBe: "expired")
+        #expect(try queue.text("select started_at::text from postrider.job_status where id = \(id)") == nil)
+        #expect(target.requests.isEmpty)
+        _ = worker
+    }
+
+    @Test func `a tree of which one call was made in time does not expire`() throws {
+        let soon = try #require(try queue.text("select to_json(now() + interval '3 s') #>> '{}'"))
+        let id = try submit(
+            #"{"mode": "settle", "max_parallel": 1, "expires_at": ""# + soon
+                + #"", "batch": [{"url": "URL/held/1"}, {"url": "URL/ok/2"}]}"#)
+        let worker = try RunningWorker(queue.database)
+        try TestClock.wait(10, for: "the first call") { target.underWay == 1 }
+        try queue.wait(until: "select now() > expires_at from postrider.jobs where id = \(id)")
+        target.release()
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.count == 1)
+        _ = worker
+    }
+
+    @Test func `what failed in a batch that settled runs again with the chain around it`() throws {
+        let worker = try RunningWorker(queue.database)
+        let id = try submit(
+            #"{"chain": [{"mode": "settle", "batch": [{"name": "bad", "url": "URL/status/404,200", "max_attempts": 1}, "#
+                + #"{"url": "URL/ok/1"}]}, {"url": "URL/ok/2"}]}"#)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.state(try member("bad")) == "failed")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(until: "select count(*) = 5 from postrider.results")
+        #expect(try queue.state(try member("bad")) == "succeeded")
+        #expect(try queue.state(id) == "succeeded")
+        #expect(target.requests.count == 4)
+        _ = worker
+    }
+
+    @Test func `a chain is not retried while one of its steps is past its own expires_at`() throws {
+        let worker = try RunningWorker(queue.database)
+        let soon = try #require(try queue.text("select to_json(now() + interval '2 s') #>> '{}'"))
+        let id = try submit(
+            #"{"chain": [{"url": "URL/status/500", "max_attempts": 1}, {"name": "late", "url": "URL/ok/2", "expires_at": ""#
+                + soon + #""}]}"#)
+        try queue.wait(for: id, toBe: "failed")
+        try queue.wait(until: "select now() > expires_at from postrider.jobs where name = 'late'")
+        let error = #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(id))") }
+        let late = try member("late")
+        #expect(error?.message.contains("job \(late), which is a part of it, expired") == true)
+        #expect(try queue.state(id) == "failed")
+        _ = worker
+    }
+
+    @Test func `later steps see the answer of a member that failed, but no result of it`() throws {
+        let worker = try RunningWorker(queue.database)
+        let id = try submit(
+            #"{"chain": [{"name": "fan", "mode": "settle", "batch": [{"name": "bad", "url": "URL/status/404"}, "#
+                + #"{"name": "gone", "url": "http://127.0.0.1:1/", "max_attempts": 1}]}, "#
+                + #"{"name": "told", "url": "URL/ok/{{fan.bad.status}}", "run_if": "$.fan.bad.status == 404"}, "#
+                + #"{"name": "not", "url": "URL/ok/1", "run_if": "exists($.fan.gone)"}, "#
+                + #"{"name": "list", "url": "URL/ok/l", "query": {"n": "{{fan.results}}"}, "run_if": "$.fan.results[0] == null"}]}"#
+        )
+        try queue.wait(until: "select count(*) = 7 from postrider.results")
+        #expect(target.requests.contains { $0.path == "/ok/404" })
+        #expect(try queue.state(try member("told")) == "succeeded")
+        #expect(try queue.state(try member("not")) == "skipped")
+        _ = id
+        _ = worker
+    }
+
+    @Test func `a long list is expanded by 250 elements, and one that was refused on the way goes on there`() throws {
+        try queue.connection.execute("insert into postrider.services (name, base_url) values ('s', '\(target.url)')")
+        let id = try submit(
+            #"{"batch": {"each": ["# + (1...600).map { "\($0)" }.joined(separator: ",")
+                + #"], "do": {"service": "s", "url": "/ok/{{item}}"}}}"#)
+        let settle = "select postrider.settle(0, true)::text"
+        let members = "select count(*) from postrider.members where parent_id = \(id)"
+        #expect(try queue.number(members) == 0)
+        _ = try queue.text(settle)
+        #expect(try queue.number(members) == 250)
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        try queue.connection.execute("delete from postrider.services")
+        _ = try queue.text(settle)
+        #expect(try queue.state(id) == "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "template")
+        let worker = try RunningWorker(queue.database, concurrency: 32)
+        try queue.wait(until: "select not exists (select from postrider.trees where is_draining)")
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('s', '\(target.url)'); select postrider.retry(\(id))"
+        )
+        try queue.wait(60, for: id, toBe: "succeeded")
+        #expect(Set(target.requests.map(\.path)).count == 600)
+        #expect(target.requests.count == 600)
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.members where parent_id = \(id) and item = to_jsonb(position)") == 600)
+        _ = worker
+    }
+}

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun, and
+-- so has a batch or chain inside that has not ended.
+create or replace function postrider.tree_has_expired(p_tree postrider.trees) returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+begin
+  if p_tree.expires_at is null or p_tree.expires_at > now() or p_tree.failed = 0 or p_tree.succeeded > 0 then
+    return false;
+  end if;
+  return not exists (
+    select from postrider.members m
+     where m.parent_id = p_tree.job_id and not m.is_waiting
+       and case
+             when exists (select from postrider.results r where r.job_id = m.job_id offset 0)
+               then (select r.started_at from postrider.results r where r.job_id = m.job_id) is not null
+             when exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
+               then (select o.started_at from postrider.outcomes o where o.job_id = m.job_id) is not null
+             else exists (select from postrider.trees t where t.job_id = m.job_id)
+               or exists (select from postrider.ready y
+                           where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0))
+               or exists (select from postrider.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);
+end
+$$;
+comment on function postrider.tree_has_expired(postrider.trees) is
+  'private: whether the expires_at of a batch or chain has passed and no call below it was begun: then it expires, whatever its mode';
