@@ -32,6 +32,10 @@ struct CacheKeyTests {
             "method, url, service, body_form", "'POST', 'b', 's', '{\"ts\": 1, \"x\": 2}'",
             "'POST', 'b', 's', '{\"x\": 2, \"ts\": 3}'"
         ),
+        ("url, service, query", "'b?x=1&ts=1', 's', null", "'b?x=1', 's', '{\"ts\": 5}'"),
+        ("url, service, query", "'b?ts=1', 's', null", "'b', 's', '{\"ts\": 5}'"),
+        ("url, query, headers", "'http://h/a', '{}', '{}'", "'http://h/a', null, null"),
+        ("url, service", "'b', 'empty'", "'b', 'plain'"),
         ("url, service", "'b', 'shared1'", "'b', 'shared2'"),
         ("url, headers", "'http://h/a', '{\"Cookie\": \"a=1\"}'", "'http://h/a', '{\"cookie\": \"a=1\"}'"),
     ])
@@ -74,8 +78,10 @@ struct CacheKeyTests {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(
             """
-            insert into postrider.services (name, base_url, cache_ignore, cache_namespace)
-            values ('s', 'http://h/v1', '{ts}', ''), ('shared1', 'http://h/v1/', '{}', 'n'), ('shared2', 'http://h/v1', '{}', 'n')
+            insert into postrider.services (name, base_url, cache_ignore, cache_namespace, query)
+            values ('s', 'http://h/v1', '{ts}', '', null),
+              ('shared1', 'http://h/v1/', '{}', 'n', null), ('shared2', 'http://h/v1', '{}', 'n', null),
+              ('plain', 'http://h/v1', '{ts}', 'm', null), ('empty', 'http://h/v1', '{ts}', 'm', '{"ts": 1}')
             """)
         try desk.queue.insert("\(columns), cache_ttl", "\(one), '1 min'")
         try desk.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The entry may have been replaced since it was asked about: by an answer with the same validators, but of another
--- version or of somebody else.
+-- version, of somebody else, or of a status that this job does not accept.
 create or replace function postrider.cache_confirmed(
   p_call postrider.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea,
   out status smallint, out headers bytea, out body bytea)
@@ -13,6 +13,8 @@ as $$
      and e.last_modified is not distinct from p_call.last_modified
      and e.version = p_job.cache_version and e.sensitive is not distinct from p_job.cache_sensitive
      and e.app_version is not distinct from p_app_version and e.sha256 = sha256(e.body)
+     and postrider.cache_suits(e.status::int, octet_length(e.body), p_job.ok_statuses, coalesce(
+           p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)))
 $$;
 comment on function postrider.cache_confirmed(postrider.cache_calls, postrider.jobs, text, bytea) is
   'private: the answer that a 304 stands for; nulls if the entry that was asked about is gone';

@@ -60,8 +60,8 @@ begin
       jsonb_path_query_array(p_headers, '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath)),
       'UTF8')), 'hex');
   end if;
-  v_head := concat(p_method, E'\n', v_url, E'\n', v_query, E'\n', p_query - p_ignore, E'\n', p_service_query - p_ignore,
-    E'\n', length(p_space), ':', p_space, E'\n', v_owner, E'\n',
+  v_head := concat(p_method, E'\n', v_url, E'\n', v_query, E'\n', nullif(p_query - p_ignore, '{}'), E'\n',
+    nullif(p_service_query - p_ignore, '{}'), E'\n', length(p_space), ':', p_space, E'\n', v_owner, E'\n',
     case when p_body is not null then 'b'
          when p_body_json is not null then 'j' || case
            when jsonb_typeof(p_body_json) = 'object' then p_body_json - p_ignore else p_body_json end::text

@@ -2,7 +2,8 @@
 -- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
 -- who wants what is being fetched already waits for it (cache_join); the others are noted in cache_calls and called.
 --
--- An answer from the cache is held against the job like one from the network: a validator may have come since.
+-- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
+-- status or length the job does not accept (cache_suits) is no answer to it, and the server is asked.
 --
 -- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
 create or replace function postrider.cache_serve(
@@ -35,6 +36,7 @@ begin
                 when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
            j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
+           j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
            s.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' as is_judged,
@@ -55,6 +57,8 @@ begin
   looked as (
     select x.*, case
              when x.ignore_cache then 'miss'
+             when e.status between 100 and 599
+                  and not postrider.cache_suits(e.status::int, octet_length(e.body), x.ok_statuses, x.max_response) then 'miss'
              when e.failed_at > c.now - interval '1 s' and not e.is_strict and postrider.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
              when x.wants_fresh and e.key is not null then 'cache_expired'

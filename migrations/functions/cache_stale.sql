@@ -15,6 +15,8 @@ as $$
            case when p_service.cache_mode = 'http' then least(p_job.cache_ttl, coalesce(e.fresh, interval '0')) else p_job.cache_ttl end
              + p_service.stale_if_error,
            p_job.cache_version, p_job.cache_sensitive, p_app_version) = 'hit'
+     and postrider.cache_suits(
+           e.status::int, octet_length(e.body), p_job.ok_statuses, coalesce(p_job.max_response, p_service.max_response))
 $$;
 comment on function postrider.cache_stale(
   postrider.cache_calls, postrider.jobs, postrider.services, text, text, int) is

@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One job's success may be another's failure, and only successes are served: what the server's own answer would not be to
+-- this job, the stored one is not either. Inlined by the planner (no query, no set): most jobs pay two comparisons.
+create or replace function postrider.cache_suits(
+  p_status int, p_length int, p_ok_statuses int4multirange, p_max_response bigint) returns boolean
+language sql immutable parallel safe
+as $$
+  select case when p_ok_statuses is null then p_status between 200 and 299 else p_ok_statuses @> p_status end
+     and (p_max_response is null or p_length is null or p_length <= p_max_response)
+$$;
+comment on function postrider.cache_suits(int, int, int4multirange, bigint) is
+  'private: whether a job accepts the status and the length of an answer that is kept; null while there is none';
