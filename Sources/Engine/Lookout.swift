@@ -10,7 +10,9 @@ struct Lookout {
     static let quickSurveyInterval: UInt64 = 10_000_000
     /// A survey may take one part in so many of the time,
     static let surveyRest: UInt64 = 50
-    /// but never rests longer than this: what it waited for in line counts as its cost, too, and jobs of a lane that this
+    /// or this part after news while there is room: then nothing but the survey is between a job on a new track and its call.
+    static let newsRest: UInt64 = 20
+    /// But it never rests longer than this: what it waited for in line counts as its cost, too, and jobs of a lane that this
     /// worker has not heard of wait for it.
     static let longestRest: UInt64 = 5_000_000_000
 
@@ -22,15 +24,20 @@ struct Lookout {
     /// run at once, and is looked for at the pace of the fallback.
     var hasRoom = true
     private var began: UInt64?
-    /// How long the last survey took, its way included.
+    /// How long the last survey took, its way included. Nil before the first one and after it: that one waits for its plan to be made,
+    /// tens of milliseconds.
+    private var took: UInt64?
+    private var isFirst = true
+    /// What counts: the shorter of the last two. One that waited for a slow duty says nothing of surveys.
     private var cost: UInt64 = 0
 
-    /// When the next survey may go out: not so often that surveys cost more than 2 % of the time, within bounds.
+    /// When the next survey may go out: not so often that surveys cost more than 2 % of the time, 5 % after news, within bounds.
     var surveyDue: UInt64 {
         guard let began else { return 0 }
         let interval = hasRoom ? PickupMode.fallbackInterval : Lookout.surveyInterval
-        let rest = min(Lookout.surveyRest * cost, Lookout.longestRest)
-        return began + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, rest)
+        let share = wantsSurvey && hasRoom ? Lookout.newsRest : Lookout.surveyRest
+        return began
+            + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, min(share * cost, Lookout.longestRest))
     }
 
     /// A survey goes out.
@@ -41,6 +48,9 @@ struct Lookout {
 
     /// Its answer is there.
     mutating func surveyReturned(now: UInt64) {
-        cost = now - (began ?? now)
+        defer { isFirst = false }
+        guard !isFirst, let began else { return }
+        cost = min(now - began, took ?? .max)
+        took = now - began
     }
 }

@@ -45,19 +45,41 @@ struct LookoutTests {
         #expect(lookout.surveyDue == 1_010_000_000)
     }
 
-    @Test func `surveys rest five seconds at most, whatever they wait for in line`() {
+    /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.
+    private func surveyed(_ milliseconds: [UInt64]) -> Lookout {
         var lookout = Lookout()
-        lookout.surveyBegan(now: 1_000_000_000)
-        lookout.surveyReturned(now: 2_500_000_000)
-        #expect(lookout.surveyDue == 6_000_000_000)
+        lookout.surveyBegan(now: 0)
+        lookout.surveyReturned(now: 900_000_000)
+        for (place, took) in milliseconds.enumerated() {
+            let began = 10_000_000_000 - UInt64(milliseconds.count - 1 - place) * 2_000_000_000
+            lookout.surveyBegan(now: began)
+            lookout.surveyReturned(now: began + took * 1_000_000)
+        }
+        return lookout
     }
 
-    @Test func `surveys take 2 % of the time at most, news or not`() {
-        var lookout = Lookout()
-        lookout.surveyBegan(now: 1_000_000_000)
-        lookout.surveyReturned(now: 1_040_000_000)
-        #expect(lookout.surveyDue == 3_000_000_000)
+    @Test func `the first survey of a worker makes its plan, and is not rested for`() {
+        var lookout = surveyed([])
+        #expect(lookout.surveyDue == 250_000_000)
         lookout.wantsSurvey = true
-        #expect(lookout.surveyDue == 3_000_000_000)
+        #expect(lookout.surveyDue == 10_000_000)
+    }
+
+    @Test func `surveys rest five seconds at most, whatever they wait for in line`() {
+        #expect(surveyed([1500, 1500]).surveyDue == 15_000_000_000)
+    }
+
+    @Test func `surveys take 2 % of the time at most, 5 % after news while there is room`() {
+        var lookout = surveyed([40, 40])
+        #expect(lookout.surveyDue == 12_000_000_000)
+        lookout.wantsSurvey = true
+        #expect(lookout.surveyDue == 10_800_000_000)
+        lookout.hasRoom = false
+        #expect(lookout.surveyDue == 12_000_000_000)
+    }
+
+    @Test func `one survey that had to wait does not stretch the rest`() {
+        #expect(surveyed([5, 900]).surveyDue == 10_250_000_000)
+        #expect(surveyed([900, 5]).surveyDue == 10_250_000_000)
     }
 }
