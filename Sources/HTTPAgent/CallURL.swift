@@ -93,8 +93,10 @@ import JobModel
         !isHTTPS && other.isHTTPS && port == 80 && other.port == 443 && host == other.host
     }
 
-    /// Scheme and host, for messages; no path, no query.
-    var origin: String { "\(isHTTPS ? "https" : "http")://\(host)" }
+    /// Scheme, host and port, for messages; no path, no query, and no port that is its scheme's own.
+    var origin: String {
+        "\(isHTTPS ? "https" : "http")://\(host)" + (port == (isHTTPS ? 443 : 80) ? "" : ":\(port)")
+    }
 
     /// Why a call that may go to public addresses only may not give this host to a proxy, as the rest of a sentence.
     ///

@@ -173,7 +173,8 @@ extension HTTPAgent {
         // A body often holds what a header would have to hide; it goes on only to the host it was meant for.
         if !sameOrigin, next.keepsBody, flight.call.body != .none, !flight.url.isUpgrade(to: url) {
             return deny(
-                "status \(status) asks to send the body to another origin, \(url.origin); if that is right, call it itself"
+                "status \(status) asks to send the body from \(flight.url.origin) to another origin, \(url.origin); "
+                    + "if that is right, call it itself"
             )
         }
         next.leftOrigin = flight.leftOrigin || !sameOrigin

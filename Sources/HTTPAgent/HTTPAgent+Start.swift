@@ -122,6 +122,8 @@ extension HTTPAgent {
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
             if name == "accept-encoding", call.download != nil { continue }
             if name == "cookie", call.usesCookies { continue }
+            // No other type fits parts, and libcurl would write its boundary behind any.
+            if name == "content-type", call.body.isParts { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
             RequestHeaders.append(header.name, header.value, to: &lines)

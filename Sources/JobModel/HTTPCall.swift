@@ -58,6 +58,11 @@ public enum RequestBody: Equatable, Sendable {
     /// Sent as `multipart/form-data`; file parts are streamed and never in memory as a whole.
     case parts([BodyPart])
 
+    /// Whether it is multipart, with a Content-Type of its own.
+    public var isParts: Bool {
+        if case .parts = self { true } else { false }
+    }
+
     /// Whether a part is streamed from a file.
     public var hasFiles: Bool {
         if case .parts(let parts) = self { parts.contains(where: \.isFile) } else { false }

@@ -49,6 +49,15 @@ struct PartsTests {
         #expect(try AgentDriver().run(call(Hostile.server.url("/echo"), [bad])).failure().code == .badHeader)
     }
 
+    @Test(arguments: ["application/json", "multipart/form-data; boundary=abc", "multipart/mixed"])
+    func `a Content-Type among the headers does not take the place of the parts' own`(type: String) throws {
+        var call = try call(Hostile.server.url("/echo"), [BodyPart(name: "a", content: .bytes([65]))])
+        call.headers = [HTTPHeader("content-type", type), HTTPHeader("X-Other", "kept")]
+        let text = try AgentDriver().run(call).response().text
+        #expect(text.contains("Content-Type: multipart/form-data; boundary=-") && text.contains("X-Other: kept"))
+        #expect(text.contains("Content-Disposition: form-data; name=\"a\"") && !text.contains(type))
+    }
+
     @Test(arguments: [
         "/etc/passwd", "../x", "sub/../../x", "up/passwd", "link", "up", "pipe", "sub", "sub/", ".", "", "a.txt/",
         "none.txt", "a.txt\0", "sub/../link", "/proc/self/environ", "//etc/passwd", "a.txt/..", "./a.txt", "sub//b.bin",

@@ -47,6 +47,19 @@ struct BadInputTests {
         ("response_format", "url, response_format", "\(good), 'yaml'"),
         ("response_format", "url, response_format, method", "\(good), 'json', 'HEAD'"),
         ("download_to", "url, download_to", "\(good), 'a.part'"),
+        ("download_to", "url, download_to, method", "\(good), 'a', 'HEAD'"),
+        (
+            "headers", "url, method, headers, body_parts",
+            "\(good), 'POST', '{\"content-TYPE\": \"multipart/form-data; boundary=x\"}', '[{\"name\": \"a\", \"content\": \"b\"}]'"
+        ),
+        (
+            "body_parts", "url, method, body_parts",
+            "\(good), 'POST', '[{\"name\": \"a\", \"content\": \"hé\", \"max_bytes\": 2}]'"
+        ),
+        (
+            "body_parts", "url, method, body_parts",
+            "\(good), 'POST', '[{\"name\": \"a\", \"base64\": \"aGVsbG8=\", \"max_bytes\": 4}]'"
+        ),
         ("response_format", "url, response_format, download_to", "\(good), 'json', 'a'"),
         ("result_type", "url, result_type", "\(good), 'map'"),
         ("extract", "url, extract", "\(good), '$.a ? (@ > $x)'"),

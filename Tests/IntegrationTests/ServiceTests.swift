@@ -38,6 +38,9 @@ struct ServiceTests {
 
     @Test(arguments: [
         ("base_url", "'http://h/'", "name"), ("name, base_url", "'api', 'ftp://h/'", "base_url"),
+        ("name, base_url", "'api', 'http://h/?key=secret'", "base_url"),
+        ("name, base_url", "'api', 'http://h/v1#a'", "base_url"),
+        ("name, cdn_url", "'api', 'http://h/?a=1'", "cdn_url"),
         ("name, cdn_url", "'api', 'h/x'", "cdn_url"), ("name, headers", "'api', '{\"Host\": \"h\"}'", "headers"),
         ("name, query", "'api', '[1]'", "query"), ("name, timeout", "'api', '-1 s'", "timeout"),
         ("name, max_response", "'api', -1", "max_response"), ("name, proxy", "'api', 'ftp://u:secret@p'", "proxy"),
@@ -75,6 +78,32 @@ struct ServiceTests {
         #expect(request.header("x-both") == "job")
         _ = worker
     }
+
+    @Test func `a Content-Type of the service is that of bodies and JSON, not of forms and parts`() throws {
+        let queue = try TestQueue()
+        try service(queue, "headers", "'{\"content-TYPE\": \"application/vnd.api+json\"}'")
+        let worker = try RunningWorker(queue.database)
+        let part = "[{\"name\": \"a\", \"content\": \"b\"}]"
+        for (column, value) in [
+            ("body_json", "{}"), ("body", "{}"), ("body_form", "{\"a\": 1}"), ("body_parts", part),
+        ] {
+            try queue.wait(
+                for: queue.insert("service, method, url, \(column)", "'api', 'POST', '\(column)', '\(value)'"),
+                toBe: "succeeded")
+        }
+        let types = target.requests.map { $0.header("content-type") ?? "" }
+        #expect(types.prefix(3) == ["application/vnd.api+json", "application/vnd.api+json", Self.form])
+        #expect(types.last?.hasPrefix("multipart/form-data; boundary=") == true && types.count == 4)
+
+        let own = "\(Self.form); charset=utf-8"
+        try queue.connection.execute("update postrider.services set headers = '{\"Content-Type\": \"\(own)\"}'")
+        let id = try queue.insert("service, method, url, body_form", "'api', 'POST', 'own', '{\"a\": 1}'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.last?.header("content-type") == own)
+        _ = worker
+    }
+
+    private static let form = "application/x-www-form-urlencoded"
 
     @Test func `an absolute URL wins, and is left alone where the service says so`() throws {
         let queue = try TestQueue()

@@ -169,6 +169,12 @@ begin
     (num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 1,
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json' else 'body_form' end,
      'there is more than one body', 'Give at most one of body, body_json, body_form, body_parts.'),
+    (p_job.body_parts is not null and jsonb_path_exists(
+       p_job.headers, '$.keyvalue() ? (@.key like_regex "^content-type$" flag "i")'),
+     'headers', 'hold a Content-Type, and body_parts have their own',
+     'Leave it out: multipart/form-data and its boundary are set by the worker; the type of a part stands in its key type.'),
+    (p_job.method = 'HEAD' and p_job.download_to is not null,
+     'download_to', 'the answer to a HEAD request has no body', 'Give GET as method, or leave download_to out.'),
     (p_job.method = 'HEAD' and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 0,
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
           when p_job.body_form is not null then 'body_form' else 'body_parts' end,

@@ -58,6 +58,14 @@ begin
         hint := 'Encode the bytes as RFC 4648, 4 says; encode(bytes, ''base64'') does.';
       end;
     end if;
+    -- What a template stands for is measured by the worker, like a file.
+    if reason is null and v_part ? 'max_bytes' and not v_part ? 'file'
+       and coalesce(v_part ->> 'content', '') not like '%{{%'
+       and (v_part ->> 'max_bytes')::numeric
+           < coalesce(octet_length(v_part ->> 'content'), octet_length(decode(v_part ->> 'base64', 'base64'))) then
+      reason := format('$[%s] is longer than its max_bytes', v_place);
+      hint := 'Raise max_bytes, or leave it out: it is meant for files, whose length is not known before.';
+    end if;
     if reason is not null then
       return;
     end if;

@@ -63,6 +63,12 @@ begin
   if column_name is not null then
     return;
   end if;
+  select u.c, 'holds a query or fragment', 'Put arguments of every call into services.query.' into column_name, reason, hint
+    from (values ('base_url', p_service.base_url), ('cdn_url', p_service.cdn_url)) as u(c, url)
+   where u.url ~ '[?#]' limit 1;
+  if column_name is not null then
+    return;
+  end if;
   select 'headers', d.reason, d.hint into column_name, reason, hint from postrider.headers_defect(p_service.headers) d
    where d.reason is not null;
   if column_name is not null then
