@@ -180,6 +180,25 @@ struct HeldBackTests {
                 == "infinity true")
     }
 
+    @Test(arguments: [(429, "http_429"), (503, "http_status")])
+    func `a job whose time ends while its lane waits fails with what the server said, for it was sent`(
+        status: Int, code: String
+    ) throws {
+        let target = try TargetServer { _ in TargetStep.answer(status, headers: ["Retry-After: 600"]) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '1 h'")
+        try queue.wait(until: "select exists (select from postrider.ready where worker = 0 and attempt = 0) "
+            + "and exists (select from postrider.tries)")
+        try queue.connection.execute("update postrider.ready set expires_at = now()")
+        try queue.wait(for: id, toBe: "failed")
+        let row = try queue.rows(
+            "select error_code, status_code::text, (error like '%no time was left%')::text from postrider.job_status where id = \(id)")
+        #expect(row == [[code, "\(status)", "true"]])
+        #expect(target.requests.count == 1)
+        _ = worker
+    }
+
     @Test func `a job that expires while it is refused fails with what the server said`() throws {
         let target = try TargetServer { _ in [.pause(milliseconds: 700)] + TargetStep.answer(429) }
         let queue = try TestQueue()

@@ -1,5 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Like promote, it looks at what is new since p_since, and now and then at all.
+--
+-- Whether a job was tried its tries tell, not its attempt: one that a 429 held back has that given back, and so has one between two
+-- pages.
 create or replace function postrider.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -34,12 +37,13 @@ begin
     returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.is_followed),
   ended as (
     select e.*, e.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(e.job_id) else false end as is_told,
-           t.started_at, t.status_code, case when t.error_code is null then 'e' else 'f' end::"char" as state,
+           t.started_at, t.status_code, case when t.job_id is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
-           coalesce(t.error || '; no time was left for another try', 'not started before expires_at') as error
+           case when t.job_id is null then 'not started before expires_at'
+                else coalesce(t.error, 'expires_at came before the next call') || '; no time was left for another try' end as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
-           select * from postrider.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on e.attempt > 0),
+           select * from postrider.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
   final as (
     insert into postrider.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error

@@ -62,8 +62,7 @@ begin
       x.*,
       case when x.server is not null then (select t.base_url from postrider.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
-           when x.verdict in ('p', 'o') and r.expires_at <= now() then 'f'
-           when x.verdict = 'h' and r.expires_at <= now() then 'e'
+           when x.verdict in ('p', 'o', 'h') and r.expires_at <= now() then 'f'
            else x.verdict end as outcome),
   final as (
     insert into postrider.results (
@@ -72,10 +71,10 @@ begin
       bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
-      case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
+      g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.base, g.version
       from gone g
-     where g.outcome in ('s', 'f', 'u', 'e') and not g.is_followed),
+     where g.outcome in ('s', 'f', 'u') and not g.is_followed),
   followed as (
     insert into postrider.outcomes (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
@@ -83,10 +82,10 @@ begin
       bytes_sent, bytes_received, cache, encoding, result, parent_id, server, credential_version)
     select g.job_id, g.since, g.fence, p_worker, g.attempt, g.track, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.rekey, g.outcome, g.reused, g.http,
-      case when g.outcome = 'e' then 'expired' else g.code end, g.ip, g.error, g.headers, g.body,
+      g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base, g.version
       from gone g
-     where g.outcome in ('s', 'f', 'u', 'e') and g.is_followed),
+     where g.outcome in ('s', 'f', 'u') and g.is_followed),
   tried as (
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
@@ -121,9 +120,9 @@ begin
       from (select g.track, g.outcome, count(*)::int as jobs from gone g group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u', 'e')),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
          array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider.sign)
            filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict <> 'r'
                       or g.verdict in ('s', 'n') and (select exists (select from postrider.lane_strains)))
