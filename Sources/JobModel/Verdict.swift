@@ -80,9 +80,8 @@ public struct Verdict: Equatable, Sendable {
 
     private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
         if isAtMostOnce && failure.sent == .maybe {
-            // An answer that has begun tells that the server has acted: then the outcome is known, only its text is not.
-            let kind: Kind = failure.status == nil && failure.isRetryable ? .unknown : .failed
-            return Verdict(kind, failure.code, failure.message)
+            return Verdict(
+                followsWholeAnswer(failure.code) ? .failed : .unknown, failure.code, failure.message)
         }
         let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1)
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
@@ -110,6 +109,15 @@ public struct Verdict: Equatable, Sendable {
     public static func isRetryable(_ status: Int) -> Bool {
         switch status {
         case 408, 425, 429, 500, 502, 503, 504, 507, 520...524, 529, 530, 598, 599: true
+        default: false
+        }
+    }
+
+    /// Failures that come after an answer was read whole: a redirect that may not be followed, a file that is not the one
+    /// expected. After all others with the request on its way, a broken answer included, it is open what the server did.
+    static func followsWholeAnswer(_ code: ErrorCode) -> Bool {
+        switch code {
+        case .deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum: true
         default: false
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PGClient
 import TestSupport
 import Testing
 
@@ -54,6 +55,65 @@ struct AtMostOnceTests {
         let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(refused)")
         #expect(row == [["connect", "3"]])
         #expect(cutting.requests.count == 1)
+        _ = worker
+    }
+
+    @Test func `a broken answer ends as unknown, a whole one as failed, and neither is sent again in bulk`() throws {
+        let target = try TargetServer { request in
+            switch request.path {
+            case "/cut": [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}".utf8)), .close]
+            case "/garbled": TargetStep.answer(200, headers: ["Content-Encoding: gzip"])
+            case "/long": TargetStep.answer(200, #"{"more": "than fits"}"#)
+            default: TargetStep.answer(500)
+            }
+        }
+        let closed = try TargetServer.freePort()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        for path in ["cut", "garbled", "long", "refused"] {
+            try queue.insert(
+                "method, url, delivery, max_response", "'POST', '\(target.url)/\(path)', 'at_most_once', 10")
+        }
+        let unsent = try queue.insert(
+            "url, delivery, max_attempts", "'http://127.0.0.1:\(closed)/', 'at_most_once', 1")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.rows("select state, error_code from postrider.job_status order by id")
+                == [
+                    ["unknown", "truncated"], ["unknown", "decode"], ["unknown", "too_large"], ["failed", "http_status"],
+                    ["failed", "connect"],
+                ])
+        #expect(try queue.number("select postrider.retry_failed()") == 1)
+        try queue.wait(until: "select count(*) = 2 from postrider.attempts where job_id = \(unsent)")
+        #expect(target.requests.count == 4)
+        _ = worker
+    }
+
+    @Test func `a tree with a call of unknown outcome runs again by a person's word alone`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let url = target.url
+        let tree = try queue.number(
+            """
+            select postrider.submit('{"mode": "settle", "batch": [{"url": "\(url)/status/404"}, {"chain": [
+              {"batch": [{"method": "POST", "url": "\(url)/hang", "delivery": "at_most_once", "timeout": "300 ms"}]},
+              {"url": "\(url)/ok"}]}]}')
+            """)
+        let other = try queue.number(
+            """
+            select postrider.submit('{"mode": "settle", "batch": [{"url": "\(url)/status/404"},
+              {"method": "POST", "url": "\(url)/status/404,404/b", "delivery": "at_most_once"}]}')
+            """)
+        try queue.waitUntilDone()
+        #expect(try queue.state(tree) == "succeeded")
+        #expect(try queue.number("select count(*) from postrider.job_status where state = 'unknown'") == 1)
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+        #expect(try queue.number("select postrider.retry_failed(error_code => 'http_status')") == 0)
+        let calls = target.requests.count
+        try queue.connection.execute("select postrider.retry(\(tree)); select postrider.retry(\(other))")
+        try queue.waitUntilDone()
+        #expect(target.requests("/hang").count == 2)
+        #expect(target.requests.count == calls + 4)
         _ = worker
     }
 

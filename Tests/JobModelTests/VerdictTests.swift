@@ -37,15 +37,16 @@ struct VerdictTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `a failure of an at_most_once job is tried again only if nothing was sent`(code: ErrorCode) {
+    func `a failure of an at_most_once job is tried again only if nothing was sent, and is unknown without a whole answer`(
+        code: ErrorCode
+    ) {
         let isRetryable = Self.retryableCodes.contains(code)
         #expect(verdict(failure(code, sent: .no), atMostOnce: true).kind == (isRetryable ? .retryable : .failed))
-        #expect(verdict(failure(code, sent: .maybe), atMostOnce: true).kind == (isRetryable ? .unknown : .failed))
-    }
-
-    @Test(arguments: ErrorCode.allCases)
-    func `an at_most_once job whose answer had begun has failed: the server has acted`(code: ErrorCode) {
-        #expect(verdict(failure(code, sent: .maybe, status: 200), atMostOnce: true).kind == .failed)
+        let isKnown = [.deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum].contains(code)
+        for status in [nil, 200] {
+            let failure = failure(code, sent: .maybe, status: status)
+            #expect(verdict(failure, atMostOnce: true).kind == (isKnown ? .failed : .unknown))
+        }
     }
 
     @Test(arguments: 100...599)
@@ -122,7 +123,7 @@ struct VerdictTests {
         #expect(verdict(failure(.truncated, sent: .maybe), gained: 1) == .progressed)
         #expect(verdict(failure(.truncated, sent: .maybe), gained: 0) == .retryable)
         #expect(verdict(failure(.tooLarge, sent: .maybe), gained: 1) == .failed)
-        #expect(verdict(failure(.truncated, sent: .maybe, status: 200), gained: 1, atMostOnce: true) == .failed)
+        #expect(verdict(failure(.truncated, sent: .maybe, status: 200), gained: 1, atMostOnce: true) == .unknown)
         #expect(verdict(.response(HTTPResponse(status: 416)), gained: 0, isComplete: true) == .succeeded)
         #expect(verdict(.response(HTTPResponse(status: 416)), gained: 0) == .failed)
     }

@@ -32,13 +32,14 @@ begin
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain
       from postrider.results r
      cross join lateral (
-           select x.queue, x.parent_id, x.kind, x.paginate, x.expires_at
+           select x.queue, x.parent_id, x.kind, x.paginate, x.expires_at, x.delivery
              from postrider.jobs x where x.id = r.job_id offset 0) j
      where r.state in ('f', 'u', 'e') and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
        and (retry_failed.error_code is null or r.error_code = retry_failed.error_code)
        and (retry_failed.queue is null or j.queue = retry_failed.queue)
-       and (j.expires_at is null or j.expires_at > now()))
+       and (j.expires_at is null or j.expires_at > now())
+       and not (j.delivery = 'at_most_once' and postrider.may_have_acted(r)))
   select array_agg(f.job_id) filter (where f.is_plain),
          (select array_agg(distinct case when o.is_member then postrider.ended_above(o.job_id) else o.job_id end)
             from failed o where not o.is_plain)
@@ -81,7 +82,7 @@ begin
   end if;
 
   foreach v_id in array coalesce(v_others, '{}') loop
-    continue when v_id is null;
+    continue when v_id is null or postrider.tree_may_have_acted(v_id);
     begin
       perform postrider.retry(v_id);
       v_count := v_count + 1;
