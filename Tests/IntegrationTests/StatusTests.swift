@@ -32,6 +32,34 @@ struct StatusTests {
         #expect(try queue.rows(shown).map { $0.dropFirst() } == [["0", "0", "0"]])
     }
 
+    @Test func `max_attempts is what a job may have in all, after a retry too, and nothing for a tree`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let url = "\(target.url)/status/500"
+        let id = try queue.insert("url, max_attempts, backoff", "'\(url)', 2, '{1 ms}'")
+        let tree = try queue.number(
+            #"select postrider.submit('{"batch": [{"url": "\#(url)", "max_attempts": 2, "backoff": ["1 ms"]}]}')"#)
+        func shown(_ job: Int64) throws -> [[String?]] {
+            try queue.rows("select attempt::text, max_attempts::text, method from postrider.job_status where id = \(job)")
+        }
+        for attempts in ["2", "4"] {
+            try queue.waitUntilDone()
+            #expect(try shown(id) == [[attempts, attempts, "GET"]])
+            #expect(try shown(tree + 1) == [[attempts, attempts, "GET"]])
+            #expect(try shown(tree) == [["0", nil, nil]])
+            try queue.connection.execute("select postrider.pause_queue('default')")
+            for job in [id, tree] {
+                try queue.connection.execute("select postrider.retry(\(job))")
+            }
+            let most = attempts == "2" ? "4" : "6"
+            #expect(try shown(id) == [[attempts, most, "GET"]])
+            #expect(try shown(tree + 1) == [[attempts, most, "GET"]])
+            try queue.connection.execute("select postrider.resume_queue('default')")
+        }
+        _ = worker
+    }
+
     @Test func `queue_status reckons a large backlog from a part of it, and stays exact for small queues beside it`()
         throws
     {

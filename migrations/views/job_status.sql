@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- run_at is the time that counts: of a scheduled job its row's, which retries and reschedule() move; one that became ready before
 -- the time it was inserted with was moved ahead, and shows when it became ready or began.
+-- max_attempts is how many attempts the job may have in all, more after a retry; of an ended one, at least those it had.
+-- What a batch or chain has no use for is null.
 create or replace view postrider.job_status as
 select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
        coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
@@ -14,15 +16,17 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
             when p.worker > 0 then 'running'
             else 'ready'
        end as state,
-       coalesce(r.attempt, o.attempt, s.attempt, p.attempt, 0) as attempt,
-       coalesce(s.max_attempts, p.max_attempts, j.max_attempts) as max_attempts,
+       coalesce(r.attempt, o.attempt, s.attempt, p.attempt, m.attempt, 0) as attempt,
+       case when j.kind = 'request'
+         then coalesce(s.max_attempts, p.max_attempts,
+                       greatest(j.max_attempts + coalesce(m.attempt, 0), r.attempt, o.attempt)) end as max_attempts,
        coalesce(s.run_at, tr.run_at, least(j.run_at, p.since, o.started_at, r.started_at)) as run_at,
        j.created_at,
        case when r.job_id is not null then r.started_at when o.job_id is not null then o.started_at
             when tr.run_at <= now() then tr.started_at when p.worker > 0 then p.since end as started_at,
        coalesce(r.finished_at, case when o.state in ('c', 'e', 'k') then o.finished_at end) as finished_at,
        w.name as worker,
-       j.method, postrider.url_shown(coalesce(d.url, j.url)) as url,
+       case when j.kind = 'request' then j.method end as method, postrider.url_shown(coalesce(d.url, j.url)) as url,
        r.status_code::int as status_code,
        postrider.headers_json(r.headers) as response_headers,
        r.body,
