@@ -41,6 +41,8 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
     public var hint: String?
     /// The column the server named, if it did.
     public var column: String?
+    /// The server's CONTEXT: where it was. May quote what it was reading: not for logs.
+    public var context: String?
     /// Whether no retry can help: wrong password, no such database, unreadable connection string.
     public var isConfiguration: Bool
 
@@ -84,6 +86,7 @@ extension PGError {
         case detail = 0x44
         case hint = 0x48
         case column = 0x63
+        case context = 0x57
     }
 
     /// Copies the server's fields out of a failed result; does not take the result over.
@@ -102,6 +105,7 @@ extension PGError {
         error.detail = field(.detail)
         error.hint = field(.hint)
         error.column = field(.column)
+        error.context = field(.context)
         let severity = field(.severity)
         if severity == "FATAL" || severity == "PANIC" { error.code = .lost }
         return error

@@ -80,7 +80,8 @@ struct AtMostOnceTests {
         #expect(
             try queue.rows("select state, error_code from postrider.job_status order by id")
                 == [
-                    ["unknown", "truncated"], ["unknown", "decode"], ["unknown", "too_large"], ["failed", "http_status"],
+                    ["unknown", "truncated"], ["unknown", "decode"], ["unknown", "too_large"],
+                    ["failed", "http_status"],
                     ["failed", "connect"],
                 ])
         #expect(try queue.number("select postrider.retry_failed()") == 1)

@@ -188,12 +188,14 @@ struct HeldBackTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '1 h'")
-        try queue.wait(until: "select exists (select from postrider.ready where worker = 0 and attempt = 0) "
-            + "and exists (select from postrider.tries)")
+        try queue.wait(
+            until: "select exists (select from postrider.ready where worker = 0 and attempt = 0) "
+                + "and exists (select from postrider.tries)")
         try queue.connection.execute("update postrider.ready set expires_at = now()")
         try queue.wait(for: id, toBe: "failed")
         let row = try queue.rows(
-            "select error_code, status_code::text, (error like '%no time was left%')::text from postrider.job_status where id = \(id)")
+            "select error_code, status_code::text, (error like '%no time was left%')::text from postrider.job_status where id = \(id)"
+        )
         #expect(row == [[code, "\(status)", "true"]])
         #expect(target.requests.count == 1)
         _ = worker

@@ -41,7 +41,8 @@ struct StatusTests {
         let tree = try queue.number(
             #"select postrider.submit('{"batch": [{"url": "\#(url)", "max_attempts": 2, "backoff": ["1 ms"]}]}')"#)
         func shown(_ job: Int64) throws -> [[String?]] {
-            try queue.rows("select attempt::text, max_attempts::text, method from postrider.job_status where id = \(job)")
+            try queue.rows(
+                "select attempt::text, max_attempts::text, method from postrider.job_status where id = \(job)")
         }
         for attempts in ["2", "4"] {
             try queue.waitUntilDone()

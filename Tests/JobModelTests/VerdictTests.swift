@@ -37,7 +37,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `a failure of an at_most_once job is tried again only if nothing was sent, and is unknown without a whole answer`(
+    func `an at_most_once job is tried again only if nothing was sent, and is unknown without a whole answer`(
         code: ErrorCode
     ) {
         let isRetryable = Self.retryableCodes.contains(code)

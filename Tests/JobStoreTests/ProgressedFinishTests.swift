@@ -43,7 +43,8 @@ struct ProgressedFinishTests {
     }
 
     @Test(arguments: [Verdict.Kind.progressed, .handedBack])
-    func `progress, or being handed back, after expires_at ends the job with its last error`(kind: Verdict.Kind) throws {
+    func `progress, or being handed back, after expires_at ends the job with its last error`(kind: Verdict.Kind) throws
+    {
         let queue = try finish(kind, expired: true)
         #expect(try queue.text("select state::text || error_code from postrider.results") == "ftruncated")
         #expect(try queue.number("select count(*) from postrider.scheduled") == 0)

@@ -35,8 +35,15 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        ("{", "invalid input syntax"), (#"{"url": "ftp://h/"}"#, "url"), (#"{"urll": "http://h/"}"#, "urll"),
-        ("", "invalid"), ("{\"url\": \"http://h/\u{1}\"}", "invalid"),
+        ("{", "FILE \"-\", line 1: not JSON: The input string ended unexpectedly"),
+        (
+            "{\n \"url\" \"http://h/\"}",
+            "FILE \"-\", line 2: not JSON: Expected \":\", but found \"\"http://h/\"\""
+        ),
+        (#"{"url": "ftp://h/"}"#, "url"), (#"{"urll": "http://h/"}"#, "urll"),
+        ("", "FILE \"-\": is empty; give one JSON"),
+        (" \n", "is empty"),
+        ("{\"url\": \"http://h/\u{1}\"}", "line 1: not JSON: Character with value 0x01 must be escaped"),
     ])
     func `submit names what is wrong and ends with 64`(spec: String, word: String) throws {
         let outcome = try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
@@ -44,6 +51,17 @@ struct CommandTests {
         #expect(outcome.output.hasPrefix("worker: "))
         #expect(outcome.output.contains(word))
         #expect(try run("jobs").output.split(separator: "\n").count == 1)
+    }
+
+    @Test func `submit prints the id of a tree alone, and none for a duplicate left out`() throws {
+        func submit(_ spec: String) throws -> WorkerProcess.Outcome {
+            try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
+        }
+        let tree = #"{"chain": [{"url": "http://h/"}], "dedupe_key": "k", "on_duplicate": "skip"}"#
+        #expect(try submit(tree) == WorkerProcess.Outcome(status: 0, output: "1\n"))
+        let again = try submit(tree)
+        #expect(again.status == 0)
+        #expect(again.output.hasPrefix("worker: nothing was inserted: an unfinished job has the dedupe_key"))
     }
 
     @Test func `submit says why a file cannot be read`() throws {
@@ -79,6 +97,8 @@ struct CommandTests {
         #expect(explained.output.split(separator: "\n").count == 1)
         #expect(try run("retry", id).status == 64)
         #expect(try run("cancel", id) == WorkerProcess.Outcome(status: 0, output: "\(id) cancelled\n"))
+        let again = "\(id) cancelled; it had finished already, nothing was cancelled\n"
+        #expect(try run("cancel", id) == WorkerProcess.Outcome(status: 0, output: again))
         #expect(try run("retry", id).status == 0)
         #expect(try run("jobs", "--state", "cancelled").output.split(separator: "\n").count == 1)
     }
@@ -88,10 +108,15 @@ struct CommandTests {
             let outcome = try WorkerProcess.run(words + ["--database", database])
             return "\(outcome.status) \(outcome.output)"
         }
-        #expect(try said("queue", "pause", "mail") == "0 mail paused\n")
+        func unknown(_ kind: String, _ name: String) -> String {
+            "worker: no \(kind) \"\(name)\" is known so far; see select \(kind) from postrider.\(kind)_status for those that are\n"
+        }
+        _ = try insert("url, queue", "'http://h:81/', 'bulk'")
+        #expect(try said("queue", "resume", "bulk") == "0 bulk running\n")
+        #expect(try said("queue", "pause", "mail") == "0 \(unknown("queue", "mail"))mail paused\n")
         #expect(try said("queue", "resume", "mail") == "0 mail running\n")
-        #expect(try said("queue", "resume", "nobody's") == "0 nobody's running\n")
-        #expect(try said("lane", "pause", "h:80") == "0 h:80 paused until resumed\n")
+        #expect(try said("queue", "resume", "nobody's") == "0 \(unknown("queue", "nobody's"))nobody's running\n")
+        #expect(try said("lane", "pause", "h:80") == "0 \(unknown("lane", "h:80"))h:80 paused until resumed\n")
         #expect(try said("lane", "pause", "h:80", "--until", "2999-12-31 00:00+00").hasPrefix("0 h:80 paused until 29"))
         #expect(try said("lane", "resume", "h:80") == "0 h:80 running\n")
         #expect(

@@ -26,8 +26,9 @@ enum JobCommands {
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
-            _ = try call("select postrider.cancel($1)", arguments, connection)
-            return try tellState(arguments, connection)
+            let isCancelled = try call("select postrider.cancel($1)", arguments, connection).bool(0, 0)
+            return try tellState(
+                arguments, connection, beside: isCancelled ? "" : "; it had finished already, nothing was cancelled")
         })
 
     static let retry = CommandSpec(
@@ -45,14 +46,14 @@ enum JobCommands {
             return try tellState(arguments, connection)
         })
 
-    /// Prints where the job stands now: `42 cancelled`. Cancelling a finished job changes nothing, and this shows it.
+    /// Prints where the job stands now: `42 cancelled`.
     private static func tellState(
-        _ arguments: Arguments, _ connection: borrowing PGConnection
+        _ arguments: Arguments, _ connection: borrowing PGConnection, beside: String = ""
     ) throws(CommandError) -> ExitCode {
         let sql = "select id || ' ' || state from postrider.job_status where id = $1"
         let job = try call(sql, arguments, connection)
         guard job.rowCount > 0 else { return missing(arguments.operands[0]) }
-        Terminal.write(job.text(0, 0) + "\n")
+        Terminal.write(job.text(0, 0) + beside + "\n")
         return .clean
     }
 

@@ -13,6 +13,7 @@ enum PauseCommands {
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
             let isPause = try pauses(arguments)
+            try warn(isNewTo: "queue_status", "queue", arguments, connection)
             try call("select postrider.\(isPause ? "pause" : "resume")_queue($1)", arguments, connection)
             return try tell(
                 "select name || case when paused then ' paused' else ' running' end from postrider.queues where name = $1",
@@ -35,6 +36,7 @@ enum PauseCommands {
             let until = arguments.text("until")
             if !isPause && until != nil { throw .usage("--until", "resume takes none", "leave it out") }
             let connection = try Database.open(arguments)
+            try warn(isNewTo: "lane_status", "lane", arguments, connection)
             if isPause {
                 let sql = "select postrider.pause_lane($1, coalesce($2::timestamptz, 'infinity'))"
                 try call(sql, arguments, connection, until: .some(until))
@@ -60,6 +62,18 @@ enum PauseCommands {
             throw .usage(
                 quoted(arguments.operands[0]), "is neither pause nor resume", "give one of them, then the name")
         }
+    }
+
+    /// A name that nobody has used so far may be meant, before the first job, or be misspelt.
+    private static func warn(
+        isNewTo view: String, _ kind: String, _ arguments: Arguments, _ connection: borrowing PGConnection
+    ) throws(CommandError) {
+        let known = try call("select from postrider.\(view) where \(kind) = $1", arguments, connection)
+        guard known.rowCount == 0 else { return }
+        let name = Terminal.harmless(quoted(arguments.operands[1]))
+        Terminal.write(
+            "worker: no \(kind) \(name) is known so far; see select \(kind) from postrider.\(view) for those that are\n",
+            to: .error)
     }
 
     /// Prints where it stands now: `mail paused`. One that nobody has heard of runs.

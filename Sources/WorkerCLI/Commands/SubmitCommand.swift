@@ -14,7 +14,8 @@ enum SubmitCommand {
         flags: [Database.flag],
         details: [
             "The keys are the columns of postrider.jobs, and \"chain\" and \"batch\", as in postrider.submit(jsonb).",
-            "The id stands first on the line; for a batch or chain the number of its children follows.",
+            "On a terminal, the number of its children follows the id of a batch or chain.",
+            "A job left out by on_duplicate skip prints no id; that is said on standard error, and no failure.",
         ],
         run: { (arguments) throws(CommandError) in
             let path = arguments.operands[0]
@@ -24,29 +25,52 @@ enum SubmitCommand {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw .usage("FILE \(quoted(path))", "not UTF-8", "give one JSON object in UTF-8")
             }
+            if text.allSatisfy(\.isWhitespace) { throw .usage("FILE \(quoted(path))", "is empty", right) }
             let connection = try Database.open(arguments)
             do throws(PGError) {
                 var parameters = PGParameters()
                 parameters.append(text: text)
-                let result = try connection.query("select postrider.submit($1::jsonb)", &parameters)
-                Terminal.write(try line(result.int64(0, 0), connection) + "\n")
+                let result = try connection.query("select postrider.submit($1::jsonb)::text", &parameters)
+                guard let id = result.optionalText(0, 0) else {
+                    Terminal.write(
+                        "worker: nothing was inserted: an unfinished job has the dedupe_key, and on_duplicate is skip\n",
+                        to: .error)
+                    return .clean
+                }
+                Terminal.write(try Terminal.isTerminal(.output) ? line(id, connection) : "\(id)\n")
                 return .clean
             } catch {
-                throw Database.failure(error)
+                throw defect(error, path) ?? Database.failure(error)
             }
         })
 
+    private static let right = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
+
+    /// Of a text that is no JSON: the file, the line and the server's reason; nil: another error.
+    ///
+    /// C: the server's CONTEXT begins with `JSON data, line 3: `.
+    private static func defect(_ error: PGError, _ path: String) -> CommandError? {
+        let start = "JSON data, line "
+        guard let context = error.context, context.hasPrefix(start) else { return nil }
+        let line = context.dropFirst(start.count).prefix(while: \.isNumber)
+        let near = context.split(separator: "\n", maxSplits: 1)[0].dropFirst(start.count + line.count + 2)
+        let reason = error.detail ?? error.message
+        return .usage(
+            "FILE \(quoted(path)), line \(line)",
+            Terminal.harmless("not JSON: \(reason)" + (near.isEmpty ? "" : ", at the end of \(near)")), right)
+    }
+
     /// The id, and of a batch or chain what it is: `12 (chain, 3 children)`.
-    private static func line(_ id: Int64, _ connection: borrowing PGConnection) throws(PGError) -> String {
+    private static func line(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> String {
         var parameters = PGParameters()
-        parameters.append(int64: id)
+        parameters.append(int64: Int64(id))
         let job = try connection.query(
             """
             select case when kind <> 'request' then kind || ', ' || children || ' ' ||
                           case when children = 1 then 'child' else 'children' end end
             from postrider.job_status where id = $1
             """, &parameters)
-        guard job.rowCount > 0, let tree = job.optionalText(0, 0) else { return "\(id)" }
-        return "\(id) (\(tree))"
+        guard job.rowCount > 0, let tree = job.optionalText(0, 0) else { return "\(id)\n" }
+        return "\(id) (\(tree))\n"
     }
 }
