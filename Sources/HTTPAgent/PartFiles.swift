@@ -12,7 +12,9 @@ struct PartFiles {
     /// C: `ccurl_open_beneath`.
     func open(_ path: String, maxBytes: Int64?) throws(CallRefusal) -> OpaquePointer {
         guard let root else {
-            throw CallRefusal(.file, "no file may be sent: the worker was started without --files")
+            throw CallRefusal(
+                .config,
+                "a part names a file, which needs a directory: start the worker with --files DIR (POSTRIDER_FILES)")
         }
         let name = PartFiles.quoted(path)
         guard !path.utf8.contains(0), !path.isEmpty else {

@@ -74,7 +74,8 @@ struct PartsTests {
 
     @Test func `without a root, and over the limit, nothing is sent`() throws {
         let (server, folder) = try (HostileServer(), FilesFolder())
-        #expect(try AgentDriver().run(call(server.url("/echo"), [file("a.txt")])).failure().code == .file)
+        let refused = try AgentDriver().run(call(server.url("/echo"), [file("a.txt")])).failure()
+        #expect(refused.code == .config && refused.message.contains("--files DIR"))
         let missing = try AgentDriver(filesRoot: folder.path + "/none")
         #expect(try missing.run(call(server.url("/echo"), [file("a.txt")])).failure().code == .file)
         let driver = try AgentDriver(filesRoot: folder.path)
