@@ -29,7 +29,34 @@ struct StatusTests {
             """
         #expect(try queue.rows(counted) == queue.rows(shown))
         try queue.connection.execute("select postrider.cancel_all()")
-        #expect(try queue.rows(shown).map { $0.dropFirst() } == [["0", "0", "0"]])
+        #expect(try queue.rows(shown) == [["default", "0", "0", "0"], ["mail", "0", "0", "0"]])
+        #expect(
+            try queue.rows("select queue, cancelled::text from postrider.queue_status order by queue")
+                == queue.rows(
+                    """
+                    select queue, count(*)::text from postrider.job_status
+                     where kind = 'request' and state = 'cancelled' group by queue order by queue
+                    """))
+    }
+
+    @Test func `queue_status counts what ended without ever being in line, and no more once it runs again`() throws {
+        let queue = try TestQueue()
+        let ended = """
+            select queue, cancelled::text, skipped::text from postrider.queue_status
+             where cancelled + skipped > 0 order by queue
+            """
+        let chain = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"url": "http://h/1", "queue": "mail"}, {"url": "http://h/2", "queue": "mail"},
+              {"batch": [{"url": "http://h/3", "queue": "bulk"}, {"url": "http://h/4", "queue": "bulk"}]}]}')
+            """)
+        try queue.connection.execute("select postrider.cancel(\(chain + 1))")
+        #expect(try queue.state(chain) == "failed")
+        #expect(try queue.rows(ended) == [["bulk", "0", "2"], ["mail", "1", "1"]])
+        try queue.connection.execute("select postrider.retry(\(chain))")
+        #expect(try queue.rows(ended) == [])
+        try queue.connection.execute("select postrider.cancel(\(chain))")
+        #expect(try queue.rows(ended) == [["bulk", "2", "0"], ["mail", "2", "0"]])
     }
 
     @Test func `max_attempts is what a job may have in all, after a retry too, and nothing for a tree`() throws {

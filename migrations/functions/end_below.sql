@@ -79,7 +79,12 @@ begin
         from over o where o.is_told),
     tally as (
       insert into postrider.tallies (tracks, states, jobs)
-      select array[o.track], array[o.state], array[count(*)::int] from over o where o.track > 0 group by o.track, o.state)
+      select array[o.track], array[o.state], array[count(*)::int] from over o where o.track > 0 group by o.track, o.state),
+    tally_without_track as (
+      insert into postrider.tallies (tracks, states, jobs, queue)
+      select array[0], array[o.state], array[count(*)::int], j.queue
+        from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
+       where o.track = 0 group by o.state, j.queue)
     select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
     if v_aborts > 0 then
       perform pg_notify('postrider', 'abort');
@@ -92,7 +97,7 @@ begin
   freed as (
     update postrider.members m set is_waiting = false from held h where m.ctid = h.spot returning m.job_id, m.attempt, m.rekey),
   over as materialized (
-    select f.*, j.kind,
+    select f.*, j.kind, j.queue,
            postrider.job_is_followed(j) or case when v_hooked then postrider.is_hooked(f.job_id) else false end as is_told
       from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
   final as (
@@ -100,7 +105,10 @@ begin
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o where o.kind = 'request' and not o.is_told),
   followed as (
     insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree from over o where o.kind = 'request' and o.is_told)
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree from over o where o.kind = 'request' and o.is_told),
+  tally as (
+    insert into postrider.tallies (tracks, states, jobs, queue)
+    select array[0], array[p_state], array[count(*)::int], o.queue from over o where o.kind = 'request' group by o.queue)
   select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told) into released, ended from over o;
 
   v_room := p_limit - ended;

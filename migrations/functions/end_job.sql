@@ -21,6 +21,10 @@ begin
   end if;
   if p_track > 0 then
     insert into postrider.tallies (tracks, states, jobs) values (array[p_track], array[p_state], array[1]);
+  else
+    -- It ended before it had a track.
+    insert into postrider.tallies (tracks, states, jobs, queue)
+    select array[0], array[p_state], array[1], j.queue from postrider.jobs j where j.id = p_job and j.kind = 'request';
   end if;
   if p_parent is not null and not v_is_told then
     perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);

@@ -55,7 +55,11 @@ begin
       from ended e where e.is_told),
   tally as (
     insert into postrider.tallies (tracks, states, jobs)
-    select array[e.track], array[e.state], array[count(*)::int] from ended e group by e.track, e.state)
+    select array[e.track], array[e.state], array[count(*)::int] from ended e where e.track > 0 group by e.track, e.state),
+  tally_without_track as (
+    insert into postrider.tallies (tracks, states, jobs, queue)
+    select array[0], array[e.state], array[count(*)::int], j.queue
+      from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
   select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_told),
          array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_told),
          array_agg(e.state) filter (where e.parent_id is not null and not e.is_told)

@@ -21,12 +21,12 @@ begin
      where t.ctid = any (array(select x.ctid from postrider.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
     returning t.*),
   ended as materialized (
-    select date_trunc('minute', g.at) as minute, c.track, c.state, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
+    select date_trunc('minute', g.at) as minute, c.track, c.state, g.queue, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
-     group by 1, 2, 3),
+     group by 1, 2, 3, 4),
   written as (
     insert into postrider.totals as t (minute, queue, state, jobs)
-    select e.minute, coalesce(k.queue, 'default'), e.state, sum(e.jobs)
+    select e.minute, coalesce(e.queue, k.queue, 'default'), e.state, sum(e.jobs)
       from ended e left join postrider.tracks k on k.id = e.track
      group by 1, 2, 3
         on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),

@@ -30,6 +30,9 @@ begin
   end if;
   if v_result.track > 0 then
     insert into postrider.tallies (tracks, states, jobs) values (array[v_result.track], array[v_result.state], array[-1]);
+  else
+    insert into postrider.tallies (tracks, states, jobs, queue)
+    select array[0], array[v_result.state], array[-1], j.queue from postrider.jobs j where j.id = p_id and j.kind = 'request';
   end if;
   if postrider.page_again(p_id, v_result.state, v_result.error_code) then
     v_result.rekey := least(v_result.rekey + 1, 32766);

@@ -84,7 +84,7 @@ counted as (
          sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n', 'w', 'o') and c.at >= now() - interval '1 minute') as last_minute
     from (select queue, state, jobs, minute as at from postrider.totals
           union all
-          select coalesce(t.queue, 'default'), s.state, s.jobs, y.at
+          select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, y.at
             from postrider.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider.tracks t on t.id = s.track) c
    group by c.queue)
