@@ -122,6 +122,8 @@ struct PaginationTests {
         #expect(try desk.look(envelope) == "succeeded 1..15 1:10 2:5 3:0")
         #expect(try desk.look(outside) == "failed envelope")
         #expect(try desk.look(status) == "failed http_status")
+        #expect(
+            try desk.queue.text("select right(error, 9) from postrider.job_status where id = \(status)") == " (page 1)")
         #expect(try desk.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
         _ = worker
     }

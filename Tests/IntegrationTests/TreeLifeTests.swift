@@ -29,6 +29,33 @@ final class TreeLifeTests {
                 """)
     }
 
+    @Test(arguments: ["false", "true"])
+    func `what the end of a batch cancels has not failed, followed or not, and its retry says what is so`(
+        notify: String
+    )
+        throws
+    {
+        let worker = try RunningWorker(queue.database)
+        let root = try queue.number(
+            """
+            select postrider.submit('{"mode": "first", "batch": [
+              {"url": "\(target.url)/hang/a", "notify": \(notify)}, {"url": "\(target.url)/held"},
+              {"url": "\(target.url)/hang/b", "notify": \(notify)}]}')
+            """)
+        try TestClock.wait(10, for: "three calls") { target.underWay == 3 }
+        target.release()
+        try queue.waitUntilDone()
+        try queue.wait(until: "select children_finished = 3 from postrider.job_status where id = \(root)")
+        let row =
+            "select state, children_failed::text, failed_job_id::text from postrider.job_status where id = \(root)"
+        #expect(try queue.rows(row) == [["succeeded", "0", nil]])
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute("select postrider.retry(\(root))")
+        }
+        #expect(error.message.hasSuffix("it has succeeded, and has no member that could change that"))
+        _ = worker
+    }
+
     @Test func `a cancelled tree ends all below it, and what runs is aborted within a second`() throws {
         let worker = try RunningWorker(queue.database)
         var tree = TreePlan.chain([

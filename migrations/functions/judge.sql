@@ -41,6 +41,12 @@ declare
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
   for i in 1 .. cardinality(p_seq) loop
+    if p_verdict[i] in ('f', 'r', 'u') then
+      -- Of a list of pages the answer alone does not tell which one it was.
+      p_error[i] := p_error[i] || coalesce((
+        select format(' (page %s)', coalesce((select max(p.page) from postrider.fetched_pages p where p.job_id = j.id), 0) + 1)
+          from postrider.jobs j where j.id = p_job[i] and j.paginate is not null), '');
+    end if;
     continue when p_verdict[i] <> 's' and not v_cached and (p_credential[i] is null or p_code[i] is distinct from 'http_status');
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;

@@ -23,7 +23,7 @@ begin
   if exists (select from postrider.trees t where t.job_id = p_job) then
     select * into v_result from postrider.results r where r.job_id = p_job;
     if postrider.rearm_tree(p_job, p_new_key) = 0 then
-      raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: all of it has succeeded', p_job),
+      raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
         hint = 'Insert it anew to run it once more.';
     end if;
   else

@@ -21,8 +21,10 @@ begin
                then (select o.started_at from postrider.outcomes o where o.job_id = m.job_id) is not null
              else exists (select from postrider.trees t where t.job_id = m.job_id)
                or exists (select from postrider.ready y
-                           where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0))
-               or exists (select from postrider.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);
+                           where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0
+                                  or exists (select from postrider.tries a where a.job_id = m.job_id)))
+               or exists (select from postrider.scheduled s where s.job_id = m.job_id
+                             and (s.attempt > 0 or exists (select from postrider.tries a where a.job_id = m.job_id))) end);
 end
 $$;
 comment on function postrider.tree_has_expired(postrider.trees) is
