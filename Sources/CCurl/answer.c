@@ -54,7 +54,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
-    t->has_retry_after = t->has_location = t->has_quota = t->folding = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = false;
     t->head_state = HEAD_LINES;
     // "HTTP/1.1 200" or "HTTP/2 200"
     t->head_status = 0;
@@ -75,6 +75,13 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
         t->location_length = value_length;
     } else if ((name_length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (name_length >= 11 && memcmp(name, "x-rate", 6) == 0)) {
         t->has_quota = true;
+    } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
+        // Nobody can tell where such an answer ends (RFC 9112 §6.3).
+        t->lengths_differ = t->has_length && (value_length != t->length_length ||
+                                              memcmp(t->head.bytes + t->length, t->head.bytes + value, value_length) != 0);
+        t->has_length = true;
+        t->length = value;
+        t->length_length = value_length;
     }
 }
 
@@ -125,5 +132,5 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     append_value(b, line + value, length - value);
     note(t, name, start, b->length - start);
     b->bytes[b->length++] = '\n';
-    return whole;
+    return t->lengths_differ ? 0 : whole;
 }

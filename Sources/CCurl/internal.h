@@ -101,7 +101,8 @@ struct ccurl_transfer {
     int head_state;
     int head_status;
     size_t retry_after, retry_after_length, location, location_length;
-    bool folding, has_retry_after, has_location, has_quota;
+    size_t length, length_length;
+    bool folding, has_retry_after, has_location, has_quota, has_length, lengths_differ;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     char remote_ip[64];

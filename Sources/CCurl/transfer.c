@@ -192,7 +192,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->upload_total = t->answer_total = 0;
     t->changed_file = NULL;
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
-    t->has_retry_after = t->has_location = t->has_quota = t->folding = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->lengths_differ = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->resend_refused = t->out_of_descriptors = t->cut_off = false;
     t->remote_ip[0] = t->error_text[0] = 0;
@@ -243,6 +243,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.answer_began = t->head_total > 0 || t->answer.length > 0;
     r.denied = t->denied && !t->opened;
     r.headers_too_large = t->headers_too_large;
+    r.lengths_differ = t->lengths_differ;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
     r.changed_file = t->changed_file;

@@ -26,6 +26,7 @@ struct Evidence: Equatable {
     var reused = false
     var denied = false
     var headersTooLarge = false
+    var lengthsDiffer = false
     var bodyTooLarge = false
     var resendRefused = false
     var outOfDescriptors = false

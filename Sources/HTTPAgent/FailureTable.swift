@@ -60,6 +60,13 @@ enum FailureTable {
                 .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
             )
         }
+        if e.lengthsDiffer {
+            return (
+                .reset,
+                "the answer of \(host) has two Content-Length headers that differ, so nobody can tell where it ends; "
+                    + "tell who runs the server, or the proxy before it"
+            )
+        }
         if e.bodyTooLarge {
             return (
                 .tooLarge,

@@ -84,6 +84,7 @@ extension HTTPAgent {
             reused: result.reused,
             denied: result.denied,
             headersTooLarge: result.headers_too_large,
+            lengthsDiffer: result.lengths_differ,
             bodyTooLarge: result.body_too_large,
             resendRefused: result.resend_refused,
             outOfDescriptors: result.out_of_descriptors,

@@ -9,7 +9,7 @@ struct HostileAnswerTests {
         ("/reset", ErrorCode.reset), ("/empty", .emptyReply), ("/garbage", .reset), ("/cut-length", .truncated),
         ("/cut-chunks", .truncated), ("/bad-chunk", .truncated), ("/bad-gzip", .decode),
         ("/huge-header", .headersTooLarge), ("/huge-headers", .headersTooLarge), ("/endless", .tooLarge),
-        ("/bomb", .tooLarge), ("/endless-interim", .headersTooLarge),
+        ("/bomb", .tooLarge), ("/endless-interim", .headersTooLarge), ("/two-lengths", .reset),
     ])
     func `an answer that is none ends with its own code`(path: String, code: ErrorCode) throws {
         let outcome = try AgentDriver().run(Hostile.call(path))
@@ -31,6 +31,10 @@ struct HostileAnswerTests {
         }
         #expect(try driver.run(call(2)).response().text == "ok")
         #expect(try driver.run(call(1)).failure().code == .tooLarge)
+    }
+
+    @Test func `a length that is told twice is one length`() throws {
+        #expect(try AgentDriver().run(Hostile.call("/length-twice")).response().text == "ok")
     }
 
     @Test func `300 headers of one name all arrive in order`() throws {

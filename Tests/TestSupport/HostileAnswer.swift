@@ -62,6 +62,8 @@ enum HostileAnswer {
         case "/reset": connection.reset()
         case "/empty": break
         case "/cut-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
+        case "/two-lengths": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
+        case "/length-twice": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok")
         case "/cut-chunks": connection.write(chunked + "\r\n9\r\nonly this\r\n")
         case "/bad-chunk": connection.write(chunked + "\r\nxyz\r\nno length\r\n")
         case "/bad-gzip":

@@ -58,6 +58,8 @@ typedef struct {
     bool denied;
     bool headers_too_large;
     bool body_too_large;
+    /// The answer has two Content-Lengths, and they are not the same.
+    bool lengths_differ;
     /// A second sending would have been needed and was refused: bytes of the first had left.
     bool resend_refused;
     /// The file part that changed while it was being sent; null: none did.
