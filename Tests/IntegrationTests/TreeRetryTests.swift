@@ -83,6 +83,20 @@ final class TreeRetryTests {
         _ = worker
     }
 
+    @Test func `a batch that succeeded and is past its expires_at does not keep its chain from being retried`() throws {
+        let worker = try RunningWorker(queue.database)
+        let soon = try #require(try queue.text("select to_json(now() + interval '4 s') #>> '{}'"))
+        let id = try submit(
+            #"{"chain": [{"name": "early", "batch": [{"url": "URL/ok/1"}], "expires_at": ""# + soon
+                + #""}, {"url": "URL/status/404,200"}]}"#)
+        try queue.wait(for: id, toBe: "failed")
+        try queue.wait(until: "select now() > expires_at from postrider.jobs where name = 'early'")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.count == 3)
+        _ = worker
+    }
+
     @Test func `later steps see the answer of a member that failed, but no result of it`() throws {
         let worker = try RunningWorker(queue.database)
         let id = try submit(

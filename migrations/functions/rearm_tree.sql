@@ -25,7 +25,7 @@ begin
     return 0;
   end if;
   for v_member in
-    select m.job_id, j.kind, j.expires_at
+    select m.job_id, j.kind, j.expires_at, r.state
       from postrider.members m
      cross join lateral (select x.kind, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (select x.state from postrider.results x where x.job_id = m.job_id offset 0) r
@@ -35,8 +35,8 @@ begin
      order by m.position
   loop
     if v_member.expires_at <= now() then
-      -- The others could not help a chain or a batch that needs it.
-      continue when v_tree.mode in ('s', 'f');
+      -- What has succeeded has not expired. The others could not help a chain or a batch that needs this one.
+      continue when v_member.state = 's' or v_tree.mode in ('s', 'f');
       raise exception using errcode = 'PR005',
         message = format('job %s, which is a part of it, expired at %s', v_member.job_id, v_member.expires_at),
         hint = 'Insert a new job with a later expires_at.';
