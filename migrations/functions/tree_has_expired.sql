@@ -13,18 +13,19 @@ begin
   end if;
   return not exists (
     select from postrider.members m
+      left join lateral (
+           select r.job_id, r.started_at from postrider.results r where r.job_id = m.job_id
+            union all
+           select o.job_id, o.started_at from postrider.outcomes o where o.job_id = m.job_id
+            limit 1) e on true
      where m.parent_id = p_tree.job_id and not m.is_waiting
        and case
-             when exists (select from postrider.results r where r.job_id = m.job_id offset 0)
-               then (select r.started_at from postrider.results r where r.job_id = m.job_id) is not null
-             when exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
-               then (select o.started_at from postrider.outcomes o where o.job_id = m.job_id) is not null
+             when e.job_id is not null then e.started_at is not null
              else exists (select from postrider.trees t where t.job_id = m.job_id)
+               or exists (select from postrider.tries a where a.job_id = m.job_id)
                or exists (select from postrider.ready y
-                           where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0
-                                  or exists (select from postrider.tries a where a.job_id = m.job_id)))
-               or exists (select from postrider.scheduled s where s.job_id = m.job_id
-                             and (s.attempt > 0 or exists (select from postrider.tries a where a.job_id = m.job_id))) end);
+                           where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0))
+               or exists (select from postrider.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);
 end
 $$;
 comment on function postrider.tree_has_expired(postrider.trees) is
