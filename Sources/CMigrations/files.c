@@ -3,6 +3,10 @@
 // in Swift the same 400 kB took the compiler 30 s and 1 GB at each change of one file.
 #include "cmigrations.h"
 
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 static const struct cmigrations_file files[] = {
 #include "files.def"
 };
@@ -10,4 +14,18 @@ const size_t cmigrations_count = sizeof files / sizeof files[0];
 
 const struct cmigrations_file *cmigrations_table(void) {
     return files;
+}
+
+void cmigrations_rest(void) {
+    uintptr_t first = UINTPTR_MAX, end = 0;
+    for (size_t i = 0; i < cmigrations_count; i++) {
+        uintptr_t start = (uintptr_t)files[i].bytes;
+        if (start < first) first = start;
+        if (start + files[i].length > end) end = start + files[i].length;
+    }
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    first = (first + page - 1) / page * page;
+    end = end / page * page;
+    // A refusal costs memory and nothing else.
+    if (end > first) madvise((void *)first, end - first, MADV_DONTNEED);
 }

@@ -4,6 +4,7 @@ internal import HTTPAgent
 internal import JobModel
 internal import JobStore
 internal import PGClient
+internal import Reactor
 
 // What a worker does beside calling: heartbeats, surveys, aborts; and, while it leads, the leader's duties.
 extension RunLoop {
@@ -17,6 +18,7 @@ extension RunLoop {
                 isListening: dispatcher.pickup.isListening, into: &parameters)
             if !dutiesUnderWay.contains(.beat) { beatSent = now }
             send(.beat, StoreStatement.beat)
+            if memoryMarks.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
         }
         // News that come while an answer is on its way are seen to when it is there.
         if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval),

@@ -44,6 +44,7 @@ extension RunLoop {
     /// Starts what a claim brought.
     func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
         guard let reader, var arrival = dispatcher.claimReturned(number) else { return }
+        if result.rowCount > 0 { memoryMarks.claimed() }
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
             guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }

@@ -52,6 +52,7 @@ public final class RunLoop {
     var marks = LeaderMarks()
     var treeMarks = TreeMarks()
     var tickMarks = TickMarks()
+    var memoryMarks = MemoryMarks()
     /// Calls were cancelled somewhere; ours have ended meanwhile, and what was to tell us is taken all the same.
     var abortsAnnounced = false
     var isFullTend = false

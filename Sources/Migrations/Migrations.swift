@@ -32,12 +32,16 @@ public struct MigrationFile: Equatable, Sendable {
 /// All files of the folder, embedded by `CMigrations`.
 public enum Migrations {
     /// Numbered files, functions, views, each in the order of their names; `-- after:` headers are looked at by the migrator.
-    public static let all: [MigrationFile] = {
+    ///
+    /// Copied anew each time, and the pages they come from are let go: kept, they are 1.4 MB for the life of a worker, which
+    /// needs them once.
+    public static var all: [MigrationFile] {
+        defer { cmigrations_rest() }
         let table = unsafe UnsafeBufferPointer(start: cmigrations_table(), count: cmigrations_count)
         return unsafe table.map { file in
             MigrationFile(
                 name: unsafe String(cString: file.name),
                 bytes: unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.length)))
         }
-    }()
+    }
 }

@@ -16,4 +16,7 @@ struct cmigrations_file {
 const struct cmigrations_file *cmigrations_table(void);
 extern const size_t cmigrations_count;
 
+// Takes the pages of the files out of memory; who reads them again gets them from the program's file.
+void cmigrations_rest(void);
+
 #endif
