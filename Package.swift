@@ -67,7 +67,7 @@ let package = Package(
         // tests mirror the sources
         .target(name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(name: "downloader", dependencies: ["HTTPAgent", "JobModel", "Reactor"], path: "Tests/Downloader", swiftSettings: strict),
-        .testTarget(name: "JobModelTests", dependencies: ["JobModel"], swiftSettings: strict),
+        .testTarget(name: "JobModelTests", dependencies: ["JobModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),

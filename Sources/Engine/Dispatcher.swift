@@ -49,6 +49,8 @@ struct Dispatcher: ~Copyable {
     private var lastFence: Int64 = 0
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
+    /// Until then few attempts wait for more, since many have ended just before.
+    private var pausedUntil: UInt64 = 0
     /// Attempts of one finish; fewer while one that cannot be stored is looked for.
     private var batchLimit = ExchangePolicy.finishLimit
 
@@ -68,11 +70,13 @@ struct Dispatcher: ~Copyable {
         guard
             ExchangePolicy.isDue(
                 underWay: exchanges.count, finished: finished.count, claimable: claimable, capacity: capacity,
-                waited: waited)
+                waited: waited, isPaused: now < pausedUntil)
         else { return nil }
         var next = Exchange()
         if !finished.isEmpty {
-            next.batch = nextBatch()
+            let batch = nextBatch()
+            pausedUntil = batch.attempts.count >= ExchangePolicy.density ? now + ExchangePolicy.pause : 0
+            next.batch = batch
             finishedSince = now
         }
         let limit = min(claimable, ExchangePolicy.claimLimit)
@@ -121,7 +125,8 @@ struct Dispatcher: ~Copyable {
     /// all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
-        guard worker > 0, !finished.isEmpty, (1..<ExchangePolicy.depth).contains(exchanges.count) else { return nil }
+        guard worker > 0, !finished.isEmpty, exchanges.count < ExchangePolicy.depth else { return nil }
+        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
         return finishedSince + ExchangePolicy.patience
     }
 

@@ -9,7 +9,7 @@ struct LaneAllowance: Sendable {
     private var share = 0
     /// Whether calls begin at slots only.
     private var isRated = false
-    private var slots: [UInt64] = []
+    private var slots = LaneSlots()
     private var tolerance: UInt64 = 0
     /// Calls under way, and rows that claims under way may bring.
     private(set) var used = 0
@@ -20,6 +20,9 @@ struct LaneAllowance: Sendable {
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
     private var lastUse: UInt64 = 0
+    /// Calls that began at slots since the draw before, and how many are to be expected in `LaneBook.outlook`.
+    private var begun = 0
+    private var pace = 0
     /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one more than
     /// it did; or one with a job now and then would hold half of them against one with a backlog.
     private var peak = 0
@@ -28,14 +31,19 @@ struct LaneAllowance: Sendable {
     /// Whether nothing is in use and nothing held.
     var isIdle: Bool { used == 0 && (permits ?? 0) == 0 && slots.isEmpty }
 
-    /// Rows that may be claimed now.
-    mutating func room(now: UInt64, lead: UInt64) -> Int {
+    /// Rows that may be claimed now, `wanted` at most.
+    ///
+    /// Once the next slot is near, those that follow it closely come along, or each would need a claim of its own. They wait
+    /// in the worker, so they take no more than half of what is wanted.
+    mutating func room(_ wanted: Int, now: UInt64, lead: UInt64) -> Int {
         guard isKnown else { return 0 }
-        let calls = permits.map { min($0, share) - used } ?? Int(Int32.max)
+        let calls = min(wanted, permits.map { min($0, share) - used } ?? wanted)
         guard isRated, calls > 0 else { return max(0, calls) }
         dropLapsed(now)
-        let near = slots.prefix { $0 <= now + lead }.count
-        return max(0, min(calls, near - waiting))
+        let near = slots.count(until: now + lead) - waiting
+        guard near > 0 else { return 0 }
+        let company = slots.count(until: now + lead + LaneBook.company) - waiting
+        return min(calls, max(near, min(company, wanted / 2)))
     }
 
     mutating func reserve(_ count: Int) {
@@ -56,6 +64,7 @@ struct LaneAllowance: Sendable {
             dropLapsed(now)
             guard let first = slots.first, first <= now else { return false }
             slots.removeFirst()
+            begun += 1
         } else if !isKnown {
             return false
         }
@@ -70,19 +79,23 @@ struct LaneAllowance: Sendable {
         lastUse = now
     }
 
-    /// When the next slot comes; nil if none is left.
-    mutating func nextSlot(now: UInt64) -> UInt64? {
+    /// When the next jobs are to begin; nil if no slot is left.
+    ///
+    /// Of slots that follow each other closely, that of the last one within `LaneBook.grain`: the loop wakes once for all of
+    /// them, and none begins too late for its slot.
+    mutating func nextStart(pending: Int, now: UInt64) -> UInt64? {
         guard isRated else { return isKnown ? now : nil }
         dropLapsed(now)
-        return slots.first
+        guard let first = slots.first else { return nil }
+        let together = slots.count(until: first + min(LaneBook.grain, tolerance / 4))
+        return slots[max(1, min(together, pending)) - 1]
     }
 
     /// When a slot comes near enough for a claim.
     mutating func claimDue(lead: UInt64, now: UInt64) -> UInt64? {
         guard isKnown, isRated, permits.map({ min($0, share) > used }) ?? true else { return nil }
         dropLapsed(now)
-        guard waiting < slots.count else { return nil }
-        return max(slots[waiting], lead) - lead
+        return slots[waiting].map { max($0, lead) - lead }
     }
 
     /// When to draw; nil: nothing to draw for.
@@ -112,6 +125,10 @@ struct LaneAllowance: Sendable {
 
     /// What to ask for; counts as asked.
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneWish {
+        // A pause since the last draw says nothing of the pace to come.
+        let elapsed = max(now - drawnAt, LaneBook.leastInterval)
+        pace = elapsed < LaneBook.horizon ? Int(UInt64(begun) * LaneBook.outlook / elapsed) : 0
+        begun = 0
         drawnAt = now
         var more = isWanted ? free : 0
         var wanted = 0
@@ -121,8 +138,8 @@ struct LaneAllowance: Sendable {
             peakSince = now
         }
         if isKnown && isRated {
-            let calls = permits.map { max(0, min($0, share) - used) } ?? free
-            wanted = max(0, waiting + min(more, calls) - slots.count)
+            let calls = permits.map { max(0, min($0, share) - used) } ?? Int(Int32.max)
+            wanted = max(0, waiting + min(isWanted ? max(more, pace) : more, calls) - slots.count)
         }
         return LaneWish(
             lane: lane, used: Int32(clamping: used), hold: Int32(clamping: used + more), slots: Int32(clamping: wanted))
@@ -136,8 +153,8 @@ struct LaneAllowance: Sendable {
         share = Int(grant.share)
         isRated = grant.slots != nil
         tolerance = grant.tolerance
-        if !isRated { slots = [] }
-        for place in 0..<UInt64(max(0, grant.slots ?? 0)) { slots.append(grant.first + place * grant.spacing) }
+        if !isRated { slots = LaneSlots() }
+        slots.append(first: grant.first, spacing: grant.spacing, count: Int(grant.slots ?? 0))
         emptyUntil = 0
         fullUntil = 0
         // Of a lane that was not known no slots were asked for.
@@ -154,13 +171,14 @@ struct LaneAllowance: Sendable {
         isKnown = false
         permits = nil
         share = 0
-        slots = []
+        slots = LaneSlots()
         drawnAt = 0
         emptyUntil = 0
         fullUntil = 0
     }
 
     private mutating func dropLapsed(_ now: UInt64) {
-        while let first = slots.first, first + tolerance < now { slots.removeFirst() }
+        guard let first = slots.first, first + tolerance < now else { return }
+        slots.removeFirst(slots.count(until: now - tolerance - 1))
     }
 }

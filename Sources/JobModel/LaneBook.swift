@@ -21,8 +21,14 @@ public struct LaneBook: Sendable {
     static let keepInterval: UInt64 = 300_000_000
     /// Slots are drawn this far ahead by the database; half of it left, the next ones are asked for.
     static let horizon: UInt64 = 250_000_000
+    /// Slots are drawn for as many calls as began in such a time before, if that is more than could begin at once.
+    static let outlook: UInt64 = 50_000_000
     /// Between two draws of a lane whatever it wants.
     static let leastInterval: UInt64 = 5_000_000
+    /// Jobs whose slots follow within this time of one that is near are claimed with it, and wait in the worker.
+    static let company: UInt64 = 5_000_000
+    /// Calls whose slots are this near to each other begin together.
+    static let grain: UInt64 = 1_000_000
 
     private var lanes: [Int32: LaneAllowance] = [:]
     private var isDrawing = false
@@ -40,9 +46,9 @@ public struct LaneBook: Sendable {
     /// Whether calls of such lanes are under way, or claims for them.
     public var isInUse: Bool { lanes.values.contains { $0.used > 0 } }
 
-    /// How many rows of a lane may be claimed now.
-    public mutating func room(_ lane: Int32, now: UInt64) -> Int {
-        lanes[lane, default: LaneAllowance()].room(now: now, lead: lead)
+    /// How many rows of a lane may be claimed now, `wanted` at most.
+    public mutating func room(_ lane: Int32, wanted: Int = .max, now: UInt64) -> Int {
+        lanes[lane, default: LaneAllowance()].room(wanted, now: now, lead: lead)
     }
 
     /// A claim goes out that may bring this many rows of a lane.
@@ -151,7 +157,9 @@ public struct LaneBook: Sendable {
             if claims, wanted, free > 0, let due = lanes[lane]?.claimDue(lead: lead, now: now) {
                 moment = min(moment, due)
             }
-            if pending[lane] != nil, let due = lanes[lane]?.nextSlot(now: now) { moment = min(moment, due) }
+            if let count = pending[lane]?.count, let due = lanes[lane]?.nextStart(pending: count, now: now) {
+                moment = min(moment, due)
+            }
         }
         return moment == .max ? nil : moment
     }

@@ -254,7 +254,7 @@ public struct TrackBook: Sendable {
             }
             if entry.lane != 0 {
                 lanes.know(entry.lane)
-                rows = min(rows, Int32(clamping: lanes.room(entry.lane, now: now)))
+                rows = Int32(clamping: lanes.room(entry.lane, wanted: Int(rows), now: now))
                 if rows <= 0 {
                     line.left()
                     entry.isParked = true

@@ -107,11 +107,13 @@ struct DispatcherTests {
         }
         var stored: [Int64: Verdict.Kind] = [:]
         var told: [Remedy] = []
+        var now = moment
         for _ in 0..<40 {
-            guard let (number, exchange) = dispatcher.nextExchange(now: moment), let batch = exchange.batch
+            now = dispatcher.deadline(now: now) ?? now
+            guard let (number, exchange) = dispatcher.nextExchange(now: now), let batch = exchange.batch
             else { break }
             if batch.attempts.contains(where: { $0.lease.seq == Int64(bad + 1) && $0.outcome != nil }) {
-                told.append(dispatcher.exchangeFailed(number, .unstorable, now: moment))
+                told.append(dispatcher.exchangeFailed(number, .unstorable, now: now))
             } else {
                 for attempt in batch.attempts { stored[attempt.lease.seq] = attempt.verdict.kind }
                 _ = dispatcher.finishReturned(number, stored: batch.attempts.count)

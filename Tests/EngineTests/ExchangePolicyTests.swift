@@ -6,10 +6,12 @@ import Testing
 
 struct ExchangePolicyTests {
     private func isDue(
-        underWay: Int = 0, finished: Int = 0, claimable: Int = 0, capacity: Int = 64, waited: UInt64 = 0
+        underWay: Int = 0, finished: Int = 0, claimable: Int = 0, capacity: Int = 64, waited: UInt64 = 0,
+        isPaused: Bool = false
     ) -> Bool {
         ExchangePolicy.isDue(
-            underWay: underWay, finished: finished, claimable: claimable, capacity: capacity, waited: waited)
+            underWay: underWay, finished: finished, claimable: claimable, capacity: capacity, waited: waited,
+            isPaused: isPaused)
     }
 
     @Test func `with nothing to do nothing is sent`() {
@@ -20,6 +22,13 @@ struct ExchangePolicyTests {
     @Test func `an idle system waits for nothing`() {
         #expect(isDue(finished: 1))
         #expect(isDue(claimable: 1))
+    }
+
+    @Test func `where attempts end close behind each other few wait for more, and a claim alone does not`() {
+        #expect(!isDue(finished: 15, isPaused: true))
+        #expect(isDue(finished: 16, isPaused: true))
+        #expect(isDue(claimable: 1, isPaused: true))
+        #expect(isDue(finished: 1, claimable: 16, isPaused: true))
     }
 
     @Test func `two are under way at most`() {

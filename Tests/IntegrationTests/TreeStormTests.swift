@@ -20,6 +20,11 @@ struct TreeStormTests {
     }
 }
 
+/// A worker that nobody has killed is gone.
+private struct StrayEnd: Error {
+    let output: String
+}
+
 /// One round. Confined to one thread.
 private final class Storm {
     private let seed: UInt64
@@ -76,7 +81,8 @@ private final class Storm {
         try TestClock.wait(
             Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")"
         ) {
-            try queue.connection.query(isDone).bool(0, 0)
+            for worker in workers where !worker.isRunning { throw StrayEnd(output: worker.output) }
+            return try queue.connection.query(isDone).bool(0, 0)
         }
     }
 

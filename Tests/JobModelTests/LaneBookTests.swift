@@ -13,11 +13,12 @@ struct LaneBookTests {
         return book
     }
 
-    private func grant(_ lane: Int32, permits: Int32? = nil, share: Int32 = 0, slots: Int32? = nil, first: UInt64 = 0)
-        -> LaneGrant
-    {
+    private func grant(
+        _ lane: Int32, permits: Int32? = nil, share: Int32 = 0, slots: Int32? = nil, first: UInt64 = 0,
+        spacing: UInt64 = Self.ms(20)
+    ) -> LaneGrant {
         LaneGrant(
-            lane: lane, permits: permits, share: share, slots: slots, first: Self.ms(first), spacing: Self.ms(20),
+            lane: lane, permits: permits, share: share, slots: slots, first: Self.ms(first), spacing: spacing,
             tolerance: Self.ms(20))
     }
 
@@ -77,6 +78,50 @@ struct LaneBookTests {
         // The second one, for 1120, may be taken until 1140.
         #expect(book.room(1, now: Self.ms(1139)) == 1)
         #expect(book.room(1, now: Self.ms(1141)) == 0)
+    }
+
+    /// 10,000 calls a second, from 1100 ms on.
+    private func fast(_ slots: Int32) -> LaneBook {
+        var book = book(1)
+        _ = book.draw(free: 64, now: Self.ms(1000)) { _ in true }
+        book.drawn([grant(1, slots: 0)], now: Self.ms(1001))
+        _ = book.draw(free: 64, now: Self.ms(1010)) { _ in true }
+        book.drawn([grant(1, slots: slots, first: 1100, spacing: 100_000)], now: Self.ms(1011))
+        return book
+    }
+
+    @Test func `what follows a near slot closely is claimed with it, up to half of what is wanted`() {
+        var book = fast(500)
+        // A claim is expected to take 10 ms.
+        #expect(book.room(1, wanted: 64, now: Self.ms(1089)) == 0)
+        #expect(book.room(1, wanted: 64, now: Self.ms(1090)) == 32)
+        #expect(book.room(1, wanted: 200, now: Self.ms(1090)) == 51)
+        #expect(book.room(1, wanted: 64, now: Self.ms(1094)) == 41, "those that are near themselves are not halved")
+        book.reserve(1, 51)
+        #expect(book.room(1, wanted: 64, now: Self.ms(1095)) == 0)
+        #expect(book.deadline(free: 64, draws: false, claims: true, now: Self.ms(1090)) { _ in true } == 1_095_100_000)
+    }
+
+    @Test func `calls of slots within a millisecond begin together, none before its slot`() {
+        var book = fast(500)
+        book.reserve(1, 20)
+        for slot in 0..<20 { #expect(book.admit(1, slot: slot, now: Self.ms(1095)) == false) }
+        #expect(book.deadline(free: 0, draws: false, claims: false, now: Self.ms(1095)) { _ in false } == Self.ms(1101))
+        #expect(book.nextStart(now: Self.ms(1100) - 1) == nil)
+        for slot in 0..<11 { #expect(book.nextStart(now: Self.ms(1101)) == slot) }
+        #expect(book.nextStart(now: Self.ms(1101)) == nil)
+        // Nine are left, so it is woken for the ninth.
+        #expect(
+            book.deadline(free: 0, draws: false, claims: false, now: Self.ms(1101)) { _ in false } == 1_101_900_000)
+    }
+
+    @Test func `slots are drawn for as many calls as began in such a time before`() {
+        var book = fast(100)
+        book.reserve(1, 100)
+        for slot in 0..<100 { _ = book.admit(1, slot: slot, now: Self.ms(1095)) }
+        for slot in 0..<100 { #expect(book.nextStart(now: Self.ms(1110)) == slot) }
+        // 100 began in the 100 ms since the draw before: 50 are expected in the next 50, though 10 could begin at once.
+        #expect(book.draw(free: 10, now: Self.ms(1110)) { _ in true }.first?.slots == 50)
     }
 
     @Test func `jobs begin in their order, and one that is cancelled gives its turn to the next`() {
