@@ -51,6 +51,7 @@ extension PGSession {
     ///
     /// Statements may be sent between two calls.
     public mutating func next() -> PGSessionEvent? {
+        var isBetween = false
         while true {
             if let answer = group.next() { return answer }
             if let notice = takeNotice() { return notice }
@@ -61,8 +62,14 @@ extension PGSession {
                 end(error)
                 continue
             }
-            // No result: the end of the answer before, or of the set-up statement's.
-            guard let result = unsafe PQgetResult(raw) else { continue }
+            guard let result = unsafe PQgetResult(raw) else {
+                // The end of the answer before. Twice in a row it means that libpq waits for no answer any more, as after
+                // the loss of a connection: what we still wait for will never come.
+                if isBetween { unsafe end(dying ?? PGLink.lostError(raw, "PQgetResult")) }
+                isBetween.toggle()
+                continue
+            }
+            isBetween = false
             unsafe take(result, for: entry)
         }
     }

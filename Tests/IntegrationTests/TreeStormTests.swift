@@ -81,8 +81,17 @@ private final class Storm {
         try TestClock.wait(
             Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")"
         ) {
-            for worker in workers where !worker.isRunning { throw StrayEnd(output: worker.output) }
+            try replaceEnded()
             return try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
+    private func replaceEnded() throws {
+        for worker in workers where !worker.isRunning {
+            guard worker.wait() == 69 else { throw StrayEnd(output: worker.output) }
+            workers.removeAll { $0 === worker }
+            try addWorker()
         }
     }
 

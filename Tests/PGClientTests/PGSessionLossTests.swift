@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import PGClient
 import PrivateCluster
 import Reactor
 import TestSupport
 import Testing
+
+@testable import PGClient
 
 /// What happens when the other side goes away: each way ends in `lost`, a wait and a new connection.
 struct PGSessionLossTests {
@@ -31,6 +32,18 @@ struct PGSessionLossTests {
         try killer.execute("notify jobs, 'again'")
         #expect(
             try loop.run { $0.contains(.notification("jobs", "again")) && $0.contains(.result(3, rows: 1, value: 1)) })
+    }
+
+    /// A worker that spun over this for ever was seen under cut sessions on a starved machine.
+    @Test func `an answer that libpq no longer waits for ends the connection`() throws {
+        let database = try TestCluster.makeDatabase()
+        var loop = try SessionLoop(database)
+        #expect(try loop.runUntilReady())
+        loop.forget()
+        loop.session.pipeline.append(.statement(tag: 7, PGSessionTests.echo))
+        #expect(try loop.run { $0.contains(.ready) })
+        let told = loop.told
+        #expect(told == [.lost([7]), .retry, .ready])
     }
 
     @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
