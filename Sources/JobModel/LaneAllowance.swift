@@ -20,9 +20,8 @@ struct LaneAllowance: Sendable {
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
     private var lastUse: UInt64 = 0
-    /// Calls that began at slots since the draw before, and how many are to be expected in `LaneBook.outlook`.
+    /// Calls that began at slots since the last draw.
     private var begun = 0
-    private var pace = 0
     /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one more than
     /// it did; or one with a job now and then would hold half of them against one with a backlog.
     private var peak = 0
@@ -125,9 +124,9 @@ struct LaneAllowance: Sendable {
 
     /// What to ask for; counts as asked.
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneWish {
-        // A pause since the last draw says nothing of the pace to come.
+        // How many will begin soon, by how many did since the last draw; one long ago says nothing of that.
         let elapsed = max(now - drawnAt, LaneBook.leastInterval)
-        pace = elapsed < LaneBook.horizon ? Int(UInt64(begun) * LaneBook.outlook / elapsed) : 0
+        let pace = elapsed < LaneBook.horizon ? Int(UInt64(begun) * LaneBook.outlook / elapsed) : 0
         begun = 0
         drawnAt = now
         var more = isWanted ? free : 0
