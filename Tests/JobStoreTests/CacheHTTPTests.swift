@@ -193,6 +193,25 @@ struct CacheHTTPTests {
         #expect(try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix("failed cache_expired"))
     }
 
+    @Test(arguments: [(#"{"Cache-Control": "no-cache"}"#, false), (#"{"Accept": "no-cache"}"#, true)])
+    func `a request that asks for a confirmed answer is not served a stale one, nor one from the second after a failure`(
+        headers: String, serves: Bool
+    ) throws {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
+        for failedAt in ["null", "clock_timestamp() + interval '1 min'"] {
+            if serves { try age(desk, "61 s") }
+            try desk.queue.connection.execute("update postrider.cache_entries set failed_at = \(failedAt)")
+            let job = try desk.insert("service, max_attempts, headers", "'s', 1, '\(headers)'")
+            let called = try desk.take()
+            #expect(called == (serves && failedAt != "null" ? [] : [job]))
+            if called != [] { try desk.answer(job, "sorry", status: 503, verdict: "r", code: "http_status") }
+            #expect(
+                try desk.look(job)
+                    == (serves ? "succeeded stale 200 a" : "failed cache_expired http_status 503 sorry"))
+        }
+    }
+
     private func desk() throws -> CacheDesk {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -139,4 +139,15 @@ struct CacheStaleTests {
             try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix(
                 "failed cache_expired http_status 503"))
     }
+
+    @Test func `ignore_cache is not served by stale_if_error either, not even what is fresh`() throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
+        try desk.fetch("service", "'s'", "old")
+        let job = try desk.insert("service, max_attempts, ignore_cache", "'s', 1, true")
+        #expect(try desk.take() == [job])
+        let end = try desk.answer(job, "sorry", status: 500, verdict: "r", code: "http_status")
+        #expect(end == "failed miss http_status 500 sorry")
+    }
 }

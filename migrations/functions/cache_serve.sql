@@ -59,9 +59,9 @@ begin
              when x.ignore_cache then 'miss'
              when e.status between 100 and 599
                   and not postrider.cache_suits(e.status::int, octet_length(e.body), x.ok_statuses, x.max_response) then 'miss'
+             when x.wants_fresh and e.key is not null then 'cache_expired'
              when e.failed_at > c.now - interval '1 s' and not e.is_strict and postrider.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
-             when x.wants_fresh and e.key is not null then 'cache_expired'
              else postrider.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
            e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,

@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Who said ignore_cache reads nothing from the cache, whatever the server does; a request that in http mode asks for a
+-- confirmed answer (RFC 9111 section 5.2.1.4) is not served one that nobody has confirmed.
 create or replace function postrider.cache_stale(
   p_call postrider.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text,
   p_code text, p_status int, out status smallint, out headers bytea, out body bytea, out encoding text)
@@ -8,6 +10,8 @@ as $$
   select e.status, e.headers, e.body, e.encoding
     from postrider.cache_entries e
    where e.key = p_call.key and p_service.stale_if_error > interval '0' and not e.is_strict
+     and not p_job.ignore_cache
+     and not (p_service.cache_mode = 'http' and coalesce(postrider.wants_fresh((postrider.filled(p_job)).headers), false))
      and (p_code = 'http_status' and p_status in (200, 500, 502, 503, 504)
           or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
      and postrider.cache_reason(
