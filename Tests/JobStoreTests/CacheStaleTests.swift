@@ -71,6 +71,19 @@ struct CacheStaleTests {
         #expect(try desk.queue.text("select headers::text from desk.held") == nil)
     }
 
+    @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
+    func `only GET and HEAD are asked conditionally: to others If-None-Match means something else`(method: String)
+        throws
+    {
+        let desk = try CacheDesk()
+        try desk.fetch("method", "'\(method)'", "old", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert("method", "'\(method)'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+        #expect(try desk.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
+    }
+
     @Test func `a 200 replaces it`() throws {
         let desk = try CacheDesk()
         try desk.fetch("", "", "old", headers: "etag: \"v1\"")

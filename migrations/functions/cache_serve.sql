@@ -35,7 +35,7 @@ begin
                 when j.parent_id is not null then postrider.filled_key(j, s)
                 when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
-           j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
+           j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
            s.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
@@ -78,7 +78,9 @@ begin
            offset 0) c
      where x.key is not null),
   marked as (
-    select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own and not l.asks_itself as asks from looked l)
+    select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own
+             -- To others an If-None-Match is a condition that the server answers with 412 (RFC 9110 section 13.1.2).
+             and l.method in ('GET', 'HEAD') and not l.asks_itself as asks from looked l)
   select array_agg(h.track) filter (where h.serves) as track, array_agg(h.seq) filter (where h.serves) as seq,
          array_agg(h.fence) filter (where h.serves) as fence, array_agg(h.job) filter (where h.serves) as job,
          array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,
