@@ -140,6 +140,31 @@ struct CacheStaleTests {
         #expect(try desk.take() == (serves || status == 429 ? [] : [next]))
     }
 
+    @Test(arguments: [
+        ("GET", 503, "http_status", "f", "succeeded stale 201 old"), ("POST", 500, "http_status", "f", "succeeded stale 201 old"),
+        ("GET", 0, "timeout", "u", "succeeded stale 201 old"), ("HEAD", 0, "timeout", "u", "succeeded stale 201 old"),
+        ("POST", 0, "timeout", "u", "unknown cache_expired timeout sorry"),
+        ("GET", 404, "http_status", "f", "failed cache_expired http_status 404 sorry"),
+        ("GET", 200, "http_status", "f", "failed cache_expired http_status 200 sorry"),
+    ])
+    func `at_most_once is served too, unless nobody can know what the call did`(
+        method: String, status: Int, code: String, verdict: String, expected: String
+    ) throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
+        let columns = "service, method, delivery, max_attempts, ok_statuses"
+        let values = "'s', '\(method)', 'at_most_once', 1, '{[201,202)}'"
+        let first = try desk.insert(columns, values)
+        #expect(try desk.take() == [first])
+        try desk.answer(first, "old", status: 201)
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert(columns, values)
+        #expect(try desk.take() == [job])
+        let end = try desk.answer(job, "sorry", status: status, verdict: verdict, code: code)
+        #expect(end == expected)
+    }
+
     @Test func `beyond stale_if_error the failure is the job's`() throws {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -12,7 +12,9 @@ as $$
    where e.key = p_call.key and p_service.stale_if_error > interval '0' and not e.is_strict
      and not p_job.ignore_cache
      and not (p_service.cache_mode = 'http' and coalesce(postrider.wants_fresh((postrider.filled(p_job)).headers), false))
-     and (p_code = 'http_status' and p_status in (200, 500, 502, 503, 504)
+     and (p_code = 'http_status' and (p_status in (500, 502, 503, 504)
+            -- A status that the job accepts, and yet http_status: HTML that counts as a 502.
+            or p_service.html_is_502 and postrider.cache_suits(p_status, null, p_job.ok_statuses, null))
           or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
      and postrider.cache_reason(
            e, clock_timestamp(),

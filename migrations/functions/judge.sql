@@ -113,7 +113,11 @@ begin
         end if;
       end if;
     end if;
-    if v_cached and p_verdict[i] in ('r', 'w') and v_service.stale_if_error is not null then
+    -- To at_most_once a failure that others try again is final. Only that a GET or HEAD may have reached the server is
+    -- nothing that somebody must know.
+    if v_cached and v_service.stale_if_error is not null
+       and (p_verdict[i] in ('r', 'w') or p_verdict[i] = 'f' and v_job.delivery = 'at_most_once'
+            or p_verdict[i] = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
         from postrider.cache_stale(v_call, v_job, v_service, p_app_version, p_code[i], p_status[i]::int);
       if v_kept.status is not null then
