@@ -6,6 +6,17 @@ import Testing
 
 /// When an entry serves, and which reason is given when it does not.
 struct CacheReasonTests {
+    @Test(arguments: ["at_least_once", "at_most_once"])
+    func `a page of HTML that counts as a 502 is a miss, and the server is asked`(delivery: String) throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, html_is_502) values ('s', 'http://h/', true)")
+        try desk.fetch("service", "'s'", "<html>", headers: "content-type: text/html")
+        let job = try desk.insert("service, delivery, max_attempts, response_format", "'s', '\(delivery)', 1, 'json'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job, "{}") == "succeeded miss 200 {}")
+    }
+
     @Test func `an entry serves the next job without a call, with status, headers and body as they came`() throws {
         let desk = try CacheDesk()
         #expect(try desk.fetch("", "", "one", headers: "content-type: text/plain\n x-a: 1") == "succeeded miss 200 one")

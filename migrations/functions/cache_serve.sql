@@ -119,13 +119,14 @@ begin
           left join postrider.services s on s.name = j.service
          cross join lateral postrider.judge_answer(j, s, v.status[i]::int, v.headers[i], v_body) a
          where j.id = v.job[i] and v_body is not null;
-        if coalesce(v_answer.verdict, 'r') not in ('s', 'f') then
+        -- HTML that counts as a 502 is no success to this job, whatever it was to the one that stored it.
+        if v_answer.verdict is null or v_answer.code = 'http_status' then
           v.miss_track := v.miss_track || v.track[i];
           v.miss_seq := v.miss_seq || v.seq[i];
           v.miss_fence := v.miss_fence || v.fence[i];
           v.miss_job := v.miss_job || v.job[i];
           v.miss_key := v.miss_key || v.key[i];
-          v.miss_reason := v.miss_reason || 'cache_data'::text;
+          v.miss_reason := v.miss_reason || 'miss'::text;
           v.miss_joins := v.miss_joins || true;
           v.miss_etag := v.miss_etag || null::text;
           v.miss_modified := v.miss_modified || null::text;
