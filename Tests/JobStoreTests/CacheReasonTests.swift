@@ -6,6 +6,36 @@ import Testing
 
 /// When an entry serves, and which reason is given when it does not.
 struct CacheReasonTests {
+    @Test func `a job that wants XML is served what a worker has read as XML, and nothing else`() throws {
+        let desk = try CacheDesk()
+        let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
+        try desk.fetch("service", "'s'", "<a>", headers: "etag: \"1\"")
+        let job = try desk.insert("service, response_format", "'s', 'xml'")
+        #expect(try desk.take() == [job])
+        #expect(try desk.answer(job, "<a/>", headers: "etag: \"1\"") == "succeeded miss 200 <a/>")
+        #expect(try desk.fetch("service, response_format", "'s', 'xml'") == "succeeded hit 200 <a/>")
+        try desk.queue.connection.execute(outdate)
+        let asking = try desk.insert("service, response_format", "'s', 'xml'")
+        #expect(try desk.take() == [asking])
+        #expect(
+            try desk.answer(asking, status: 304, verdict: "f", code: "http_status") == "succeeded revalidated 200 <a/>")
+        // Raw jobs take it as it is, and what they store is unread again: neither confirmed nor stale.
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 <a/>")
+        try desk.queue.connection.execute(outdate)
+        let late = try desk.insert("service, response_format, max_attempts", "'s', 'xml', 1")
+        #expect(try desk.take() == [late])
+        let spec = #"{"service": "s", "url": "http://h/a", "response_format": "xml"}"#
+        try desk.queue.connection.execute(
+            "select postrider.cache_put('\(spec)', '<a>'::text); update postrider.cache_entries set etag = '\"1\"'; \(outdate)")
+        let end = try desk.answer(late, status: 503, verdict: "r", code: "http_status")
+        #expect(end == "failed cache_expired http_status 503 body")
+        let last = try desk.insert("service, response_format, max_attempts", "'s', 'xml', 1")
+        #expect(try desk.take() == [last])
+        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+    }
+
     @Test(arguments: ["at_least_once", "at_most_once"])
     func `a page of HTML that counts as a 502 is a miss, and the server is asked`(delivery: String) throws {
         let desk = try CacheDesk()

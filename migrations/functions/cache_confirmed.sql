@@ -13,8 +13,8 @@ as $$
      and e.last_modified is not distinct from p_call.last_modified
      and e.version = p_job.cache_version and e.sensitive is not distinct from p_job.cache_sensitive
      and e.app_version is not distinct from p_app_version and e.sha256 = sha256(e.body)
-     and postrider.cache_suits(e.status::int, octet_length(e.body), p_job.ok_statuses, coalesce(
-           p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)))
+     and postrider.cache_suits(e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses, coalesce(
+           p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)), p_job.response_format)
 $$;
 comment on function postrider.cache_confirmed(postrider.cache_calls, postrider.jobs, text, bytea) is
   'private: the answer that a 304 stands for; nulls if the entry that was asked about is gone';

@@ -11,6 +11,8 @@ begin
   if p_body is null then
     raise exception using errcode = 'PR006', message = 'body: must not be null', hint = 'Give the answer that is to be served.';
   end if;
+  -- No worker has read the body as XML, whatever the job would ask for.
+  v_job.response_format := 'raw';
   select * into v_service from postrider.services s where s.name = v_job.service;
   v_service := postrider.keyed_service(v_service, null);
   return postrider.cache_store(

@@ -36,7 +36,7 @@ begin
                 when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
                 else postrider.cache_key(j, s) end as key,
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
-           j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
+           j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
            s.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' as is_judged,
@@ -58,7 +58,8 @@ begin
     select x.*, case
              when x.ignore_cache then 'miss'
              when e.status between 100 and 599
-                  and not postrider.cache_suits(e.status::int, octet_length(e.body), x.ok_statuses, x.max_response) then 'miss'
+                  and not postrider.cache_suits(
+                        e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format) then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
              when e.failed_at > c.now - interval '1 s' and not e.is_strict and postrider.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'

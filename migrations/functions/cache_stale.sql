@@ -14,7 +14,7 @@ as $$
      and not (p_service.cache_mode = 'http' and coalesce(postrider.wants_fresh((postrider.filled(p_job)).headers), false))
      and (p_code = 'http_status' and (p_status in (500, 502, 503, 504)
             -- A status that the job accepts, and yet http_status: HTML that counts as a 502.
-            or p_service.html_is_502 and postrider.cache_suits(p_status, null, p_job.ok_statuses, null))
+            or p_service.html_is_502 and postrider.cache_suits(p_status, null, true, p_job.ok_statuses, null, 'raw'))
           or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
      and postrider.cache_reason(
            e, clock_timestamp(),
@@ -22,7 +22,8 @@ as $$
              + p_service.stale_if_error,
            p_job.cache_version, p_job.cache_sensitive, p_app_version) = 'hit'
      and postrider.cache_suits(
-           e.status::int, octet_length(e.body), p_job.ok_statuses, coalesce(p_job.max_response, p_service.max_response))
+           e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses, coalesce(p_job.max_response, p_service.max_response),
+           p_job.response_format)
 $$;
 comment on function postrider.cache_stale(
   postrider.cache_calls, postrider.jobs, postrider.services, text, text, int) is

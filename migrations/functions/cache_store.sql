@@ -57,10 +57,10 @@ begin
   end if;
   for i in 1 .. 100 loop
     insert into postrider.cache_entries (
-      key, created_at, last_used, version, bytes, status, is_strict, sensitive, app_version, service, namespace, method,
+      key, created_at, last_used, version, bytes, status, is_strict, is_xml, sensitive, app_version, service, namespace, method,
       url, encoding, ttl, fresh, etag, last_modified, headers, sha256, body)
     values (v_key, v_now, v_now, p_job.cache_version, v_entry.bytes, p_status, coalesce(v_entry.is_strict, false),
-      p_job.cache_sensitive, p_app_version, coalesce(p_job.service, ''), coalesce(p_service.cache_namespace, ''),
+      p_job.response_format = 'xml', p_job.cache_sensitive, p_app_version, coalesce(p_job.service, ''), coalesce(p_service.cache_namespace, ''),
       p_job.method, v_entry.url, p_encoding, p_job.cache_ttl, v_entry.fresh, v_entry.etag, v_entry.last_modified,
       v_headers, sha256(v_body), v_body)
         on conflict (key) do nothing;
@@ -73,7 +73,7 @@ begin
     continue when not found;
     update postrider.cache_entries e
        set created_at = v_now, last_used = v_now, failed_at = null, version = p_job.cache_version, bytes = v_entry.bytes,
-           status = p_status, is_strict = coalesce(v_entry.is_strict, false), sensitive = p_job.cache_sensitive,
+           status = p_status, is_strict = coalesce(v_entry.is_strict, false), is_xml = p_job.response_format = 'xml', sensitive = p_job.cache_sensitive,
            app_version = p_app_version, service = coalesce(p_job.service, ''),
            namespace = coalesce(p_service.cache_namespace, ''), method = p_job.method, url = v_entry.url,
            encoding = p_encoding, ttl = p_job.cache_ttl, fresh = v_entry.fresh, etag = v_entry.etag,
