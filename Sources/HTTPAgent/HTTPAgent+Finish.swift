@@ -136,7 +136,8 @@ extension HTTPAgent {
             reused: result.reused,
             bytesSent: flight.bytesSent + result.bytes_sent,
             bytesReceived: flight.bytesReceived + result.bytes_received,
-            cookies: flight.call.usesCookies ? cookies(of: flight) : nil
+            cookies: flight.call.usesCookies ? cookies(of: flight) : nil,
+            redirected: flight.redirects > 0
         )
         if !downloads.isEmpty, let task = downloads[slot] { return settle(slot, flight, task, outcome) }
         release(slot, flight.transfer)

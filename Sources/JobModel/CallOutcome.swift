@@ -107,6 +107,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var bytesReceived: Int64
     /// The jar after the call, in Netscape's file format, one cookie a line; nil unless the call kept cookies.
     public var cookies: [String]?
+    /// Whether it ended at another URL than it began, to which a redirect led.
+    public var redirected: Bool
     /// How far the file came; nil unless the call was a download that reached its file.
     public var download: DownloadProgress?
 
@@ -120,6 +122,7 @@ public struct CallOutcome: Equatable, Sendable {
         bytesSent: Int64 = 0,
         bytesReceived: Int64 = 0,
         cookies: [String]? = nil,
+        redirected: Bool = false,
         download: DownloadProgress? = nil
     ) {
         self.ending = ending
@@ -130,6 +133,7 @@ public struct CallOutcome: Equatable, Sendable {
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
         self.cookies = cookies
+        self.redirected = redirected
         self.download = download
     }
 }

@@ -65,8 +65,8 @@ public struct FinishBatch: Sendable {
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
     /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` five more. Two are about servers, and null while no attempt has one; the last two of `judge` are about
-    /// credentials.
+    /// `postrider.judge` six more. Two are about servers, and null while no attempt has one; the last three of `judge` are about
+    /// credentials and redirects.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
     public func encode(
@@ -77,7 +77,10 @@ public struct FinishBatch: Sendable {
         columns.encode(worker: worker, into: &parameters)
         if isJudged { encodeJudged(appVersion, into: &parameters) }
         encodeServers(into: &parameters)
-        if isJudged { encodeCredentials(into: &parameters) }
+        if isJudged {
+            encodeCredentials(into: &parameters)
+            encodeRedirects(into: &parameters)
+        }
     }
 
     private func encodeCredentials(into parameters: inout PGParameters) {
@@ -89,6 +92,15 @@ public struct FinishBatch: Sendable {
         }
         parameters.append(array: credentials)
         parameters.append(array: versions)
+    }
+
+    private func encodeRedirects(into parameters: inout PGParameters) {
+        guard attempts.contains(where: { $0.outcome?.redirected == true }) else {
+            return parameters.appendNull(.boolArray)
+        }
+        var redirected = PGArrayBuilder<Bool>()
+        for attempt in attempts { redirected.append(attempt.outcome?.redirected ?? false) }
+        parameters.append(array: redirected)
     }
 
     private func encodeServers(into parameters: inout PGParameters) {

@@ -77,6 +77,40 @@ struct CacheTests {
         _ = worker
     }
 
+    @Test(arguments: [("/leads", 1), ("/moves", 2)])
+    func `a URL that has come to lead elsewhere is not confirmed by the 304 of where it leads`(
+        path: String, attempt: Int
+    )
+        throws
+    {
+        // The same ETag at two places: /leads redirects from the start, /moves from its second turn on.
+        let target = try TargetServer { request in
+            switch request.path {
+            case "/leads" where request.turn == 1:
+                TargetStep.answer(302, headers: ["Location: /first"])
+            case "/leads",
+                "/moves" where request.turn > 1:
+                TargetStep.answer(302, headers: ["Location: /second"])
+            default:
+                request.header("if-none-match") == nil
+                    ? TargetStep.answer(200, "\"\(request.path)\"", headers: ["ETag: \"same\""])
+                    : [.send([UInt8]("HTTP/1.1 304 Not Modified\r\nETag: \"same\"\r\n\r\n".utf8))]
+            }
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        for turn in 1...2 {
+            let job = try queue.insert("url, cache_ttl, backoff", "'\(target.url)\(path)', '1 hour', '{0 s}'")
+            try queue.wait(for: job, toBe: "succeeded")
+            try queue.connection.execute(
+                "update postrider.cache_entries set created_at = created_at - interval '2 hours'")
+            let row = try queue.rows(
+                "select attempt::text, result ->> 0 from postrider.job_status where id = \(job)")[0]
+            #expect(row == (turn == 1 ? ["1", path == "/leads" ? "/first" : "/moves"] : ["\(attempt)", "/second"]))
+        }
+        _ = worker
+    }
+
     @Test func `stale_if_error serves an old answer while the server is down`() throws {
         let target = try TargetServer { request in
             request.turn == 1

@@ -194,9 +194,11 @@ struct CacheHTTPTests {
     }
 
     @Test(arguments: [(#"{"Cache-Control": "no-cache"}"#, false), (#"{"Accept": "no-cache"}"#, true)])
-    func `a request that asks for a confirmed answer is not served a stale one, nor one from the second after a failure`(
-        headers: String, serves: Bool
-    ) throws {
+    func
+        `a request that asks for a confirmed answer is not served a stale one, nor one from the second after a failure`(
+            headers: String, serves: Bool
+        ) throws
+    {
         let desk = try desk()
         try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
         for failedAt in ["null", "clock_timestamp() + interval '1 min'"] {

@@ -28,7 +28,8 @@ struct CacheReasonTests {
         #expect(try desk.take() == [late])
         let spec = #"{"service": "s", "url": "http://h/a", "response_format": "xml"}"#
         try desk.queue.connection.execute(
-            "select postrider.cache_put('\(spec)', '<a>'::text); update postrider.cache_entries set etag = '\"1\"'; \(outdate)")
+            "select postrider.cache_put('\(spec)', '<a>'::text); update postrider.cache_entries set etag = '\"1\"'; \(outdate)"
+        )
         let end = try desk.answer(late, status: 503, verdict: "r", code: "http_status")
         #expect(end == "failed cache_expired http_status 503 body")
         let last = try desk.insert("service, response_format, max_attempts", "'s', 'xml', 1")

@@ -21,7 +21,7 @@ begin
       'content-type: ', p_type, E'\n',
       case when v_service.cache_mode = 'http' then format(E'cache-control: max-age=%s\n',
         least(extract(epoch from v_job.cache_ttl), 2147483647)::bigint) end), 'UTF8'),
-    p_body, p_encoding, p_app_version);
+    p_body, p_encoding, p_app_version, false);
 end
 $$;
 comment on function postrider.cache_keep(jsonb, text, text, bytea, text) is

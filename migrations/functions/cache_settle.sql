@@ -6,7 +6,7 @@
 create or replace function postrider.cache_settle(
   p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
   p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text,
-  p_worker int) returns void
+  p_worker int, p_redirected boolean[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -68,7 +68,8 @@ begin
           v_serves := v_fresh is null or v_fresh > interval '0';
         else
           v_serves := postrider.cache_store(
-            v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version);
+            v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version,
+            coalesce(p_redirected[v_at], false));
           if v_serves and v_service.cache_mode = 'http' then
             select f.fresh > interval '0' into v_serves from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
           end if;
@@ -82,6 +83,11 @@ begin
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
+    elsif v_call.asks and p_status[v_at] = 304 and p_redirected[v_at] then
+      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again.
+      update postrider.cache_entries e set etag = null, last_modified = null
+       where e.key = v_call.key and e.etag is not distinct from v_call.etag
+         and e.last_modified is not distinct from v_call.last_modified;
     end if;
     if v_call.leads then
       v_keys := v_keys || v_call.key;
@@ -95,5 +101,5 @@ end
 $$;
 comment on function postrider.cache_settle(
   bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text,
-  int) is
+  int, boolean[]) is
   'private: stores the answers of calls that were made for the cache, and wakes who waited for them';

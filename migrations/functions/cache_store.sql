@@ -5,7 +5,7 @@
 -- fill a quarter of the cache by itself.
 create or replace function postrider.cache_store(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
-  p_app_version text) returns boolean
+  p_app_version text, p_redirected boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -29,8 +29,11 @@ begin
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then
     return false;
   end if;
-  v_entry.etag := postrider.cache_tag(v_headers, 'etag');
-  v_entry.last_modified := postrider.cache_tag(v_headers, 'last-modified');
+  -- Validators belong to the URL that gave them. One that redirects may lead elsewhere when it is asked.
+  if not p_redirected then
+    v_entry.etag := postrider.cache_tag(v_headers, 'etag');
+    v_entry.last_modified := postrider.cache_tag(v_headers, 'last-modified');
+  end if;
   if v_is_http then
     select f.is_storable, f.fresh, f.is_strict, f.vary into v_is_storable, v_entry.fresh, v_entry.is_strict, v_vary
       from postrider.http_freshness(v_headers, v_now) f;
@@ -86,5 +89,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.cache_store(postrider.jobs, postrider.services, int, bytea, bytea, text, text) is
+comment on function postrider.cache_store(postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
   'private: keeps the answer of a job for others; false if it must not be kept';

@@ -7,13 +7,14 @@
 --
 -- p_cookies: the cookie jar after the call, a line for each cookie as libcurl writes them; null: untouched.
 -- p_credential, p_version: what the call carried; see credential_judge.
+-- p_redirected: whether the answer is that of another URL, to which a redirect led; null: none is.
 create or replace function postrider.judge(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
   p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null,
-  p_credential text[] default null, p_version bigint[] default null)
+  p_credential text[] default null, p_version bigint[] default null, p_redirected boolean[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -62,7 +63,7 @@ begin
       v_cache[i] := v_call.reason;
       if v_call.asks and p_status[i] = 304 then
         select * into v_kept from postrider.cache_confirmed(v_call, v_job, p_app_version, p_headers[i]);
-        if v_kept.status is not null then
+        if v_kept.status is not null and not coalesce(p_redirected[i], false) then
           v_cache[i] := 'revalidated';
           p_verdict[i] := 's';
           p_status[i] := v_kept.status;
@@ -71,7 +72,9 @@ begin
         else
           p_verdict[i] := 'r';
           p_code[i] := 'http_status';
-          p_error[i] := 'status 304, but the cached answer that was asked about is gone; the next try asks for all of it';
+          p_error[i] := case
+            when p_redirected[i] then 'status 304 of another URL, to which a redirect led; the next try asks for all of the answer'
+            else 'status 304, but the cached answer that was asked about is gone; the next try asks for all of it' end;
         end if;
       end if;
     end if;
@@ -152,7 +155,8 @@ begin
      where x.cache is not null and x.seq = any (v_done)
      group by 1, 2;
     perform postrider.cache_settle(
-      p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version, p_worker);
+      p_fence, p_job, p_seq, v_done, p_verdict, p_status, p_headers, p_body, v_cache, v_encoding, p_app_version, p_worker,
+      p_redirected);
   end if;
   if true = any (v_outdates) then
     -- Whether or not the lease still held: the server has acted.
@@ -188,5 +192,5 @@ $$;
 comment on function postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[],
-  int[], "char"[], text[], bigint[]) is
+  int[], "char"[], text[], bigint[], boolean[]) is
   'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';
