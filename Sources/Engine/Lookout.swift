@@ -24,6 +24,8 @@ struct Lookout {
     /// run at once, and is looked for at the pace of the fallback.
     var hasRoom = true
     private var began: UInt64?
+    /// No survey before.
+    private var patience: UInt64 = 0
     /// How long the last survey took, its way included. Nil before the first one and after it: that one waits for its plan to be made,
     /// tens of milliseconds.
     private var took: UInt64?
@@ -36,8 +38,14 @@ struct Lookout {
         guard let began else { return 0 }
         let interval = hasRoom ? PickupMode.fallbackInterval : Lookout.surveyInterval
         let share = wantsSurvey && hasRoom ? Lookout.newsRest : Lookout.surveyRest
-        return began
-            + max(wantsSurvey ? Lookout.quickSurveyInterval : interval, min(share * cost, Lookout.longestRest))
+        let pause = max(wantsSurvey ? Lookout.quickSurveyInterval : interval, min(share * cost, Lookout.longestRest))
+        return max(began + pause, patience)
+    }
+
+    /// Jobs are announced: on a track that is known a claim finds them, and a survey beside it on two cores makes it wait. One
+    /// that is wanted already is put off no further.
+    mutating func claimGoesFirst(until moment: UInt64) {
+        if !wantsSurvey { patience = moment }
     }
 
     /// A survey goes out.

@@ -33,6 +33,7 @@ extension RunLoop {
         } else if news.payload == "credentials" {
             credentials.heard(now: now)
         } else {
+            dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews)
             jobsAnnounced()
         }
         if epoch != nil {

@@ -164,6 +164,8 @@ public final class RunLoop {
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
         startDue()
+        // A claim goes out before all that a turn has to do beside it.
+        exchange()
         doDuties()
         apply(dispatcher.poll(now: now))
         exchange()

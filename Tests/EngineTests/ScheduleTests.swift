@@ -45,6 +45,19 @@ struct LookoutTests {
         #expect(lookout.surveyDue == 1_010_000_000)
     }
 
+    @Test func `after news a claim goes first, and further news put the survey off no further`() {
+        var lookout = Lookout()
+        lookout.claimGoesFirst(until: 3_000_000)
+        #expect(lookout.surveyDue == 0, "a worker that knows no track has nothing to claim")
+        lookout.surveyBegan(now: 0)
+        lookout.surveyReturned(now: 100_000)
+        lookout.claimGoesFirst(until: 103_000_000)
+        lookout.wantsSurvey = true
+        #expect(lookout.surveyDue == 103_000_000)
+        lookout.claimGoesFirst(until: 105_000_000)
+        #expect(lookout.surveyDue == 103_000_000)
+    }
+
     /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.
     private func surveyed(_ milliseconds: [UInt64]) -> Lookout {
         var lookout = Lookout()
