@@ -73,6 +73,12 @@ struct ccurl_transfer {
     int method;
     bool method_set, method_has_body, has_headers, https, version_set;
     long total_ms, connect_ms;
+    /// libcurl has ended the sending itself, without a failure.
+    bool is_done;
+    /// libcurl sent again by itself, or may have done without getting as far as a connection.
+    bool is_worn;
+    /// It could not be made as new and must not be used: its proxy may be missing.
+    bool is_broken;
     // The request.
     uint8_t *body;
     size_t body_length, body_capacity;

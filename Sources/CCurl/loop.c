@@ -258,7 +258,9 @@ ccurl_transfer *ccurl_loop_next_done(ccurl_loop *loop, int *code) {
             ccurl_transfer *t = NULL;
             *code = message->data.result;
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-            if (t) return t;
+            if (!t) continue;
+            t->is_done = *code == CURLE_OK;
+            return t;
         }
     }
     return NULL;

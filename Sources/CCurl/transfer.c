@@ -36,6 +36,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
             return CURL_PREREQFUNC_ABORT;
         }
     }
+    if (t->sendings > 0) t->is_worn = true;
     t->sendings++;
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     return CURL_PREREQFUNC_OK;
@@ -59,16 +60,10 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
     return 0;
 }
 
-ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *transport) {
-    ccurl_transfer *t = calloc(1, sizeof *t);
-    if (!t) return NULL;
-    t->loop = loop;
-    t->transport = transport;
-    t->easy = curl_easy_init();
-    if (!t->easy) {
-        free(t);
-        return NULL;
-    }
+/// Sets what stays as it is for all sendings; false: out of memory.
+static bool configure(ccurl_transfer *t) {
+    ccurl_loop *loop = t->loop;
+    const ccurl_transport *transport = t->transport;
     CURL *e = t->easy;
     curl_easy_setopt(e, CURLOPT_PRIVATE, t);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error_text);
@@ -108,12 +103,30 @@ ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *t
     curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
     curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, 900L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
-    if (transport && ccurl_transport_apply(transport, e) != 0) {
-        curl_easy_cleanup(e);
-        free(t);
-        return NULL;
-    }
-    return t;
+    return !transport || ccurl_transport_apply(transport, e) == 0;
+}
+
+ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *transport) {
+    ccurl_transfer *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->loop = loop;
+    t->transport = transport;
+    t->easy = curl_easy_init();
+    if (t->easy && configure(t)) return t;
+    curl_easy_cleanup(t->easy);
+    free(t);
+    return NULL;
+}
+
+/// As good as new, so that the next call does not pay for this one: libcurl 7.88 counts over all the calls of a handle
+/// how often it sent again by itself, and gives up at the sixth time.
+static void renew(ccurl_transfer *t) {
+    curl_easy_reset(t->easy);
+    t->is_worn = false;
+    t->is_broken = !configure(t);
+    if (t->url) curl_easy_setopt(t->easy, CURLOPT_CURLU, t->url);
+    t->method_set = t->version_set = t->identity = false;
+    t->total_ms = t->connect_ms = 0;
 }
 
 void ccurl_transfer_destroy(ccurl_transfer *t) {
@@ -155,6 +168,7 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
 }
 
 int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
+    if (t->is_broken) return (int)CURLM_OUT_OF_MEMORY;
     CURL *e = t->easy;
     set_method(t, s);
     // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
@@ -195,6 +209,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->lengths_differ = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->resend_refused = t->out_of_descriptors = t->cut_off = false;
+    t->is_done = false;
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
@@ -206,7 +221,10 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
 }
 
 void ccurl_transfer_stop(ccurl_transfer *t) {
-    if (t->pool) curl_multi_remove_handle(t->pool, t->easy);
+    if (t->pool) {
+        curl_multi_remove_handle(t->pool, t->easy);
+        t->is_worn |= !t->is_done;
+    }
     t->pool = NULL;
 }
 
@@ -276,6 +294,7 @@ static void shrink(ccurl_buffer *b) {
 }
 
 void ccurl_transfer_clear(ccurl_transfer *t) {
+    if (t->is_worn) renew(t);
     shrink(&t->head);
     shrink(&t->answer);
     t->part = NULL;
