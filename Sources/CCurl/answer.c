@@ -26,14 +26,23 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     ccurl_transfer *t = context;
     size_t length = size * count;
     if (t->sink != TO_MEMORY) return ccurl_on_part_body(t, bytes, length);
+    if (t->coded && !t->coding && !ccurl_coding_begin(t)) return 0;
+    const uint8_t *body = (const uint8_t *)bytes;
+    return (t->coding ? ccurl_coding_write(t, body, length) : ccurl_keep_body(t, body, length)) ? length : 0;
+}
+
+bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     if ((int64_t)t->answer.length + (int64_t)length > t->answer_limit) {
         t->body_too_large = true;
-        return 0;
+        return false;
     }
-    if (!ccurl_buffer_reserve(&t->answer, length)) return 0;
+    if (!ccurl_buffer_reserve(&t->answer, length)) {
+        t->memory_out = true;
+        return false;
+    }
     memcpy(t->answer.bytes + t->answer.length, bytes, length);
     t->answer.length += length;
-    return length;
+    return true;
 }
 
 // RFC 9110 §5.6.2.
@@ -54,7 +63,9 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
-    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = false;
+    ccurl_coding_free(t->coding);
+    t->coding = NULL;
+    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = false;
     t->head_state = HEAD_LINES;
     // "HTTP/1.1 200" or "HTTP/2 200"
     t->head_status = 0;
@@ -82,6 +93,10 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
         t->has_length = true;
         t->length = value;
         t->length_length = value_length;
+    } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
+               (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
+        // A download takes its bytes as they are sent.
+        t->coded = !t->part && !t->library_decodes;
     }
 }
 
@@ -104,7 +119,10 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         t->head_state = HEAD_DONE;
         return whole;
     }
-    if (!ccurl_buffer_reserve(&t->head, length + 4)) return 0;
+    if (!ccurl_buffer_reserve(&t->head, length + 4)) {
+        t->memory_out = true;
+        return 0;
+    }
     ccurl_buffer *b = &t->head;
     if (is_blank(line[0])) {
         // A folded line continues the value before it, one space between (RFC 9112 §5.2).

@@ -61,6 +61,8 @@ enum { HEAD_START, HEAD_LINES, HEAD_DONE };
 /// Where the body goes: for a download, nowhere until the owner has seen the headers.
 enum { TO_MEMORY, UNDECIDED, TO_PART };
 
+typedef struct ccurl_coding ccurl_coding;
+
 struct ccurl_transfer {
     CURL *easy;
     ccurl_loop *loop;
@@ -98,6 +100,10 @@ struct ccurl_transfer {
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
+    /// The answer has encodings that are to be undone; `coding` does it from the body's first byte on.
+    bool coded, library_decodes;
+    ccurl_coding *coding;
+    ccurl_coding_defect coding_defect;
     // A download. Its bytes so far, those of earlier attempts included.
     ccurl_part *part;
     int sink;
@@ -111,6 +117,7 @@ struct ccurl_transfer {
     bool folding, has_retry_after, has_location, has_quota, has_length, lengths_differ;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
+    bool memory_out;
     char remote_ip[64];
     char error_text[CURL_ERROR_SIZE];
 };
@@ -121,6 +128,15 @@ size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 /// The body of a download: paused, copied into the part's ring, or refused.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
+/// Appends to the answer what needs no decoding any more; false: there is no room.
+bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);
+/// Prepares to undo the encodings that the headers list; false: it cannot be done.
+bool ccurl_coding_begin(ccurl_transfer *t);
+/// Undoes them for a piece of the body; false: broken, or too large.
+bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length);
+/// Whether a stream has begun and not come to its end.
+bool ccurl_coding_is_inside(const ccurl_coding *c);
+void ccurl_coding_free(ccurl_coding *c);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 /// A pool of its own for the loop, or null.
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);

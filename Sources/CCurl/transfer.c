@@ -97,7 +97,9 @@ static bool configure(ccurl_transfer *t) {
         // Debian's libcurl would trust the system's directory of authorities beside the file.
         curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
     }
+    // Asks for them and leaves them to us.
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, loop->accept_encoding);
+    curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L);
     curl_easy_setopt(e, CURLOPT_USERAGENT, loop->user_agent);
     // Below the usual 60 and 75 seconds after which servers drop idle connections.
     curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
@@ -125,7 +127,7 @@ static void renew(ccurl_transfer *t) {
     t->is_worn = false;
     t->is_broken = !configure(t);
     if (t->url) curl_easy_setopt(t->easy, CURLOPT_CURLU, t->url);
-    t->method_set = t->version_set = t->identity = false;
+    t->method_set = t->version_set = t->identity = t->library_decodes = false;
     t->total_ms = t->connect_ms = 0;
 }
 
@@ -135,6 +137,7 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
     curl_mime_free(t->parts);
     free(t->headers);
     free(t->body);
+    ccurl_coding_free(t->coding);
     free(t->head.bytes);
     free(t->answer.bytes);
     free(t);
@@ -167,6 +170,11 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     t->method_has_body = s->has_body;
 }
 
+static void end_coding(ccurl_transfer *t) {
+    ccurl_coding_free(t->coding);
+    t->coding = NULL;
+}
+
 int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (t->is_broken) return (int)CURLM_OUT_OF_MEMORY;
     CURL *e = t->easy;
@@ -188,6 +196,10 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
         t->identity = t->part != NULL;
         curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, t->identity ? NULL : t->loop->accept_encoding);
     }
+    if (t->library_decodes != s->library_decodes) {
+        t->library_decodes = s->library_decodes;
+        curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, (long)t->library_decodes);
+    }
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->has_headers ? t->headers : NULL);
 
     t->public_only = s->public_only;
@@ -208,8 +220,10 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->lengths_differ = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
-    t->resend_refused = t->out_of_descriptors = t->cut_off = false;
+    t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
+    t->coding_defect = CCURL_CODING_FINE;
     t->is_done = false;
+    end_coding(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
@@ -261,6 +275,10 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.answer_began = t->head_total > 0 || t->answer.length > 0;
     r.denied = t->denied && !t->opened;
     r.headers_too_large = t->headers_too_large;
+    r.memory_out = t->memory_out;
+    r.coding_defect = t->coding_defect;
+    if (r.coding_defect == CCURL_CODING_FINE && t->coding && ccurl_coding_is_inside(t->coding))
+        r.coding_defect = CCURL_CODING_CUT;
     r.lengths_differ = t->lengths_differ;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
@@ -297,6 +315,7 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     if (t->is_worn) renew(t);
     shrink(&t->head);
     shrink(&t->answer);
+    end_coding(t);
     t->part = NULL;
     t->sink = TO_MEMORY;
     t->body_length = 0;

@@ -6,15 +6,9 @@ enum CurlLibrary {
     /// `curl_global_init` and the checks, run by whoever asks first. C: `curl_version_info`.
     static let started: Result<Void, AgentError> = start()
 
-    /// What is offered in Accept-Encoding: all that the library can decode. `deflate` is left out, since
+    /// What is offered in Accept-Encoding: what can be decoded here and its end be told. `deflate` is left out, since
     /// servers disagree on what it means; an answer in it is decoded all the same.
-    static var acceptedEncodings: String {
-        var names: [String] = []
-        if ccurl_has_feature(UInt32(CURL_VERSION_LIBZ)) { names.append("gzip") }
-        if ccurl_has_feature(UInt32(CURL_VERSION_BROTLI)) { names.append("br") }
-        if ccurl_has_feature(UInt32(CURL_VERSION_ZSTD)) { names.append("zstd") }
-        return names.isEmpty ? "identity" : names.joined(separator: ", ")
-    }
+    static let acceptedEncodings = "gzip"
 
     private static func start() -> Result<Void, AgentError> {
         let code = ccurl_global_start()

@@ -27,6 +27,8 @@ struct Evidence: Equatable {
     var denied = false
     var headersTooLarge = false
     var lengthsDiffer = false
+    var codingDefect = CCURL_CODING_FINE
+    var memoryOut = false
     var bodyTooLarge = false
     var resendRefused = false
     var outOfDescriptors = false

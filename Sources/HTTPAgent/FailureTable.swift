@@ -73,6 +73,7 @@ enum FailureTable {
                 "the answer is larger than the limit of \(limits.maxResponseBytes) bytes, as received or decompressed"
             )
         }
+        if let verdict = codingVerdict(e, host: host) { return verdict }
         if e.resendRefused {
             return (
                 .reset,
@@ -91,6 +92,29 @@ enum FailureTable {
             )
         case .library(let code):
             return library(CURLcode(code), e, host: host, limits: limits)
+        }
+    }
+
+    private static func codingVerdict(_ e: Evidence, host: String) -> (ErrorCode, String)? {
+        switch e.codingDefect {
+        case CCURL_CODING_CUT:
+            // What broke it off tells more, if there is more to tell.
+            guard e.end == .library(UInt32(CURLE_OK.rawValue)) else { return nil }
+            return (.truncated, "the answer's body ended inside its Content-Encoding; \(host) did not send all of it")
+        case CCURL_CODING_BROKEN:
+            return (
+                .decode,
+                "the answer's body is not what its Content-Encoding says, or has more behind its end; "
+                    + "tell who runs \(host), or the proxy before it"
+            )
+        case CCURL_CODING_UNKNOWN:
+            return (
+                .decode,
+                "the answer's Content-Encoding is none that was asked for; "
+                    + "for br and zstd, ask with an Accept-Encoding header of the job's own"
+            )
+        default:
+            return e.memoryOut ? (.internal, "the worker's memory is out") : nil
         }
     }
 
@@ -145,13 +169,13 @@ enum FailureTable {
                     .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
                 )
             }
-            return (.internal, "the worker's memory is out")
+            return (.internal, "libcurl's memory is out, or the request too large for it (\(words))")
         case CURLE_FILESIZE_EXCEEDED:
             return (.tooLarge, "the answer is larger than the limit of \(limits.maxResponseBytes) bytes")
         case CURLE_URL_MALFORMAT:
             return (.badURL, "the URL cannot be called (\(words))")
         case CURLE_WRITE_ERROR:
-            return (.internal, "the answer could not be stored: the worker's memory is out")
+            return (.internal, "the answer could not be taken (\(words))")
         default:
             return (.internal, "libcurl failed with code \(code.rawValue) (\(words))")
         }

@@ -62,6 +62,7 @@ extension HTTPAgent {
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
         if end == .library(UInt32(CURLE_OK.rawValue)) {
+            // The body of a redirect is of no use, whole or not.
             if unsafe isFollowed(result, flight), let location = unsafe text(result.location, result.location_length) {
                 return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
             }
@@ -71,7 +72,9 @@ extension HTTPAgent {
                 return unsafe deliver(slot, flight, result, .failure(failure))
             }
             if !downloads.isEmpty, let task = downloads[slot], answered(slot, flight, task) { return }
-            return unsafe deliver(slot, flight, result, .response(answer(result)))
+            if unsafe result.coding_defect == CCURL_CODING_FINE {
+                return unsafe deliver(slot, flight, result, .response(answer(result)))
+            }
         }
         let evidence = unsafe Evidence(
             end: end,
@@ -85,6 +88,8 @@ extension HTTPAgent {
             denied: result.denied,
             headersTooLarge: result.headers_too_large,
             lengthsDiffer: result.lengths_differ,
+            codingDefect: result.coding_defect,
+            memoryOut: result.memory_out,
             bodyTooLarge: result.body_too_large,
             resendRefused: result.resend_refused,
             outOfDescriptors: result.out_of_descriptors,

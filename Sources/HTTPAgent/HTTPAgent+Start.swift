@@ -95,6 +95,7 @@ extension HTTPAgent {
                 repeatable: call.isRepeatable,
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
+                library_decodes: asksForMore,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),
                 first_byte_ms: limits.firstByteMilliseconds,
@@ -109,6 +110,7 @@ extension HTTPAgent {
     /// would add by itself and is not wanted.
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
+        asksForMore = false
         if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil, call.download == nil {
             return flight.transfer.setHeaders([], count: 0)
         }
@@ -126,6 +128,7 @@ extension HTTPAgent {
             if name == "content-type", call.body.isParts { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
+            if name == "accept-encoding" { asksForMore = RequestHeaders.asksForMore(header.value) }
             RequestHeaders.append(header.name, header.value, to: &lines)
             count += 1
         }

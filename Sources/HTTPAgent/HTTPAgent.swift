@@ -34,6 +34,8 @@ public import JobModel
     var mayHaveFinished = false
     var limits = SendingLimits(.standard)
     var lines: [UInt8] = []
+    /// The headers written last ask for encodings that only libcurl can undo.
+    var asksForMore = false
     /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
     /// Where files that jobs name are; nil: such jobs are refused.

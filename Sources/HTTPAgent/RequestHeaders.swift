@@ -37,6 +37,12 @@ enum RequestHeaders {
         return nil
     }
 
+    /// Whether a job's own Accept-Encoding admits what only libcurl can undo: anything but gzip and deflate.
+    static func asksForMore(_ value: String) -> Bool {
+        let lower = value.lowercased()
+        return lower.contains("br") || lower.contains("zstd") || lower.contains("*")
+    }
+
     /// Appends `Name: value` and NUL; an empty value needs libcurl's own form `Name;`.
     static func append(_ name: String, _ value: String, to lines: inout [UInt8]) {
         lines.append(contentsOf: name.utf8)

@@ -39,6 +39,16 @@ typedef struct {
     const char *_Nullable ca_file;
 } ccurl_settings;
 
+/// What is wrong with the answer's Content-Encoding.
+typedef enum {
+    CCURL_CODING_FINE,
+    /// It ended inside a stream.
+    CCURL_CODING_CUT,
+    CCURL_CODING_BROKEN,
+    /// It is none that was asked for.
+    CCURL_CODING_UNKNOWN,
+} ccurl_coding_defect;
+
 /// All that is known about a transfer once it ended or was cut off. Times are microseconds since it began.
 typedef struct {
     long status;
@@ -58,6 +68,9 @@ typedef struct {
     bool denied;
     bool headers_too_large;
     bool body_too_large;
+    ccurl_coding_defect coding_defect;
+    /// There was no memory to take the answer.
+    bool memory_out;
     /// The answer has two Content-Lengths, and they are not the same.
     bool lengths_differ;
     /// A second sending would have been needed and was refused: bytes of the first had left.
@@ -90,6 +103,8 @@ typedef struct {
     bool repeatable;
     bool has_body;
     bool https;
+    /// The call asks for encodings that only libcurl can undo.
+    bool library_decodes;
     long total_ms;
     long connect_ms;
     int64_t first_byte_ms;

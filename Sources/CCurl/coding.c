@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Content-Encoding, undone here and not by libcurl: 7.88 does not tell a stream that ended from one that was cut off,
+// and knows neither a gzip stream of several members nor one with padding behind it.
+#include "internal.h"
+
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+/// As many as libcurl takes.
+enum { STEPS = 5 };
+
+typedef enum { UNBEGUN, INSIDE, ENDED, PADDED } step_state;
+
+/// One encoding of several that lie one in the other.
+typedef struct {
+    bool is_gzip;
+    step_state state;
+    int64_t made;
+    z_stream z;
+} step;
+
+struct ccurl_coding {
+    int count;
+    /// The outermost first.
+    step steps[STEPS];
+};
+
+static bool is_name(const char *text, size_t length, const char *name) {
+    return strlen(name) == length && strncasecmp(text, name, length) == 0;
+}
+
+/// Adds what one header line lists; false: there is something that nobody here can undo.
+static bool add(ccurl_coding *c, const char *text, size_t length) {
+    const char *end = text + length;
+    while (text < end) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *next = comma ? comma : end;
+        size_t size = (size_t)(next - text);
+        while (size && (*text == ' ' || *text == '\t')) text++, size--;
+        while (size && (text[size - 1] == ' ' || text[size - 1] == '\t')) size--;
+        bool is_gzip = is_name(text, size, "gzip") || is_name(text, size, "x-gzip");
+        bool is_none = size == 0 || is_name(text, size, "identity") || is_name(text, size, "none") ||
+                       is_name(text, size, "chunked");
+        if (!is_none) {
+            if (!is_gzip && !is_name(text, size, "deflate")) return false;
+            if (c->count == STEPS) return false;
+            c->steps[c->count++] = (step){.is_gzip = is_gzip};
+        }
+        text = next + 1;
+    }
+    return true;
+}
+
+/// Adds what all headers of this name list, in their order.
+static bool add_headers(ccurl_coding *c, const ccurl_buffer *head, const char *name) {
+    const char *line = (const char *)head->bytes, *end = line + head->length;
+    size_t name_length = strlen(name);
+    while (line < end) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop) stop = end;
+        size_t length = (size_t)(stop - line);
+        if (length > name_length && memcmp(line, name, name_length) == 0 &&
+            !add(c, line + name_length, length - name_length))
+            return false;
+        line = stop + 1;
+    }
+    return true;
+}
+
+bool ccurl_coding_begin(ccurl_transfer *t) {
+    ccurl_coding *c = calloc(1, sizeof *c);
+    if (!c) {
+        t->memory_out = true;
+        return false;
+    }
+    // What was applied last is undone first, and the transfer's codings lie around the content's.
+    if (!add_headers(c, &t->head, "content-encoding: ") || !add_headers(c, &t->head, "transfer-encoding: ")) {
+        free(c);
+        t->coding_defect = CCURL_CODING_UNKNOWN;
+        return false;
+    }
+    for (int i = 0, j = c->count - 1; i < j; i++, j--) {
+        step s = c->steps[i];
+        c->steps[i] = c->steps[j];
+        c->steps[j] = s;
+    }
+    if (c->count == 0) {
+        free(c);
+        t->coded = false;
+        return true;
+    }
+    t->coding = c;
+    return true;
+}
+
+static bool fail(ccurl_transfer *t, int code) {
+    if (code == Z_MEM_ERROR) t->memory_out = true;
+    else t->coding_defect = CCURL_CODING_BROKEN;
+    return false;
+}
+
+/// Brings a step to where its next byte belongs into a stream; false: it belongs nowhere.
+static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
+    if (s->state == ENDED) {
+        // Members of gzip stand one behind the other (RFC 1952 §2.2).
+        if (!s->is_gzip || first != 0x1f) return fail(t, Z_DATA_ERROR);
+        inflateReset(&s->z);
+    } else {
+        // Deflate means zlib's form (RFC 9110 §8.4.1.2), and some send it bare. Zlib's first byte is 8 in its lower
+        // half; bare, that would be a stored block with a bit set that is left unused.
+        int bits = s->is_gzip ? 15 + 32 : (first & 15) == 8 ? 15 : -15;
+        int code = inflateInit2(&s->z, bits);
+        if (code != Z_OK) return fail(t, code);
+    }
+    s->state = INSIDE;
+    return true;
+}
+
+static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t length) {
+    if (index == t->coding->count) return ccurl_keep_body(t, bytes, length);
+    step *s = &t->coding->steps[index];
+    uint8_t out[16 * 1024];
+    while (length) {
+        if (s->state == ENDED || s->state == PADDED) {
+            // Zeros that fill up a block of a tape or disk; gzip(1) passes over them, too.
+            if (*bytes == 0) {
+                s->state = PADDED;
+                bytes++;
+                length--;
+                continue;
+            }
+            if (s->state == PADDED) return fail(t, Z_DATA_ERROR);
+        }
+        if (s->state != INSIDE && !open_step(t, s, *bytes)) return false;
+        s->z.next_in = (Bytef *)bytes;
+        s->z.avail_in = (uInt)length;
+        int code = Z_OK;
+        do {
+            s->z.next_out = out;
+            s->z.avail_out = sizeof out;
+            code = inflate(&s->z, Z_NO_FLUSH);
+            size_t made = sizeof out - s->z.avail_out;
+            s->made += (int64_t)made;
+            // What lies between two steps is limited as well: it could be a thousand times what comes out.
+            if (s->made > t->answer_limit) {
+                t->body_too_large = true;
+                return false;
+            }
+            if (made && !undo(t, index + 1, out, made)) return false;
+        } while (code == Z_OK && (s->z.avail_in || s->z.avail_out == 0));
+        // Z_BUF_ERROR: the output was just full, and there was nothing more.
+        if (code == Z_STREAM_END) s->state = ENDED;
+        else if (code != Z_OK && code != Z_BUF_ERROR) return fail(t, code);
+        bytes += length - s->z.avail_in;
+        length = s->z.avail_in;
+    }
+    return true;
+}
+
+bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length) { return undo(t, 0, bytes, length); }
+
+bool ccurl_coding_is_inside(const ccurl_coding *c) {
+    for (int i = 0; i < c->count; i++)
+        if (c->steps[i].state == INSIDE) return true;
+    return false;
+}
+
+void ccurl_coding_free(ccurl_coding *c) {
+    if (!c) return;
+    for (int i = 0; i < c->count; i++)
+        if (c->steps[i].state != UNBEGUN) inflateEnd(&c->steps[i].z);
+    free(c);
+}
