@@ -11,6 +11,9 @@ import JobModel
         var otherScheme = false
     }
 
+    /// How many bytes a URL may have, and its query as well; see `RequestHeaders.limit`.
+    private static let limit = 500_000
+
     let handle: OpaquePointer
     /// `https`, lower case; else it is `http`.
     let isHTTPS: Bool
@@ -70,6 +73,9 @@ import JobModel
         unsafe curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
         if !query.isEmpty {
             let encoded = String(decoding: PercentEncoding.encode(query, space: .percent), as: UTF8.self)
+            guard text.utf8.count + encoded.utf8.count <= limit else {
+                throw Refusal(message: "it has more than \(limit) bytes with its query; send large things in the body")
+            }
             guard unsafe curl_url_set(handle, CURLUPART_QUERY, encoded, UInt32(CURLU_APPENDQUERY)) == CURLUE_OK else {
                 throw Refusal(message: "the query cannot be appended")
             }
@@ -115,6 +121,9 @@ import JobModel
     }
 
     private static func checkText(_ text: String, allowingSpace: Bool = false) throws(Refusal) {
+        guard text.utf8.count <= limit else {
+            throw Refusal(message: "it has more than \(limit) bytes; send large things in the body")
+        }
         try checkBytes(text, allowingSpace: allowingSpace)
         // libcurl also takes one and three slashes, and guesses a scheme where none is: no other parser
         // agrees with that, so what a filter in front of us saw would not be what is called.

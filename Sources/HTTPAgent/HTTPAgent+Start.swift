@@ -24,8 +24,15 @@ extension HTTPAgent {
         } catch {
             throw CallRefusal(.badURL, "the URL cannot be called: \(error.message)")
         }
+        var size = 0
         for header in call.headers {
             if let refusal = RequestHeaders.refusal(of: header) { throw CallRefusal(.badHeader, refusal) }
+            size += header.name.utf8.count + header.value.utf8.count
+        }
+        guard size <= RequestHeaders.limit else {
+            throw CallRefusal(
+                .badHeader,
+                "the headers have \(size) bytes and may have \(RequestHeaders.limit); send large things in the body")
         }
         if case .bytes(_, let type?) = call.body,
             let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type))

@@ -37,6 +37,10 @@ enum RequestHeaders {
         return nil
     }
 
+    /// How many bytes the lines of a call may have in all. libcurl takes 1 MiB for headers and URL together and calls
+    /// what is more a lack of memory.
+    static let limit = 500_000
+
     /// Whether a job's own Accept-Encoding admits what only libcurl can undo: anything but gzip and deflate.
     static func asksForMore(_ value: String) -> Bool {
         let lower = value.lowercased()

@@ -24,4 +24,18 @@ struct ResendTests {
             limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
         for _ in 1...9 { #expect(try driver.run(call).response().text == "proxy") }
     }
+
+    @Test func `headers and URLs that libcurl has no room for are refused by their names`() throws {
+        let driver = try AgentDriver()
+        let headers = (1...300).map { HTTPHeader("X-\($0)", String(repeating: "a", count: 7_000)) }
+        let large = try driver.run(Hostile.call("/ok", headers: headers)).failure()
+        #expect(large.code == .badHeader && large.sent == .no && large.message.contains("bytes"), "\(large)")
+        let nearly = (1...60).map { HTTPHeader("X-\($0)", String(repeating: "a", count: 8_000)) }
+        #expect(try driver.run(Hostile.call("/ok", headers: nearly)).response().status == 200)
+        let query = [FormField("q", String(repeating: "a", count: 9_000_000))]
+        let long = try driver.run(Hostile.call("/ok", query: query)).failure()
+        #expect(long.code == .badURL && long.message.contains("500000 bytes with its query"), "\(long)")
+        let path = try driver.run(Hostile.call("/" + String(repeating: "a", count: 600_000))).failure()
+        #expect(path.code == .badURL && path.message.contains("500000 bytes"), "\(path)")
+    }
 }
