@@ -24,12 +24,15 @@ enum DownloadDecision: Equatable {
         status: Int, headers: AnswerHeaders, download: Download, from: Int64, note: PartNote, now: Int64
     ) -> DownloadDecision {
         if status == 206 {
+            if from == 0, let range = headers.contentRange, range.first == 0, range.last + 1 == range.total {
+                return writeAnew(headers, download, url: note.url, total: range.total, now: now)
+            }
             guard from > 0 else {
                 return .fail(
                     .truncated, "the server answered 206, a part of the file, although the whole was asked for")
             }
             guard let range = headers.contentRange, range.first == from, range.total == note.total ?? range.total,
-                note.etag == nil || headers.single("etag") == nil || headers.strongETag == note.etag
+                isSameVersion(headers, note)
             else { return .askAgain }
             return sizeDefect(range.total, download) ?? .continueFile
         }
@@ -37,11 +40,32 @@ enum DownloadDecision: Equatable {
             return headers.unsatisfiedTotal == from && from == note.total ?? from ? .complete : .askAgain
         }
         guard download.okStatuses.contains(status) else { return .keep }
-        var fresh = PartNote(url: note.url)
+        // No content is no file, not an empty one: what is there stays as it is.
+        if [204, 205, 304].contains(status) {
+            guard download.sha256 != nil, status != 304 else { return .keep }
+            return .fail(.checksum, "the server answered \(status), no content, and a file with a sha256 was expected")
+        }
+        return writeAnew(headers, download, url: note.url, total: headers.contentLength, now: now)
+    }
+
+    /// Whether the rest that a server sends is of the file that is there. It has to say so by the validator that it was
+    /// asked with, and to contradict none: not every server looks at If-Range.
+    private static func isSameVersion(_ headers: AnswerHeaders, _ note: PartNote) -> Bool {
+        if let etag = note.etag, headers.strongETag != etag { return false }
+        let given = headers.single("last-modified")
+        if note.etag == nil, given == nil { return false }
+        return given == nil || note.dated == nil || given == note.dated
+    }
+
+    private static func writeAnew(
+        _ headers: AnswerHeaders, _ download: Download, url: String, total: Int64?, now: Int64
+    ) -> DownloadDecision {
+        var fresh = PartNote(url: url)
         fresh.etag = headers.strongETag
         fresh.modified = headers.strongModified(now: now)
-        fresh.total = headers.contentLength
-        return sizeDefect(fresh.total, download) ?? .writeAnew(fresh)
+        fresh.dated = headers.single("last-modified").flatMap { $0.utf8.count <= 64 ? $0 : nil }
+        fresh.total = total
+        return sizeDefect(total, download) ?? .writeAnew(fresh)
     }
 
     private static func sizeDefect(_ total: Int64?, _ download: Download) -> DownloadDecision? {

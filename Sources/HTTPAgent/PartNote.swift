@@ -10,6 +10,8 @@ struct PartNote: Equatable {
     var etag: String?
     /// A Last-Modified that counts as strong.
     var modified: String?
+    /// Last-Modified, strong or not: another one is of another version.
+    var dated: String?
     /// The size of the whole file.
     var total: Int64?
 
@@ -27,6 +29,7 @@ struct PartNote: Equatable {
         self.url = url
         etag = fields["etag"]
         modified = fields["modified"]
+        dated = fields["dated"] ?? modified
         total = fields["total"].flatMap { Int64($0) }
     }
 
@@ -35,6 +38,7 @@ struct PartNote: Equatable {
         var lines = "url \(url)\n"
         if let etag { lines += "etag \(etag)\n" }
         if let modified { lines += "modified \(modified)\n" }
+        if let dated, dated != modified { lines += "dated \(dated)\n" }
         if let total { lines += "total \(total)\n" }
         return lines
     }

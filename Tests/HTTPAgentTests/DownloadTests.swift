@@ -110,7 +110,8 @@ struct DownloadTests {
     func `only a strong validator is asked with, else the whole is`(headers: String, isStrong: Bool) throws {
         let target = try brokenOff(headers) { request in
             request.header("range") == nil
-                ? TargetStep.answer(200, "ABCDEFGHIJ") : Self.part("4-9/10", "456789")
+                ? TargetStep.answer(200, "ABCDEFGHIJ")
+                : Self.part("4-9/10", "456789", ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"])
         }
         #expect(try driver.run(call(target.url)).download?.isComplete == true)
         #expect(target.requests[1].header("if-range") == (isStrong ? "Sun, 06 Nov 1994 08:49:37 GMT" : nil))
@@ -126,7 +127,8 @@ struct DownloadTests {
 
     @Test(arguments: [
         ["Content-Range: bytes 3-9/10"], ["Content-Range: bytes 4-10/11"], ["Content-Range: bytes 4-9/*"],
-        ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Type: multipart/byteranges; boundary=x"],
+        ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Range: bytes 4-9/10"],
+        ["Content-Range: bytes 4-9/10", "ETag: W/\"v1\""], ["Content-Type: multipart/byteranges; boundary=x"],
         ["Content-Range: bytes 9-4/10"], ["Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10"],
         ["Content-Range: items 4-9/10"], ["Content-Range: bytes 99999999999999999999-9/10"],
     ])
@@ -139,11 +141,62 @@ struct DownloadTests {
         #expect(text == "ABCDEFGHIJ" && target.requests.count == 3)
     }
 
+    private static let old = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+    private static let date = "Date: Sun, 06 Nov 1994 09:49:37 GMT"
+
+    @Test(arguments: [
+        // Known of the first version; said of the second; whether it may be the same.
+        ([old, date], ["Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false), ([old, date], [], false),
+        ([old, date], [old], true),
+        (["ETag: \"v1\"", old, date], ["Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false),
+        (["ETag: \"v1\"", old, date], ["ETag: \"v1\"", "Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false),
+        (["ETag: \"v1\"", old], ["ETag: \"v1\"", "Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false),
+        (["ETag: \"v1\"", old, date], ["ETag: \"v1\""], true),
+        (["ETag: \"v1\""], ["ETag: \"v1\"", old], true),
+    ])
+    func `a server that sends the rest of another version all the same gets no bytes mixed`(
+        known: [String], said: [String], isSame: Bool
+    ) throws {
+        let target = try brokenOff(known.joined(separator: "\r\n")) { request in
+            request.header("range") == nil
+                ? TargetStep.answer(200, "ABCDEFGHIJ") : Self.part("4-9/10", "456789", said)
+        }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(text == (isSame ? "0123456789" : "ABCDEFGHIJ"))
+        #expect(target.requests.count == (isSame ? 2 : 3))
+    }
+
+    @Test func `an answer without content leaves the file that is there`() throws {
+        try folder.write("file", "old")
+        for status in [204, 205, 304] {
+            let target = try TargetServer { _ in
+                [.send([UInt8]("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\r\n".utf8))]
+            }
+            let download = Download(path: "file", okStatuses: StatusRanges(bounds: [200, 300, 304, 305]))
+            let outcome = try driver.run(
+                HTTPCall(url: target.url, download: download, limits: .standard, allowsPrivateNetwork: true))
+            #expect(try outcome.response().status == status)
+            #expect(outcome.download?.isComplete != true && text == "old")
+            #expect(try folder.names() == ["file"])
+        }
+        let target = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 204 X\r\n\r\n".utf8))] }
+        let sum = [UInt8](repeating: 7, count: 32)
+        #expect(try driver.run(call(target.url, sha256: sum)).failure().code == .checksum)
+        #expect(text == "old")
+    }
+
+    @Test func `a 206 that holds the whole file is the whole file`() throws {
+        let target = try TargetServer { _ in Self.part("0-3/4", "0123") }
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(text == "0123")
+    }
+
     @Test func `a 206 that nobody asked for, or too short, is an error that can be tried again`() throws {
         let target = try TargetServer { _ in Self.part("0-3/10", "0123") }
         #expect(try driver.run(call(target.url)).failure().code == .truncated)
         let short = try brokenOff("ETag: \"v1\"") { request in
-            request.turn == 2 ? Self.part("4-6/10", "456") : Self.part("7-9/10", "789")
+            request.turn == 2
+                ? Self.part("4-6/10", "456", ["ETag: \"v1\""]) : Self.part("7-9/10", "789", ["ETag: \"v1\""])
         }
         let outcome = try driver.run(call(short.url))
         #expect(try outcome.failure().code == .truncated)
@@ -198,7 +251,7 @@ struct DownloadTests {
     }
 
     @Test func `progress counts the whole file, and what trickles in is on disk within seconds`() throws {
-        let head = "HTTP/1.1 206 Part\r\nContent-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\r\n45"
+        let head = "HTTP/1.1 206 Part\r\nContent-Range: bytes 4-9/10\r\nETag: \"v1\"\r\nContent-Length: 6\r\n\r\n45"
         let target = try brokenOff("ETag: \"v1\"") { _ in [.send([UInt8](head.utf8)), .hang] }
         driver.agent.start(call(target.url), slot: 3)
         var seen: TransferProgress?
