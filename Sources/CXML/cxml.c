@@ -128,6 +128,10 @@ cxml_defect cxml_check(const void *bytes, size_t count, const char *charset) {
     if (check.defect.code == 0 && !parser->wellFormed) {
         check.defect.code = parser->errNo != 0 ? parser->errNo : XML_ERR_INTERNAL_ERROR;
     }
+    // libxml2 2.9 takes a NUL behind the root element for the end, whatever follows it.
+    if (check.defect.code == 0 && (check.left > 0 || parser->input->cur < parser->input->end)) {
+        check.defect = (cxml_defect){XML_ERR_INVALID_CHAR, parser->input->line};
+    }
     if (document != NULL) { xmlFreeDoc(document); }
     xmlFreeParserCtxt(parser);
     return check.defect;

@@ -36,6 +36,10 @@ struct XMLCheckTests {
         #expect(XMLCheck.defect(of: [0]) != nil)
         #expect(XMLCheck.defect(of: [0x3C, 0x61, 0x3E, 0, 0x3C, 0x2F, 0x61, 0x3E]) != nil)
         #expect(XMLCheck.defect(of: [0xFE, 0xFF]) != nil)
+        #expect(XMLCheck.defect(of: [UInt8]("<a/>\0garbage<<".utf8))?.contains("character") == true)
+        #expect(XMLCheck.defect(of: [UInt8]("<a/>\0".utf8)) != nil)
+        let large = [UInt8](("<a>" + String(repeating: "x", count: 20_000) + "</a>\n").utf8)
+        #expect(XMLCheck.defect(of: large) == nil && XMLCheck.defect(of: large + [0] + large) != nil)
         #expect(XMLCheck.defect(of: [0xEF, 0xBB, 0xBF]) != nil)
         #expect(XMLCheck.defect(of: (0..<255).map { UInt8($0) }) != nil)
     }
