@@ -117,7 +117,7 @@ struct ccurl_transfer {
     bool folding, has_retry_after, has_location, has_quota, has_length, lengths_differ;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
-    bool memory_out;
+    bool memory_out, tls_began;
     char remote_ip[64];
     char error_text[CURL_ERROR_SIZE];
 };

@@ -42,6 +42,14 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     return CURL_PREREQFUNC_OK;
 }
 
+/// CURLOPT_SSL_CTX_FUNCTION: TLS begins, so what lies before it is done.
+static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
+    (void)easy;
+    (void)context;
+    ((ccurl_transfer *)transfer)->tls_began = true;
+    return CURLE_OK;
+}
+
 /// Counts what libcurl's own limits leave out: bytes as received, before they are decompressed.
 static int on_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t upload, curl_off_t uploaded) {
     ccurl_transfer *t = context;
@@ -105,7 +113,13 @@ static bool configure(ccurl_transfer *t) {
     curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
     curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, 900L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
-    return !transport || ccurl_transport_apply(transport, e) == 0;
+    if (!transport) return true;
+    // A SOCKS proxy answers where nobody sees it; TLS with an HTTP proxy comes before its answer.
+    if (transport->proxy && strncmp(transport->proxy, "socks", 5) == 0) {
+        curl_easy_setopt(e, CURLOPT_SSL_CTX_FUNCTION, before_tls);
+        curl_easy_setopt(e, CURLOPT_SSL_CTX_DATA, t);
+    }
+    return ccurl_transport_apply(transport, e) == 0;
 }
 
 ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *transport) {
@@ -222,7 +236,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
-    t->is_done = false;
+    t->is_done = t->tls_began = false;
     end_coding(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
@@ -284,6 +298,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.resend_refused = t->resend_refused;
     r.changed_file = t->changed_file;
     r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
+    r.tls_began = t->tls_began;
     r.out_of_descriptors = t->out_of_descriptors;
     r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
     r.error_text = t->error_text;

@@ -36,6 +36,8 @@ struct Evidence: Equatable {
     var changedFile: String?
     /// What a proxy answered to CONNECT; 0: nothing.
     var proxyStatus = 0
+    /// Behind a SOCKS proxy: TLS with the server has begun.
+    var tlsBegan = false
     var transport: Transport?
     /// A request of this attempt was answered with a redirect already.
     var followedRedirect = false

@@ -5,7 +5,7 @@ import JobModel
 extension FailureTable {
     /// What a transport explains; nil for what would have happened without it.
     static func verdict(
-        _ code: CURLcode, _ e: Evidence, host: String, transport: Transport, words: String
+        _ code: CURLcode, _ e: Evidence, host: String, transport: Transport, limits: CallLimits, words: String
     ) -> (ErrorCode, String)? {
         switch code {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -29,12 +29,14 @@ extension FailureTable {
                 "the service's interface \(transport.interface ?? "") is not there or has no address; mend its name"
             )
         default:
-            return transport.proxy != nil && !e.requestBegan ? proxyVerdict(code, e, words) : nil
+            return transport.proxy != nil && !e.requestBegan ? proxyVerdict(code, e, limits, words) : nil
         }
     }
 
     /// Nothing but the proxy has been spoken to as long as no request has begun, TLS with the server aside.
-    private static func proxyVerdict(_ code: CURLcode, _ e: Evidence, _ words: String) -> (ErrorCode, String)? {
+    private static func proxyVerdict(
+        _ code: CURLcode, _ e: Evidence, _ limits: CallLimits, _ words: String
+    ) -> (ErrorCode, String)? {
         if e.proxyStatus == 407 { return (.proxy, refusedByProxy) }
         if e.proxyStatus >= 300 {
             return (.proxy, "the service's proxy answered \(e.proxyStatus) and did not connect the server")
@@ -46,6 +48,12 @@ extension FailureTable {
             return (.proxy, "the service's proxy could not be connected; is it up and its port right? (\(words))")
         case CURLE_PROXY, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY:
             return (.proxy, "the service's proxy did not connect the server (\(words))")
+        case CURLE_OPERATION_TIMEDOUT where e.proxyStatus == 0 && !e.tlsBegan:
+            return (
+                .proxy,
+                "the service's proxy did not connect the server within \(min(limits.connect, limits.total)); "
+                    + "is it up, and can it reach the server? (\(words))"
+            )
         default: return nil
         }
     }

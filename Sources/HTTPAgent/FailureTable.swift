@@ -123,7 +123,7 @@ enum FailureTable {
     ) -> (ErrorCode, String) {
         let words = e.text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : e.text
         if let transport = e.transport,
-            let verdict = verdict(code, e, host: host, transport: transport, words: words)
+            let verdict = verdict(code, e, host: host, transport: transport, limits: limits, words: words)
         {
             return verdict
         }

@@ -95,6 +95,7 @@ extension HTTPAgent {
             outOfDescriptors: result.out_of_descriptors,
             changedFile: result.changed_file.map { unsafe String(cString: $0) },
             proxyStatus: result.proxy_status,
+            tlsBegan: result.tls_began,
             transport: flight.transport,
             followedRedirect: flight.redirects > 0
         )

@@ -48,6 +48,31 @@ struct ProxyTests {
         }
     }
 
+    @Test(arguments: [("http", "https"), ("socks5h", "http"), ("socks5h", "https"), ("socks5", "http")])
+    func `a proxy that says nothing is at fault, not the server`(kind: String, scheme: String) throws {
+        let silent = try TargetServer { _ in [.hang] }
+        let limits = CallLimits(total: .seconds(20), connect: .milliseconds(300))
+        let call = HTTPCall(
+            url: "\(scheme)://127.0.0.1:1/", transport: Transport(proxy: "\(kind)://127.0.0.1:\(silent.port)"),
+            limits: limits, allowsPrivateNetwork: true)
+        let failure = try AgentDriver().run(call).failure()
+        #expect(failure.code == .proxy && failure.sent == .no && failure.message.contains("0.3 seconds"), "\(failure)")
+    }
+
+    @Test func `a server that says nothing behind a proxy that did its part is at fault itself`() throws {
+        let silent = try TargetServer { _ in [.hang] }
+        let limits = CallLimits(total: .seconds(20), connect: .seconds(3))
+        let tunnel = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 200 Go\r\n\r\n".utf8)), .hang] }
+        let socks = try ProxyServer(.socks)
+        for proxy in [tunnel.url, socks.url()] {
+            let call = HTTPCall(
+                url: "https://127.0.0.1:\(silent.port)/", transport: Transport(proxy: proxy), limits: limits,
+                allowsPrivateNetwork: true)
+            let failure = try AgentDriver().run(call).failure()
+            #expect(failure.code == .connectTimeout && failure.sent == .no, "\(failure)")
+        }
+    }
+
     @Test(arguments: [
         "127.0.0.1", "ftp://h:1", "socks4://h:1", "http://h:0",
         "http://u:pa55w%0d@h:1", "http://h:1\r\nX: y", "file:///etc/passwd", "http://u:pa55w@:1", "//h:1",

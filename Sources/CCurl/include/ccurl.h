@@ -79,6 +79,8 @@ typedef struct {
     const char *_Nullable changed_file;
     /// What the proxy answered to CONNECT; 0: nothing.
     long proxy_status;
+    /// Behind a SOCKS proxy: TLS with the server has begun.
+    bool tls_began;
     /// `socket(2)` failed: out of descriptors.
     bool out_of_descriptors;
     /// The answer's Retry-After, Location; not terminated, null if absent.
