@@ -28,12 +28,15 @@ typedef struct {
     bool listed;
 } ccurl_descriptor;
 
-/// Two for calls without a transport, then two for each transport: one for public addresses, one for all.
-enum { TRANSPORTS = 256, POOLS = 2 + 2 * TRANSPORTS };
+/// For calls without a transport and for each transport one for public addresses and one for all, and both once more for
+/// TLS without HTTP/2, made when first needed: libcurl 7.88 shares no HTTP/2 connection with a host any more once it has
+/// spoken HTTP/1.1 with it in the same pool.
+enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
 struct ccurl_loop {
     /// Null where a transport has gone.
     ccurl_pool *pools[POOLS];
+    ccurl_pool *unshared[2];
     int pool_count;
     long max_connections;
     ccurl_descriptor *descriptors;
@@ -47,7 +50,7 @@ struct ccurl_loop {
 
 struct ccurl_transport {
     ccurl_loop *loop;
-    ccurl_pool *pools[2];
+    ccurl_pool *pools[2], *unshared[2];
     char *proxy, *proxy_user, *proxy_password, *interface, *ca_file, *certificate_file, *key_file, *pins;
 };
 
@@ -67,7 +70,7 @@ struct ccurl_transfer {
     CURL *easy;
     ccurl_loop *loop;
     /// Null: the plain way.
-    const ccurl_transport *transport;
+    ccurl_transport *transport;
     long slot;
     CURLM *pool;
     // What the handle is set to, so that the next sending sets only what differs.

@@ -122,7 +122,7 @@ static bool configure(ccurl_transfer *t) {
     return ccurl_transport_apply(transport, e) == 0;
 }
 
-ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, const ccurl_transport *transport) {
+ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, ccurl_transport *transport) {
     ccurl_transfer *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->loop = loop;
@@ -189,6 +189,13 @@ static void end_coding(ccurl_transfer *t) {
     t->coding = NULL;
 }
 
+static ccurl_pool *pool_for(ccurl_transfer *t, int reach, bool unshared) {
+    if (!unshared) return (t->transport ? t->transport->pools : t->loop->pools)[reach];
+    ccurl_pool **pool = &(t->transport ? t->transport->unshared : t->loop->unshared)[reach];
+    if (!*pool) *pool = ccurl_pool_create(t->loop);
+    return *pool;
+}
+
 int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (t->is_broken) return (int)CURLM_OUT_OF_MEMORY;
     CURL *e = t->easy;
@@ -196,7 +203,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
     // slow first answer would hold up all others to that host.
     // A download waits for the disk now and then, and on HTTP/2 libcurl 7.88 would let all of the connection wait.
-    bool shares = s->https && !t->part;
+    bool shares = s->https && s->may_share && !t->part;
     if (!t->version_set || t->https != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
@@ -241,8 +248,9 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
-    ccurl_pool *const *pools = t->transport ? t->transport->pools : t->loop->pools;
-    t->pool = pools[s->public_only ? 0 : 1]->handle;
+    ccurl_pool *pool = pool_for(t, s->public_only ? 0 : 1, s->https && !shares);
+    if (!pool) return (int)CURLM_OUT_OF_MEMORY;
+    t->pool = pool->handle;
     CURLMcode code = curl_multi_add_handle(t->pool, e);
     if (code != CURLM_OK) t->pool = NULL;
     return (int)code;

@@ -32,8 +32,10 @@ ccurl_transport *ccurl_transport_create(ccurl_loop *loop, const ccurl_transport_
 }
 
 void ccurl_transport_destroy(ccurl_transport *t) {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (t->pools[i]) ccurl_pool_destroy(t->pools[i]);
+        if (t->unshared[i]) ccurl_pool_destroy(t->unshared[i]);
+    }
     if (t->proxy_password) explicit_bzero(t->proxy_password, strlen(t->proxy_password));
     free(t->proxy);
     free(t->proxy_user);

@@ -102,6 +102,7 @@ extension HTTPAgent {
                 repeatable: call.isRepeatable,
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
+                may_share: call.mayShareConnection,
                 library_decodes: asksForMore,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),

@@ -144,6 +144,12 @@ public struct HTTPCall: Sendable {
     /// `at_most_once` job sets it to false, one with an idempotency key to true.
     public var isRepeatable: Bool
 
+    /// Whether other calls may be under way on its connection, over TLS with HTTP/2: true unless set.
+    ///
+    /// A server may refuse what came on such a connection behind the last that it takes, and libcurl does not tell that
+    /// from a connection that broke. An `at_most_once` job, which then may not be sent again, sets it to false.
+    public var mayShareConnection = true
+
     /// Whether it has a jar, given or to be kept.
     public var usesCookies: Bool { keepsCookies || !cookies.isEmpty }
 

@@ -43,6 +43,7 @@ public struct CallReader: Sendable {
         if !result.isNull(row, first + 7) { call.limits.total = .milliseconds(Int64(result.int32(row, first + 7))) }
         if let bytes = result.optionalInt64(row, first + 8) { call.limits.maxResponseBytes = Int(bytes) }
         let hasKey = addKey(to: &call, header: header ?? idempotencyHeader, for: job)
+        call.mayShareConnection = !job.isAtMostOnce
         call.isRepeatable = !job.isAtMostOnce && (hasKey || method.isIdempotent)
         return call
     }

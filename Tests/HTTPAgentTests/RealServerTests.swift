@@ -27,6 +27,30 @@ struct RealServerTests {
         #expect(many.allSatisfy { $0.outcome.reused && $0.outcome.httpVersion == "2" })
     }
 
+    @Test func `calls that must not be sent twice lose none to a server that ends its connections`() throws {
+        let nginx = try NginxServer(firstPort: 21_908)
+        let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)
+        func call(shares: Bool) -> HTTPCall {
+            var call = self.call("https://alt.localhost:\(nginx.tlsPort)/text")
+            call.isRepeatable = shares
+            call.mayShareConnection = shares
+            return call
+        }
+        #expect(try driver.run(call(shares: true)).httpVersion == "2")
+        for slot in 0..<8 { driver.agent.start(call(shares: false), slot: slot) }
+        var left = 192
+        while driver.agent.callsInFlight > 0 {
+            for finished in try driver.wait(for: 1) {
+                #expect(try finished.outcome.response().text == "hello" && finished.outcome.httpVersion == "1.1")
+                if left > 0 { driver.agent.start(call(shares: false), slot: finished.slot) }
+                left -= 1
+            }
+        }
+        #expect(left == -8)
+        let other = try driver.run(call(shares: true))
+        #expect(other.httpVersion == "2" && other.reused)
+    }
+
     @Test func `a certificate of unknown authority or for another name ends as tls_verify, no TLS at all as tls`()
         throws
     {

@@ -6,7 +6,8 @@ internal import PrivateCluster
 /// A real web server for tests: HTTP, TLS with an authority of its own, HTTP/2, gzip; ends with `deinit`.
 ///
 /// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate
-/// is for `localhost` and `alt.localhost`, that of the third port for another name. `/who` answers the client's
+/// is for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
+/// name. `/who` answers the client's
 /// address and the name in its certificate, `/away` redirects to `/who` on `alt.localhost`.
 public final class NginxServer {
     /// Plain HTTP.
@@ -25,6 +26,8 @@ public final class NginxServer {
     }
     /// The pin of the public key for `localhost`, as libcurl takes it.
     public let pin: String
+    /// The certificate for `localhost`.
+    public var certificate: String { folder + "/localhost.pem" }
     /// The private key for `localhost`: none that fits the client's certificate.
     public var otherKey: String { folder + "/localhost.key" }
     private let folder: String
@@ -112,6 +115,12 @@ public final class NginxServer {
             ssl_client_certificate ca.pem; ssl_verify_client optional;
             location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
             location = /away { return 302 https://alt.localhost:\(ports.1)/who; }
+          }
+          server {
+            listen 127.0.0.1:\(ports.1) ssl http2; server_name alt.localhost; keepalive_requests 20;
+            ssl_certificate localhost.pem; ssl_certificate_key localhost.key;
+            ssl_client_certificate ca.pem; ssl_verify_client optional;
+            location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
           }
           server { listen 127.0.0.1:\(ports.2) ssl; ssl_certificate other.example.pem; ssl_certificate_key other.example.key; }
         }

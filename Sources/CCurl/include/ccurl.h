@@ -105,6 +105,8 @@ typedef struct {
     bool repeatable;
     bool has_body;
     bool https;
+    /// Over TLS, HTTP/2 may be used.
+    bool may_share;
     /// The call asks for encodings that only libcurl can undo.
     bool library_decodes;
     long total_ms;
@@ -156,7 +158,7 @@ typedef struct {
     const char *_Nullable pins;
 } ccurl_transport_settings;
 
-/// Null if memory is out, or with 256 of them.
+/// Null if memory is out, or with too many of them (some hundred).
 ccurl_transport *_Nullable ccurl_transport_create(ccurl_loop *_Nonnull loop, const ccurl_transport_settings *_Nonnull s);
 /// Its transfers must have been destroyed before, and it before its loop.
 void ccurl_transport_destroy(ccurl_transport *_Nonnull t);
@@ -207,7 +209,7 @@ struct curl_slist *_Nullable ccurl_transfer_cookies(ccurl_transfer *_Nonnull t);
 // MARK: transfer (transfer.c)
 
 /// `transport` is null for the plain way, and must outlive the transfer.
-ccurl_transfer *_Nullable ccurl_transfer_create(ccurl_loop *_Nonnull loop, const ccurl_transport *_Nullable transport);
+ccurl_transfer *_Nullable ccurl_transfer_create(ccurl_loop *_Nonnull loop, ccurl_transport *_Nullable transport);
 /// Aborts it if it runs.
 void ccurl_transfer_destroy(ccurl_transfer *_Nonnull t);
 long ccurl_transfer_slot(const ccurl_transfer *_Nonnull t);
