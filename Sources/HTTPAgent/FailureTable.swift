@@ -31,6 +31,8 @@ enum FailureTable {
     static func sent(_ e: Evidence) -> SentState {
         if e.followedRedirect || e.answerBegan { return .maybe }
         if !e.requestBegan { return .no }
+        // TLS 1.3 alone says this, in the handshake that the request was sent along with: no server looks at it then.
+        if !e.reused, e.text.lowercased().contains("alert certificate required") { return .no }
         if case .library(let code) = e.end, CURLcode(code) == CURLE_SEND_ERROR, e.bytesSent == 0 { return .no }
         return .maybe
     }
@@ -127,6 +129,7 @@ enum FailureTable {
         {
             return verdict
         }
+        if let verdict = certificateVerdict(e, host: host, words: words) { return verdict }
         switch code {
         case CURLE_OPERATION_TIMEDOUT:
             if !e.requestBegan {
@@ -179,6 +182,30 @@ enum FailureTable {
         default:
             return (.internal, "libcurl failed with code \(code.rawValue) (\(words))")
         }
+    }
+
+    /// A server that wants another client certificate, or one at all, ends the connection with one of TLS's alerts; with
+    /// TLS 1.3 after our side of the handshake, when the request is on its way already.
+    private static func certificateVerdict(
+        _ e: Evidence, host: String, words: String
+    ) -> (ErrorCode, String)? {
+        let lower = words.lowercased()
+        guard e.status == nil, lower.contains("ssl routines"), let alert = lower.firstRange(of: "alert ") else {
+            return nil
+        }
+        let reason = lower[alert.upperBound...]
+        if reason.hasPrefix("certificate required") {
+            return (.config, "\(host) wants a client certificate; name one in the service's tls (\(words))")
+        }
+        let refusals = [
+            "bad certificate", "unknown ca", "certificate expired", "certificate revoked", "certificate unknown",
+            "unsupported certificate",
+        ]
+        guard refusals.contains(where: { reason.hasPrefix($0) }) else { return nil }
+        return (
+            .config,
+            "\(host) does not accept the client certificate, or the lack of one; mend the service's tls (\(words))"
+        )
     }
 
     /// A connection that broke, told apart by how far the answer had come.

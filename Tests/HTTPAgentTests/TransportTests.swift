@@ -33,6 +33,17 @@ struct TransportTests {
         #expect(try driver.run(call(base + "/who", member)).response().text == "127.0.0.1 CN=client")
     }
 
+    @Test func `a client certificate that a TLS 1.3 server misses or does not know is a matter of settings`() throws {
+        let nginx = try NginxServer(firstPort: 21_914)
+        let server = try CertificateServer(as: nginx)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let missing = try driver.run(call(server.url, nil)).failure()
+        #expect(missing.code == .config && missing.sent == .no, "\(missing)")
+        #expect(missing.message.contains("wants a client certificate"))
+        let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
+        #expect(try driver.run(call(server.url, member)).response().status == 200)
+    }
+
     @Test func `a pin holds, and an open connection is no way around it`() throws {
         let nginx = try NginxServer(firstPort: 21_932)
         let driver = try AgentDriver(caFile: nginx.caFile)
