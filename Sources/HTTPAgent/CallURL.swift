@@ -36,6 +36,10 @@ import JobModel
             if CallURL.hasScheme(location) { try CallURL.checkText(location, allowingSpace: true) }
         }
         guard let copy = unsafe curl_url_dup(handle) else { throw Refusal(message: "memory is out") }
+        // Path and query stay (RFC 3986 §5.2.2); libcurl would cut both off.
+        if location.isEmpty || location.hasPrefix("#") {
+            return unsafe CallURL(owning: copy, isHTTPS: isHTTPS, host: host, port: port, authorization: nil)
+        }
         return try unsafe CallURL.build(owning: copy, setting: location, query: [], keepsCredentials: false)
     }
 

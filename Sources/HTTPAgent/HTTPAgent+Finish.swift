@@ -63,7 +63,7 @@ extension HTTPAgent {
         let result = unsafe result(of: flight.transfer)
         if end == .library(UInt32(CURLE_OK.rawValue)) {
             // The body of a redirect is of no use, whole or not.
-            if unsafe isFollowed(result, flight), let location = unsafe text(result.location, result.location_length) {
+            if unsafe isFollowed(result, flight), let location = unsafe location(result) {
                 return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
             }
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
@@ -245,6 +245,13 @@ extension HTTPAgent {
 
     private func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    /// Location as text: what is no UTF-8 keeps its bytes, percent-encoded.
+    private func location(_ result: ccurl_result) -> String? {
+        guard let start = unsafe result.location else { return nil }
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: result.location_length)
+        return unsafe String(validating: bytes, as: UTF8.self) ?? PercentEncoding.encodeBeyondASCII(bytes)
     }
 
     private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String? {

@@ -18,6 +18,13 @@ enum PercentEncoding {
         return out
     }
 
+    /// Text of bytes that are no UTF-8: each beyond ASCII becomes %XX.
+    static func encodeBeyondASCII(_ bytes: some Sequence<UInt8>) -> String {
+        var out: [UInt8] = []
+        for byte in bytes { if byte < 0x80 { out.append(byte) } else { append(byte, to: &out) } }
+        return String(decoding: out, as: UTF8.self)
+    }
+
     private static let hex = [UInt8]("0123456789ABCDEF".utf8)
 
     private static func append(_ text: String, to out: inout [UInt8], space: Space) {
@@ -30,10 +37,14 @@ enum PercentEncoding {
             case UInt8(ascii: " ") where space == .plus:
                 out.append(UInt8(ascii: "+"))
             default:
-                out.append(UInt8(ascii: "%"))
-                out.append(hex[Int(byte >> 4)])
-                out.append(hex[Int(byte & 15)])
+                append(byte, to: &out)
             }
         }
+    }
+
+    private static func append(_ byte: UInt8, to out: inout [UInt8]) {
+        out.append(UInt8(ascii: "%"))
+        out.append(hex[Int(byte >> 4)])
+        out.append(hex[Int(byte & 15)])
     }
 }

@@ -45,6 +45,30 @@ struct RedirectTests {
                 "X-Api-Key"))
     }
 
+    @Test(arguments: ["#part", ""])
+    func `a Location without path or query leads to the same URL`(location: String) throws {
+        let target = try TargetServer { request in
+            request.turn > 1
+                ? TargetStep.answer(200, "there") : TargetStep.answer(302, headers: ["Location: \(location)"])
+        }
+        let outcome = try AgentDriver().run(HTTPCall(url: target.url + "/a/b/c?z=1", allowsPrivateNetwork: true))
+        #expect(try outcome.response().text == "there")
+        #expect(target.requests.map(\.path) == ["/a/b/c?z=1", "/a/b/c?z=1"])
+    }
+
+    @Test func `a byte beyond ASCII in Location goes along as it is, percent-encoded`() throws {
+        for (bytes, path) in [([0xE9], "/caf%E9"), ([0xC3, 0xA9], "/caf%C3%A9")] as [([UInt8], String)] {
+            let target = try TargetServer { request in
+                if request.path != "/" { return TargetStep.answer(200, "there") }
+                let head = [UInt8]("HTTP/1.1 302 X\r\nContent-Length: 0\r\nLocation: /caf".utf8)
+                return [.send(head + bytes + [UInt8]("\r\n\r\n".utf8))]
+            }
+            let outcome = try AgentDriver().run(HTTPCall(url: target.url + "/", allowsPrivateNetwork: true))
+            #expect(try outcome.response().text == "there")
+            #expect(target.requests.last?.path.uppercased() == path.uppercased())
+        }
+    }
+
     @Test func `a body is not sent to another origin`() throws {
         let other = try HostileServer()
         let call = try Hostile.call("/redirect?status=307&to=\(other.url("/echo"))", method: .post, body: body)
