@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast a transfer is, and the limits for it that libcurl does not keep.
+#include "internal.h"
+
+ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
+    const int64_t second = 1000000000;
+    if (!t->pool) return CCURL_ON_TIME;
+    // While the disk is what we wait for, the server is not slow.
+    if (t->paused) t->window_began = 0;
+    if (t->paused) return CCURL_ON_TIME;
+    if (t->first_byte_ns && t->head_total == 0 && t->sendings > 0) {
+        int64_t deadline = t->wait_began + t->first_byte_ns;
+        if (deadline <= now) {
+            t->cut_off = true;
+            return CCURL_FIRST_BYTE_LATE;
+        }
+        if (deadline < *next) *next = deadline;
+    } else if (t->first_byte_ns && t->head_total == 0) {
+        // Not yet connected: the wait may begin at any time, so look again after one limit.
+        if (now + t->first_byte_ns < *next) *next = now + t->first_byte_ns;
+    }
+    if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
+    if (now + second < *next) *next = now + second;
+    // A server that thinks before it answers is not slow; only a body that crawls is.
+    bool flowing = t->head_total > 0 || (t->uploaded > 0 && t->uploaded < t->upload_total);
+    int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
+    if (!flowing || !t->window_began) {
+        t->window_began = now;
+        t->window_bytes = bytes;
+        t->slow_since = 0;
+        return CCURL_ON_TIME;
+    }
+    if (now - t->window_began < second * 9 / 10) return CCURL_ON_TIME;
+    bool slow = (bytes - t->window_bytes) < (int64_t)((double)t->low_speed_bytes * (double)(now - t->window_began) / 1e9);
+    if (!slow) {
+        t->slow_since = 0;
+    } else {
+        if (!t->slow_since) t->slow_since = t->window_began;
+        if (now - t->slow_since >= t->low_speed_ns) {
+            t->cut_off = true;
+            return CCURL_TOO_SLOW;
+        }
+    }
+    t->window_began = now;
+    t->window_bytes = bytes;
+    return CCURL_ON_TIME;
+}
+
+ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t, int64_t now) {
+    return (ccurl_progress){now - t->started_ns, t->uploaded, t->upload_total, t->received, t->answer_total};
+}
