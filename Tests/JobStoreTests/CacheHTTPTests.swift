@@ -111,6 +111,23 @@ struct CacheHTTPTests {
         #expect(try desk.fetch("service", "'s'", "") == "succeeded hit 200 none")
     }
 
+    @Test func `a service's headers choose a variant only where they are sent`() throws {
+        let desk = try desk()
+        try desk.queue.connection.execute(
+            "update postrider.services set apply_to_absolute = false, headers = '{\"Accept-Language\": \"de\"}'")
+        let headers = "cache-control: max-age=60\nvary: Accept-Language"
+        for (url, body) in [("/a", "eins"), ("http://h/a", "one")] {
+            let job = try desk.insert("service", "'s'", url: url)
+            #expect(try desk.take() == [job])
+            try desk.answer(job, body, headers: headers)
+        }
+        for (url, body) in [("/a", "eins"), ("http://h/a", "one")] {
+            let job = try desk.insert("service", "'s'", url: url)
+            #expect(try desk.take() == [])
+            #expect(try desk.look(job) == "succeeded hit 200 \(body)")
+        }
+    }
+
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `an unsafe method on the same URL makes what is cached of it unreachable`(method: String) throws {
         let desk = try desk()

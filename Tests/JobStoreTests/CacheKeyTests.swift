@@ -58,6 +58,8 @@ struct CacheKeyTests {
         ("url, headers", "'http://h/a', '{\"Cookie\": \"a=1\"}'", "'http://h/a', null"),
         ("url, service", "'b?x=2', 's'", "'b?x=3', 's'"), ("url, service", "'b', 's'", "'b', 'shared1'"),
         ("url, service", "'http://h/v1/b', 's'", "'http://h/v1/b', null"),
+        ("url, service", "'b?x=1', 'tenant'", "'http://h/v1/b?x=1', 'tenant'"),
+        ("url, service", "'b?x=1', 'owner'", "'http://h/v1/b?x=1', 'owner'"),
     ])
     func `these are not the same request`(columns: String, one: String, other: String) throws {
         #expect(try entries(columns, one, other) == 2)
@@ -81,7 +83,10 @@ struct CacheKeyTests {
             insert into postrider.services (name, base_url, cache_ignore, cache_namespace, query)
             values ('s', 'http://h/v1', '{ts}', '', null),
               ('shared1', 'http://h/v1/', '{}', 'n', null), ('shared2', 'http://h/v1', '{}', 'n', null),
-              ('plain', 'http://h/v1', '{ts}', 'm', null), ('empty', 'http://h/v1', '{ts}', 'm', '{"ts": 1}')
+              ('plain', 'http://h/v1', '{ts}', 'm', null), ('empty', 'http://h/v1', '{ts}', 'm', '{"ts": 1}');
+            insert into postrider.services (name, base_url, apply_to_absolute, query, headers)
+            values ('tenant', 'http://h/v1', false, '{"tenant": "b"}', null),
+              ('owner', 'http://h/v1', false, null, '{"Authorization": "b"}')
             """)
         try desk.queue.insert("\(columns), cache_ttl", "\(one), '1 min'")
         try desk.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")

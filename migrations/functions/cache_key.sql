@@ -7,8 +7,9 @@ as $$
     when p_job.download_to is null
      and (p_service.cache_mode is distinct from 'http' or p_job.method in ('GET', 'HEAD'))
     then postrider.cache_digest(
-      p_job.method, p_job.url, p_job.use_cdn, p_service.base_url, p_service.cdn_url, p_job.query, p_service.query,
-      p_job.headers, p_service.headers, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
+      p_job.method, p_job.url, p_job.use_cdn, p_service.base_url, p_service.cdn_url, p_job.query,
+      case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.query end, p_job.headers,
+      case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.headers end, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
       coalesce(p_service.cache_ignore, '{}'), case when coalesce(p_job.credential, p_service.credential) is null
            then coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name)
            else concat(coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name), E'\n',

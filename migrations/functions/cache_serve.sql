@@ -33,7 +33,8 @@ begin
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
            case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
                 when j.parent_id is not null then postrider.filled_key(j, s)
-                when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers, s.headers)
+                when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers,
+                  case when postrider.service_applies(j.url, s.apply_to_absolute) then s.headers end)
                 else postrider.cache_key(j, s) end as key,
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,

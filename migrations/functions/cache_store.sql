@@ -23,6 +23,9 @@ declare
   v_old record;
   v_now timestamptz := clock_timestamp();
 begin
+  if not postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
+    p_service.headers := null;
+  end if;
   v_entry.url := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
   v_entry.bytes := octet_length(v_body) + octet_length(v_headers) + octet_length(v_entry.url) + 300;
   if v_key is null or p_status in (206, 304) or convert_from(v_headers, 'LATIN1') ~ E'(^|\\n)set-cookie:'

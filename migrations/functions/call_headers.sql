@@ -8,7 +8,7 @@ declare
   v_pairs text[];
   v_kept text[] := '{}';
 begin
-  if p_common is null or not p_to_absolute and p_url ~* '^https?:' then
+  if p_common is null or not postrider.service_applies(p_url, p_to_absolute) then
     return postrider.pairs(p_job);
   end if;
   v_pairs := postrider.pairs(p_common);

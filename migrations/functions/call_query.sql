@@ -6,7 +6,7 @@ declare
   v_common jsonb := p_common;
   v_argument text;
 begin
-  if v_common is null or not p_to_absolute and p_url ~* '^https?:' then
+  if v_common is null or not postrider.service_applies(p_url, p_to_absolute) then
     return postrider.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then

@@ -6,7 +6,8 @@ as $$
 begin
   p_job := postrider.filled(p_job);
   if p_service.cache_mode = 'http' then
-    return postrider.cache_variant(postrider.cache_key(p_job, p_service), p_job.headers, p_service.headers);
+    return postrider.cache_variant(postrider.cache_key(p_job, p_service), p_job.headers,
+      case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.headers end);
   end if;
   return postrider.cache_key(p_job, p_service);
 end

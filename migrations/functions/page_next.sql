@@ -55,7 +55,7 @@ begin
   end if;
   v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
   next := postrider.url_shown(postrider.url_resolve(v_called, next));
-  if p_service.query is not null and (p_service.apply_to_absolute or p_job.url !~* '^https?:') then
+  if p_service.query is not null and postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
     select array_agg(lower(postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1]))) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
   end if;

@@ -60,7 +60,7 @@ begin
               when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s.query, s.apply_to_absolute)
               when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
          case when s.headers is not null then postrider.call_headers(
-                coalesce(d.headers, j.headers), j.url,
+                coalesce(d.headers, j.headers), coalesce(d.url, j.url),
                 case when j.body_form is null then s.headers else postrider.form_headers(s.headers) end, s.apply_to_absolute)
               when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
