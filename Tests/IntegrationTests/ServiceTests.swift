@@ -79,6 +79,20 @@ struct ServiceTests {
         _ = worker
     }
 
+    @Test(arguments: [
+        ("?a+b=9&%63=5", ""), ("?a%20b&%63", ""), ("?%61+%62=1", "&c=3"), ("?x=%63&%zz=1&%00=2&c%2=3", "&c=3&a%20b=1"),
+        ("?%C3%A9=1", "&c=3&a%20b=1"), ("?c=1#?a+b=2", "&a%20b=1"),
+    ])
+    func `a name in the URL wins however it is encoded`(query: String, added: String) throws {
+        let queue = try TestQueue()
+        try service(queue, "query", "'{\"a b\": 1, \"c\": 3}'")
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("service, url", "'api', 'get\(query)'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.first?.path == "/ok/v1/get\(query.split(separator: "#")[0])\(added)")
+        _ = worker
+    }
+
     @Test func `a Content-Type of the service is that of bodies and JSON, not of forms and parts`() throws {
         let queue = try TestQueue()
         try service(queue, "headers", "'{\"content-TYPE\": \"application/vnd.api+json\"}'")

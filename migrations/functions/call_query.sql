@@ -4,15 +4,12 @@ language plpgsql immutable parallel safe
 as $$
 declare
   v_common jsonb := p_common;
-  v_argument text;
 begin
-  if v_common is null or not postrider.service_applies(p_url, p_to_absolute) then
+  if p_common is null or not postrider.service_applies(p_url, p_to_absolute) then
     return postrider.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
-    foreach v_argument in array string_to_array(coalesce(substring(p_url from E'\\?([^#]*)'), ''), '&') loop
-      v_common := v_common - split_part(v_argument, '=', 1);
-    end loop;
+    v_common := postrider.query_beside(p_common, p_url);
   end if;
   if p_job is null then
     return postrider.pairs(v_common);
