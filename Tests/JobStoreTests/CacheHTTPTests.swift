@@ -166,6 +166,40 @@ struct CacheHTTPTests {
         #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
     }
 
+    @Test(arguments: [
+        ("'/c?k&q=1', null", "'/c?k', '{\"q\": 1}'"),
+        ("'/c', '{\"k\": \"a b\", \"q\": [1, 2]}'", "'/c?q=1&q=2&k=a%20b', null"),
+        ("'/c#x', '{\"q\": 1}'", "'http://h/c?q=1&ts=5', '{\"ts\": 7}'"), ("'/c?c=1', null", "'/c', null"),
+        ("'/c', '{\"c\": 2}'", "'/c?c=2', null"),
+    ])
+    func `an unsafe method finds what a GET has left, however the arguments are written`(get: String, put: String)
+        throws
+    {
+        let desk = try desk()
+        try desk.queue.connection.execute(
+            "update postrider.services set query = '{\"c\": 1}', cache_ignore = '{ts}'")
+        let stored = try desk.queue.insert("service, cache_ttl, url, query", "'s', '1 min', \(get)")
+        #expect(try desk.take() == [stored])
+        try desk.answer(stored, headers: "cache-control: max-age=60")
+        let unsafe = try desk.queue.insert("service, method, url, query", "'s', 'PUT', \(put)")
+        #expect(try desk.take() == [unsafe])
+        try desk.answer(unsafe)
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+    }
+
+    @Test(arguments: [(200, "http_status", true), (302, "denied_redirect", true), (404, "http_status", false)])
+    func `an unsafe method outdates by what it was answered, whatever its job makes of it`(
+        status: Int, code: String, goes: Bool
+    ) throws {
+        let desk = try desk()
+        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try desk.queue.insert(
+            "service, method, url, ok_statuses", "'s', 'PUT', 'http://h/a', '{[201,202)}'")
+        #expect(try desk.take() == [unsafe])
+        #expect(try desk.answer(unsafe, status: status, verdict: "f", code: code).hasPrefix("failed \(code)"))
+        #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
+    }
+
     @Test func `an unsafe method outdates even if its job was cancelled meanwhile: the server has acted`() throws {
         let desk = try desk()
         try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")

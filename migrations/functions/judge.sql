@@ -48,7 +48,9 @@ begin
         select format(' (page %s)', coalesce((select max(p.page) from postrider.fetched_pages p where p.job_id = j.id), 0) + 1)
           from postrider.jobs j where j.id = p_job[i] and j.paginate is not null), '');
     end if;
-    continue when p_verdict[i] <> 's' and not v_cached and (p_credential[i] is null or p_code[i] is distinct from 'http_status');
+    -- A job may fail with an answer by which the server has acted: that outdates what is cached.
+    continue when p_verdict[i] <> 's' and not v_cached and (p_credential[i] is null or p_code[i] is distinct from 'http_status')
+      and not coalesce(p_status[i] between 200 and 399 or p_redirected[i], false);
     select * into v_job from postrider.jobs j where j.id = p_job[i];
     select * into v_service from postrider.services s where s.name = v_job.service;
     if p_server[i] is not null then
@@ -161,10 +163,10 @@ begin
   if true = any (v_outdates) then
     -- Whether or not the lease still held: the server has acted.
     perform postrider.cache_outdate(postrider.filled(j), case when s.has_servers then postrider.keyed_service(s, p_worker) else s end, x.headers)
-       from unnest(p_job, p_status, p_headers, v_outdates) as x(job, status, headers, outdates)
+       from unnest(p_job, p_status, p_headers, v_outdates, p_redirected) as x(job, status, headers, outdates, redirected)
        join postrider.jobs j on j.id = x.job
        join postrider.services s on s.name = j.service
-      where x.outdates and x.status between 200 and 399;
+      where x.outdates and (x.status between 200 and 399 or x.redirected);
   end if;
   if num_nonnulls(variadic p_cookies) > 0 then
     -- In the order of their locks.
