@@ -62,6 +62,30 @@ struct ServiceTests {
         #expect(!text.contains("secret"))
     }
 
+    @Test(arguments: [
+        ("idempotency_header", "'x y'"), ("idempotency_header", "'Host'"), ("idempotency_header", "'Content-Length'"),
+        ("idempotency_header", "'TRANSFER-encoding'"), ("idempotency_header", "'connection'"),
+        ("idempotency_header", "'Content-Type'"), ("idempotency_header", "'authorization'"),
+        ("idempotency_header", "'Cookie'"), ("idempotency_header", "'User-Agent'"),
+        ("idempotency_header", "'If-Match'"), ("idempotency_header", "null"), ("idempotency_header", "''"),
+        ("cache_max_bytes", "-1"), ("cache_max_bytes", "null"), ("installation", "null"),
+    ])
+    func `settings that cannot work are refused like a service's, by column and with a hint`(
+        column: String, value: String
+    ) throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("update postrider.settings set \(column) = \(value)")
+        }
+        #expect(error?.sqlState?.rawValue == "PR001" && error?.hint?.isEmpty == false)
+        #expect(error.map { "\($0)" }?.contains("settings.\(column):") == true)
+        guard column == "idempotency_header", value != "null" else { return }
+        #expect(throws: PGError.self) {
+            try queue.connection.execute(
+                "insert into postrider.services (name, \(column)) values ('api', \(value))")
+        }
+    }
+
     @Test func `headers and arguments of the service are added, those of the job win`() throws {
         let queue = try TestQueue()
         try service(

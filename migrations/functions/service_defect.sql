@@ -32,8 +32,6 @@ begin
     (p_service.max_response not between 0 and 67108864,
      'max_response', 'is out of range', 'Give 0 to 67108864 bytes (64 MiB).'),
     (p_service.max_wait <= interval '0', 'max_wait', 'must be positive', 'Like ''24 hours''.'),
-    (p_service.idempotency_header !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$',
-     'idempotency_header', 'is not a header name', 'Like Idempotency-Key.'),
     (p_service.cache_mode not in ('client', 'http'),
      'cache_mode', 'must be client or http', 'client: cache_ttl decides; http: the server''s Cache-Control decides.'),
     (p_service.min_calls not between 1 and 1000000,
@@ -52,6 +50,13 @@ begin
      'credential', format('there is no credential %s', quote_literal(p_service.credential)), 'Insert it into postrider.credentials first.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
+  if column_name is not null then
+    return;
+  end if;
+
+  select 'idempotency_header', d.reason, d.hint into column_name, reason, hint
+    from postrider.key_header_defect(p_service.idempotency_header) d
+   where d.reason is not null;
   if column_name is not null then
     return;
   end if;

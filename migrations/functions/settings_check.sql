@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.settings_check() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_column text;
+  v_reason text;
+  v_hint text;
+begin
+  select d.c, d.r, d.h into v_column, v_reason, v_hint
+    from postrider.key_header_defect(new.idempotency_header) k
+   cross join lateral (values
+    (new.installation is null, 'installation', 'must not be null', 'It tells this fleet from others; leave it as it is.'),
+    (new.idempotency_header is null, 'idempotency_header', 'must not be null', 'Its default is Idempotency-Key.'),
+    (k.reason is not null, 'idempotency_header', k.reason, k.hint),
+    ((new.cache_max_bytes >= 0) is not true,
+     'cache_max_bytes', 'must be a number of bytes from 0 on', 'Like 268435456, 256 MiB, its default; 0 keeps nothing.')
+  ) as d(bad, c, r, h)
+  where d.bad limit 1;
+  perform postrider.refuse_column('settings', v_column, v_reason, v_hint);
+  return new;
+end
+$$;
+comment on function postrider.settings_check() is 'private: row trigger of settings; refuses what cannot work, by column';
+
+create or replace trigger settings_check
+  before insert or update on postrider.settings
+  for each row execute function postrider.settings_check();
