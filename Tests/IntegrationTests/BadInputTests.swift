@@ -48,6 +48,8 @@ struct BadInputTests {
         ("response_format", "url, response_format, method", "\(good), 'json', 'HEAD'"),
         ("download_to", "url, download_to", "\(good), 'a.part'"),
         ("download_to", "url, download_to, method", "\(good), 'a', 'HEAD'"),
+        ("headers", "url, download_to, headers", "\(good), 'a', '{\"range\": \"bytes=0-9\"}'"),
+        ("headers", "url, download_to, headers", "\(good), 'a', '{\"If-Range\": [\"x\"]}'"),
         (
             "headers", "url, method, headers, body_parts",
             "\(good), 'POST', '{\"content-TYPE\": \"multipart/form-data; boundary=x\"}', '[{\"name\": \"a\", \"content\": \"b\"}]'"

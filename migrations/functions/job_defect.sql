@@ -173,6 +173,10 @@ begin
        p_job.headers, '$.keyvalue() ? (@.key like_regex "^content-type$" flag "i")'),
      'headers', 'hold a Content-Type, and body_parts have their own',
      'Leave it out: multipart/form-data and its boundary are set by the worker; the type of a part stands in its key type.'),
+    (p_job.download_to is not null and jsonb_path_exists(
+       p_job.headers, '$.keyvalue() ? (@.key like_regex "^(if-)?range$" flag "i" && exists(@.value[*]))'),
+     'headers', 'hold Range or If-Range, which a download sets itself',
+     'Leave it out; a download that broke off goes on where it was. For a part of a file leave download_to out.'),
     (p_job.method = 'HEAD' and p_job.download_to is not null,
      'download_to', 'the answer to a HEAD request has no body', 'Give GET as method, or leave download_to out.'),
     (p_job.method = 'HEAD' and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 0,
