@@ -44,6 +44,9 @@ struct ServiceTests {
         ("name, cdn_url", "'api', 'h/x'", "cdn_url"), ("name, headers", "'api', '{\"Host\": \"h\"}'", "headers"),
         ("name, query", "'api', '[1]'", "query"), ("name, timeout", "'api', '-1 s'", "timeout"),
         ("name, max_response", "'api', -1", "max_response"), ("name, proxy", "'api', 'ftp://u:secret@p'", "proxy"),
+        ("name, proxy", "'api', 'http://u:secret@p:99999'", "proxy"), ("name, proxy", "'api', 'http://p:0/'", "proxy"),
+        ("name, proxy", "'api', 'http://127.0.0.1?secret'", "proxy"), ("name, proxy", "'api', 'http://:80'", "proxy"),
+        ("name, proxy", "'api', 'http://p#x'", "proxy"), ("name, proxy", "'api', 'http://u:secret@'", "proxy"),
         ("name, proxy, cookies", "'api', 'http://u:secret@p', null", "cookies"),
         ("name, interface", "'api', 'a b'", "interface"), ("name, tls", "'api', '{\"ca\": \"relative.pem\"}'", "tls"),
         ("name, tls", "'api', '{\"pins\": [\"sha1//x\"]}'", "tls"), ("name, cache_mode", "'api', 'both'", "cache_mode"),
@@ -139,6 +142,15 @@ struct ServiceTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.last?.header("content-type") == own)
         _ = worker
+    }
+
+    @Test(arguments: [
+        "http://p", "HTTPS://u:p%40w@proxy.example.com:3128/", "socks5h://[::1]:1080", "socks5://u@127.0.0.1",
+        "http://a@b:c@p:1", "http://u:1@p",
+    ])
+    func `what may be a proxy is taken`(proxy: String) throws {
+        let queue = try TestQueue()
+        try service(queue, "proxy", "'\(proxy)'")
     }
 
     private static let form = "application/x-www-form-urlencoded"

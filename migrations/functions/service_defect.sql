@@ -42,7 +42,8 @@ begin
      'cool_down', 'must be more than 0 and at most 1 day', 'Like ''30 s'': how long a server is set aside.'),
     (p_service.stale_if_error <= interval '0' or p_service.stale_if_error > interval '100 years',
      'stale_if_error', 'must be more than 0 and at most 100 years', 'Like ''10 min''; leave it out for none.'),
-    (p_service.proxy !~* E'^(https?|socks5h?)://[^\\s/]+/?$',
+    (p_service.proxy !~* E'^(https?|socks5h?)://([^\\s/?#]*@)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$'
+       or substring(p_service.proxy from ':([0-9]{1,5})/?$')::int not between 1 and 65535,
      'proxy', 'is not the URL of a proxy', 'Like http://user:password@proxy.example.com:3128; also https, socks5, socks5h.'),
     (p_service.interface !~ '^[A-Za-z0-9.:_-]{1,64}$',
      'interface', 'is neither an interface nor an address', 'Like eth1 or 192.0.2.7.'),
