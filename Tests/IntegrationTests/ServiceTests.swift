@@ -49,6 +49,7 @@ struct ServiceTests {
         ("name, proxy", "'api', 'http://p#x'", "proxy"), ("name, proxy", "'api', 'http://u:secret@'", "proxy"),
         ("name, proxy, cookies", "'api', 'http://u:secret@p', null", "cookies"),
         ("name, interface", "'api', 'a b'", "interface"), ("name, tls", "'api', '{\"ca\": \"relative.pem\"}'", "tls"),
+        ("name, tls", "'api', '{\"ca\": \"/a\\u0001\"}'", "tls"),
         ("name, tls", "'api', '{\"pins\": [\"sha1//x\"]}'", "tls"), ("name, cache_mode", "'api', 'both'", "cache_mode"),
         ("name, envelope", "'api', '{\"kode\": \"$.code\"}'", "envelope"),
         ("name, idempotency_header", "'api', 'a b'", "idempotency_header"),

@@ -16,7 +16,8 @@ begin
   end if;
   select k.key into v_key from jsonb_each(p_tls) k
    where k.key not in ('ca', 'certificate', 'key', 'pins')
-      or k.key <> 'pins' and (jsonb_typeof(k.value) <> 'string' or left(k.value #>> '{}', 1) <> '/')
+      or k.key <> 'pins' and (jsonb_typeof(k.value) <> 'string' or left(k.value #>> '{}', 1) <> '/'
+                                or k.value #>> '{}' ~ E'[\\x01-\\x1f\\x7f]')
       or k.key = 'pins' and (jsonb_typeof(k.value) <> 'array' or exists (
            select from jsonb_array_elements(k.value) p
             where jsonb_typeof(p) <> 'string' or p #>> '{}' !~ '^sha256//[A-Za-z0-9+/]{43}=$'))
