@@ -46,8 +46,18 @@ struct CacheHTTPTests {
         ("vary: *\ncache-control: max-age=9", "false 9 false {*}"),
         ("cache-control: no-cache\ncache-control: max-age=9", "true 0 true {}"),
         ("x: y", "true 0 false {}"),
+        ("cache-control: max-age=60\ndate: Sat, 21 Nov 2026 09:58:00 GMT", "true 0 false {}"),
+        ("cache-control: max-age=60\nage: 10\ndate: Sat, 21 Nov 2026 09:59:40 GMT", "true 40 false {}"),
+        ("cache-control: max-age=60\nage: 30\ndate: Saturday, 21-Nov-26 09:59:40 GMT", "true 30 false {}"),
+        ("cache-control: max-age=60\ndate: Sat, 21 Nov 2026 11:00:00 GMT", "true 60 false {}"),
+        ("cache-control: max-age=60\ndate: yesterday", "true 60 false {}"),
+        ("expires: Saturday, 21-Nov-26 10:01:00 GMT", "true 60 false {}"),
+        ("expires: Sat Nov 21 10:00:09 2026", "true 9 false {}"),
+        ("date: Sat Nov  7 10:00:00 2026\nexpires: Sat, 21 Nov 2026 10:00:10 GMT", "true 10 false {}"),
+        ("expires: Sat Nov 31 10:00:09 2026", "true 0 false {}"),
+        ("expires: Saturday, 21-Nov-2026 10:01:00 GMT", "true 0 false {}"),
     ])
-    func `freshness comes from max-age, else Expires, less Age`(lines: String, expected: String) throws {
+    func `freshness comes from max-age, else Expires, less the age`(lines: String, expected: String) throws {
         let desk = try CacheDesk()
         let answer = try desk.queue.text(
             """
@@ -71,6 +81,17 @@ struct CacheHTTPTests {
         #expect(
             try desk.fetch("service", "'s'", "c", headers: "cache-control: no-store") == "succeeded cache_expired 200 c"
         )
+    }
+
+    @Test func `after a 304 the age counts from it, even if it does not say when it came`() throws {
+        let desk = try desk()
+        let kept = "cache-control: max-age=60\netag: \"1\"\nage: 50\ndate: Sat, 21 Nov 2020 10:00:00 GMT"
+        try desk.fetch("service", "'s'", "a", headers: kept)
+        let job = try desk.insert("service", "'s'")
+        #expect(try desk.take() == [job])
+        let end = try desk.answer(job, "", status: 304, headers: "etag: \"1\"", verdict: "f", code: "http_status")
+        #expect(end == "succeeded revalidated 200 a")
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
     }
 
     @Test func `no-store, Vary: *, and an answer that says nothing and cannot be confirmed are not stored`() throws {

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left.
+-- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left. When
+-- the kept answer came and how old it was then says nothing any more, though the 304 may not say it anew.
 create or replace function postrider.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -8,7 +9,8 @@ begin
   return (
     with kept as (
       select l.line, split_part(l.line, ':', 1) as name, l.place
-        from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place) where l.line <> ''),
+        from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place) 
+       where l.line <> '' and split_part(l.line, ':', 1) not in ('age', 'date')),
     news as (
       select l.line, split_part(l.line, ':', 1) as name, l.place
         from string_to_table(convert_from(p_news, 'LATIN1'), E'\n') with ordinality as l(line, place)

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 as a private cache: private is no obstacle and s-maxage is for others. No guess is made where the server says
 -- nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
+--
+-- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
 create or replace function postrider.http_freshness(
   p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean, out vary text[])
 language plpgsql immutable parallel safe
@@ -10,6 +12,7 @@ declare
   v_control jsonb := postrider.cache_control(postrider.header_value(p_headers, 'cache-control'));
   v_vary text := postrider.header_value(p_headers, 'vary');
   v_expires text;
+  v_date timestamptz := postrider.http_time(postrider.header_value(p_headers, 'date'));
   v_seconds numeric;
 begin
   vary := array(
@@ -24,11 +27,11 @@ begin
   else
     v_expires := postrider.header_value(p_headers, 'expires');
     if v_expires is not null then
-      v_seconds := coalesce(extract(epoch from postrider.http_time(v_expires)
-        - coalesce(postrider.http_time(postrider.header_value(p_headers, 'date')), p_now)), 0);
+      v_seconds := coalesce(extract(epoch from postrider.http_time(v_expires) - coalesce(v_date, p_now)), 0);
     end if;
   end if;
-  v_seconds := coalesce(v_seconds, 0) - coalesce(substring(postrider.header_value(p_headers, 'age') from E'^\\d{1,10}')::numeric, 0);
+  v_seconds := coalesce(v_seconds, 0) - greatest(
+    substring(postrider.header_value(p_headers, 'age') from E'^\\d{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
   fresh := make_interval(secs => greatest(v_seconds, 0));
 end
 $$;

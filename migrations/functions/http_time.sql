@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- RFC 9110 section 5.6.7: the fixed form, and the two obsolete ones that must still be read. A year of two digits is one of
+-- 1970 to 2069.
 create or replace function postrider.http_time(p_text text) returns timestamptz
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -6,13 +8,16 @@ set timezone = 'UTC'
 set datestyle = 'ISO, MDY'
 as $$
 begin
-  if p_text !~ E'^[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT$' then
-    return null;
+  if p_text ~ E'^[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT$'
+     or p_text ~ E'^[A-Z][a-z]{5,8}, \\d\\d-[A-Z][a-z]{2}-\\d\\d \\d\\d:\\d\\d:\\d\\d GMT$' then
+    return substr(p_text, position(',' in p_text) + 2)::timestamptz;
+  elsif p_text ~ E'^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d \\d{4}$' then
+    return (substr(p_text, 5, 6) || right(p_text, 5) || substr(p_text, 11, 9) || ' GMT')::timestamptz;
   end if;
-  return substr(p_text, 6)::timestamptz;
+  return null;
 exception when others then
   return null;
 end
 $$;
 comment on function postrider.http_time(text) is
-  'private: a date as HTTP writes it (the fixed form of RFC 9110); null for anything else';
+  'private: a date as HTTP writes it, in the form of today or one of the two of before; null for anything else';
