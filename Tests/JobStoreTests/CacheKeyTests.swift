@@ -58,6 +58,7 @@ struct CacheKeyTests {
         ("url, headers", "'http://h/a', '{\"Cookie\": \"a=1\"}'", "'http://h/a', null"),
         ("url, service", "'b?x=2', 's'", "'b?x=3', 's'"), ("url, service", "'b', 's'", "'b', 'shared1'"),
         ("url, service", "'http://h/v1/b', 's'", "'http://h/v1/b', null"),
+        ("url", "'http://h?email=a@b.c'", "'http://h?email=a@b.d'"),
         ("url, service", "'b?x=1', 'tenant'", "'http://h/v1/b?x=1', 'tenant'"),
         ("url, service", "'b?x=1', 'owner'", "'http://h/v1/b?x=1', 'owner'"),
     ])

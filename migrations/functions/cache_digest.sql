@@ -32,7 +32,7 @@ begin
                     case when v_base like '%/' then v_base || v_url else v_base || '/' || v_url end
                   else postrider.url_join(v_base, v_url) end;
   end if;
-  if v_url like '%@%' and split_part(v_url, '/', 3) like '%@%' then
+  if v_url like '%@%' and v_url ~ '^[A-Za-z][A-Za-z0-9+.-]*:/*[^/?#]*@' then
     return null;
   end if;
   if position('#' in v_url) > 0 then
