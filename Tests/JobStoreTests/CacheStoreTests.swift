@@ -32,6 +32,8 @@ struct CacheStoreTests {
         ("'{\"url\": \"http://h\", \"cache_version\": \"x\"}'", "$: "),
         ("'{\"url\": \"http://h\", \"cache_ttl\": \"0\"}'", "$.cache_ttl:"),
         ("'{\"url\": \"/a\", \"service\": \"none\"}'", "$.service:"),
+        ("'{\"url\": \"http://h\", \"method\": \"HEAD\"}'", "$.method: an answer to HEAD"),
+        ("'{\"url\": \"http://h\", \"download_to\": \"a\"}'", "$.download_to: an answer that"),
         ("'{\"url\": \"http://h\", \"id\": 1}'", "$.id: no such key"),
     ])
     func `a wrong spec is refused by its place`(spec: String, message: String) throws {

@@ -11,6 +11,11 @@ begin
   if p_body is null then
     raise exception using errcode = 'PR006', message = 'body: must not be null', hint = 'Give the answer that is to be served.';
   end if;
+  if v_job.method = 'HEAD' or v_job.download_to is not null then
+    raise exception using errcode = 'PR006', message = case when v_job.method = 'HEAD' then '$.method: an answer to HEAD has no body'
+      else '$.download_to: an answer that goes to a file is not cached' end,
+      hint = 'Describe the job that is to be served this body.';
+  end if;
   -- No worker has read the body as XML, whatever the job would ask for.
   v_job.response_format := 'raw';
   select * into v_service from postrider.services s where s.name = v_job.service;
