@@ -4,37 +4,52 @@
 --
 -- Rows before p_since were done already; under a transaction held open for hours their dead index entries would be walked
 -- over every time. What was committed late or set by hand lies before it: every now and then it is null.
+--
+-- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its dedupe_key, say)
+-- stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so that the next look comes
+-- by again.
 create or replace function postrider.run_schedules(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, p_now timestamptz default now())
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set lock_timeout = '100ms'
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
-  v_due postrider.schedules[];
   v_schedule postrider.schedules;
+  v_began constant timestamptz := clock_timestamp();
+  v_done int := 0;
+  v_is_held boolean := false;
 begin
   made := 0;
-  more := false;
   if exists (
        select from postrider.schedules s
         where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity'))
      and postrider.leads(p_worker, p_epoch) then
-    v_due := array(
-      select s from postrider.schedules s
+    for v_schedule in
+      select s.* from postrider.schedules s
        where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity')
        order by s.next_run_at
-       limit p_limit
-         for update skip locked);
-    foreach v_schedule in array v_due loop
+         for update skip locked
+    loop
       made := made + postrider.run_tick(v_schedule, p_now);
-      latest := v_schedule.next_run_at;
+      if exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
+        v_is_held := true;
+        perform set_config('lock_timeout', '1ms', true);
+      else
+        v_done := v_done + 1;
+        latest := v_schedule.next_run_at;
+      end if;
+      exit when v_done >= p_limit or v_is_held and clock_timestamp() > v_began + interval '1 s';
     end loop;
-    more := cardinality(v_due) = p_limit;
+  end if;
+  more := v_done >= p_limit;
+  if v_is_held then
+    latest := null;
   end if;
   select ceil(extract(epoch from s.next_run_at - clock_timestamp()) * 1000) into wait_ms
     from postrider.schedules s
@@ -44,4 +59,4 @@ begin
 end
 $$;
 comment on function postrider.run_schedules(int, bigint, timestamptz, int, timestamptz) is
-  'private: leader: makes the jobs of up to p_limit due schedules, next_run_at from p_since on (null: all); how many, whether more are due, the latest next_run_at among them, and how long until the next';
+  'private: leader: makes the jobs of up to p_limit due schedules, next_run_at from p_since on (null: all); how many, whether more are due, the latest next_run_at among them (null if a lock has put one off), and how long until the next';

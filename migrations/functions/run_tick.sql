@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
--- memory, a deadlock, a shutdown) leaves the tick due: it is tried again.
+-- memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
 create or replace function postrider.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -48,6 +48,9 @@ begin
       v_error := sqlerrm;
       if left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
         v_next := v_tick;
+        if sqlstate = '55P03' then
+          v_error := 'somebody''s open transaction has locked what the tick needs, its dedupe_key for instance; it is tried again';
+        end if;
         exit;
       end if;
       v_skipped := v_skipped + 1;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Transactions that a client leaves open hold up what needs the rows they have locked, and nothing else.
+struct OpenTransactionTests {
+    @Test func `one that holds a schedule's dedupe_key delays neither other ticks nor jobs nor heartbeats`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        let other = try PGConnection(queue.database)
+        try other.execute(
+            "begin; insert into postrider.jobs (url, dedupe_key, run_at) values ('http://127.0.0.1:1/', 'k', now() + interval '1 h')"
+        )
+        try queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, spec)
+            select n, '* * * * * *', jsonb_build_object('url', '\(target.url)/ok/' || n) || s::jsonb
+              from (values ('free', '{}'), ('held', '{"dedupe_key": "k", "on_duplicate": "skip"}')) v (n, s)
+            """)
+        try queue.wait(
+            until: "select last_error like '%open transaction%' from postrider.schedules where name = 'held'")
+        let planned = try queue.insert("url, run_at", "'\(target.url)/ok/planned', now() + interval '1 s'")
+        try queue.wait(for: planned, toBe: "succeeded")
+        try queue.wait(until: "select count(*) >= 3 from postrider.jobs where tag = 'free'")
+        try queue.wait(
+            until:
+                "select heartbeat_at > timestamptz '\(queue.text("select now()::text") ?? "")' from postrider.workers")
+        #expect(
+            try queue.rows("select skipped::text, last_job_id::text from postrider.schedules where name = 'held'") == [
+                ["0", nil]
+            ])
+        try other.execute("commit")
+        try queue.wait(until: "select skipped > 0 and last_error is null from postrider.schedules where name = 'held'")
+        #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
+    }
+}
