@@ -6,34 +6,30 @@ internal import JobStore
 internal import PGClient
 internal import SecretSealing
 
-// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched. A
-// token's call has a slot of its own behind those of the jobs, so it never waits for them.
+// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched. Token
+// calls have slots of their own behind those of the jobs, so they never wait for them.
 extension RunLoop {
-    /// The slot of the token's call.
-    var tokenSlot: Int { configuration.concurrency }
+    /// The first of the slots of token calls.
+    var firstTokenSlot: Int { configuration.concurrency }
 
     /// Sends what is due on the duties session.
     func tendCredentials(_ worker: Int32) {
-        if now >= credentials.lookDue, !credentials.isBusy, !dispatcher.isDraining,
-            !dutiesUnderWay.contains(.credentials)
-        {
+        if now >= credentials.lookDue, !dispatcher.isDraining, !dutiesUnderWay.contains(.credentials) {
             credentials.lookBegins(now: now)
-            StoreCalls.tendCredentials(worker: worker, hasKey: configuration.secretKeys != nil, into: &parameters)
+            StoreCalls.tendCredentials(
+                worker: worker, hasKey: configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
+                except: credentials.leftToOthers(now: now), into: &parameters)
             send(.credentials, StoreStatement.tendCredentials)
         }
         if !dutiesUnderWay.contains(.keepSealed), let (name, version, sealed) = credentials.nextSealed() {
             StoreCalls.keepSealed(name, version: version, sealed, into: &parameters)
             send(.keepSealed, StoreStatement.keepSealed)
         }
-        guard now >= credentials.restUntil else { return }
-        switch credentials.step {
-        case .none, .calling: break
-        case .reading(let task, _, let response):
-            guard !dutiesUnderWay.contains(.refreshAnswer) else { return }
+        if !dutiesUnderWay.contains(.refreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
             StoreCalls.refreshAnswer(task.credential, response, into: &parameters)
             send(.refreshAnswer, StoreStatement.refreshAnswer)
-        case .storing(let task, let answer):
-            guard !dutiesUnderWay.contains(.refreshEnd) else { return }
+        }
+        if !dutiesUnderWay.contains(.refreshEnd), let (task, answer) = credentials.nextToStore(now: now) {
             let sealed = answer.secrets.flatMap { configuration.secretKeys?.seal($0, for: task.credential) }
             StoreCalls.refreshEnd(task, answer, sealed: sealed, into: &parameters)
             send(.refreshEnd, StoreStatement.refreshEnd)
@@ -44,16 +40,21 @@ extension RunLoop {
     func credentialDutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .credentials:
-            for row in 0..<result.rowCount { begin(CredentialReader.task(result, row)) }
-            credentials.looked(foundAny: result.rowCount > 0, now: now)
+            var foundRefresh = false
+            for row in 0..<result.rowCount {
+                let task = CredentialReader.task(result, row)
+                if case .refresh = task { foundRefresh = true }
+                begin(task)
+            }
+            credentials.looked(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
         case .refreshAnswer:
             credentials.answerRead(
                 TokenAnswer.Kind(rawValue: result.text(0, 0)) ?? .failed, token: result.optionalText(0, 1),
                 refreshToken: result.optionalText(0, 2), expiresIn: result.isNull(0, 3) ? nil : result.int32(0, 3),
                 reason: result.optionalText(0, 4))
         case .refreshEnd:
-            guard case .storing(let task, let answer) = credentials.step else { return }
-            credentials.stored()
+            guard !result.isNull(0, 0) else { return credentials.storingPostponed(now: now) }
+            guard let (task, answer) = credentials.stored() else { return }
             if !result.bool(0, 0) {
                 configuration.log(.refreshLate(credential: task.credential))
             } else if answer.kind == .fetched {
@@ -70,12 +71,11 @@ extension RunLoop {
 
     /// When there is something to do for credentials next; nil: nothing, until something happens.
     var credentialsDue: UInt64? {
-        switch credentials.step {
-        case .none: dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
-        case .calling: nil
-        case .reading: dutiesUnderWay.contains(.refreshAnswer) ? nil : credentials.restUntil
-        case .storing: dutiesUnderWay.contains(.refreshEnd) ? nil : credentials.restUntil
-        }
+        let look = dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
+        let statement = credentials.statementDue(
+            canRead: !dutiesUnderWay.contains(.refreshAnswer), canStore: !dutiesUnderWay.contains(.refreshEnd))
+        guard let look, let statement else { return look ?? statement }
+        return min(look, statement)
     }
 
     private func begin(_ task: CredentialReader.Task) {
@@ -85,15 +85,12 @@ extension RunLoop {
             credentials.haveSealed(name, version, keys.seal(secrets, for: name))
         case .refresh(let task):
             let secrets = open(task.sealed, task.plain, for: task.credential)
-            guard let secrets else {
-                let reason = "no key of the worker opens the secrets; give it the one that they were sealed with"
-                return credentials.refreshEnded(task, TokenAnswer(.failed, reason: reason))
-            }
+            guard let secrets else { return credentials.couldNotOpen(task, now: now) }
             do throws(TokenTask.Missing) {
                 var call = try task.call(with: secrets)
                 if configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }
-                credentials.callBegins(task, secrets)
-                agent.start(call, slot: tokenSlot)
+                guard let seat = credentials.callBegins(task, secrets) else { return }
+                agent.start(call, slot: firstTokenSlot + seat)
             } catch {
                 let reason = "the secret \(error.name) is not there, and the refresh needs it"
                 credentials.refreshEnded(task, TokenAnswer(.refused, reason: reason))

@@ -77,7 +77,7 @@ extension RunLoop {
     private func reportProgress(_ worker: Int32) {
         var transfers: [(lease: Lease, done: Int64, total: Int64?)] = []
         agent.progress { progress in
-            guard progress.slot != tokenSlot, let job = dispatcher.slots.job(in: progress.slot) else { return }
+            guard progress.slot < firstTokenSlot, let job = dispatcher.slots.job(in: progress.slot) else { return }
             // What is on its way now: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
             transfers.append(

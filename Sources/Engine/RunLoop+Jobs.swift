@@ -122,8 +122,8 @@ extension RunLoop {
     /// Turns outcomes into finished attempts; their slots are free from here on.
     func collectOutcomes() {
         for call in agent.takeFinished() {
-            if call.slot == tokenSlot {
-                credentials.callEnded(call.outcome)
+            if call.slot >= firstTokenSlot {
+                credentials.callEnded(call.slot - firstTokenSlot, call.outcome)
             } else {
                 dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }

@@ -132,7 +132,8 @@ extension RunLoop {
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
-            if duty == .refreshAnswer || duty == .refreshEnd { credentials.statementFailed(now: now) }
+            if duty == .refreshAnswer { credentials.readingFailed(now: now) }
+            if duty == .refreshEnd { credentials.storingFailed(now: now) }
             if duty == .draw { dispatcher.lanes.drawFailed() }
             if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
             configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))

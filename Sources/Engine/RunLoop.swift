@@ -84,7 +84,8 @@ public final class RunLoop {
             throw EngineError(message: "\(error)")
         }
         do throws(AgentError) {
-            agent = try HTTPAgent(slots: configuration.concurrency + 1, filesRoot: configuration.filesRoot)
+            agent = try HTTPAgent(
+                slots: configuration.concurrency + CredentialDesk.seatCount, filesRoot: configuration.filesRoot)
         } catch {
             throw EngineError(message: error.message)
         }

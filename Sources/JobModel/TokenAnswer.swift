@@ -10,6 +10,8 @@ public struct TokenAnswer: Sendable {
         case failed = "r"
         /// The user is to log in again.
         case refused = "f"
+        /// Another worker is to make it, at once; nothing was tried.
+        case handedBack = "h"
     }
 
     /// What becomes of the credential.

@@ -5,11 +5,15 @@ public import PGClient
 
 // What a worker says of credentials. Secrets travel as parameters, never in the text of a statement.
 extension StoreCalls {
-    /// `tend_credentials`.
-    public static func tendCredentials(worker: Int32, hasKey: Bool, into parameters: inout PGParameters) {
+    /// `tend_credentials`; `except` names the credentials that are left to other workers.
+    public static func tendCredentials(
+        worker: Int32, hasKey: Bool, canRefresh: Bool, except: [String], into parameters: inout PGParameters
+    ) {
         parameters.removeAll()
         parameters.append(int32: worker)
         parameters.append(bool: hasKey)
+        parameters.append(bool: canRefresh)
+        parameters.append(texts: except)
     }
 
     /// `keep_sealed`.

@@ -93,7 +93,7 @@ public enum StoreStatement {
         "tend_credentials",
         """
         select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
-        private_network from postrider.tend_credentials($1,$2)
+        private_network from postrider.tend_credentials($1,$2,$3,$4)
         """)
     /// Gives back sealed secrets.
     public static let keepSealed = PGStatement("keep_sealed", "select postrider.keep_sealed($1,$2,$3)")
@@ -101,7 +101,7 @@ public enum StoreStatement {
     public static let refreshAnswer = PGStatement(
         "refresh_answer",
         "select verdict, access_token, refresh_token, expires_in, error from postrider.refresh_answer($1,$2,$3,$4)")
-    /// Stores what a refresh has brought.
+    /// Stores what a refresh has brought; null: not now, somebody has locked the credential's row.
     public static let refreshEnd = PGStatement(
         "refresh_end", "select postrider.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.

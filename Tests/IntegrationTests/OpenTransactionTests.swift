@@ -37,4 +37,31 @@ struct OpenTransactionTests {
         try queue.wait(until: "select skipped > 0 and last_error is null from postrider.schedules where name = 'held'")
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
     }
+
+    @Test
+    func `one that holds a credential's row keeps its new token waiting, which is lost as little as the workers are`()
+        throws
+    {
+        let api = try TokenAPI(#"{"expired": ["a1"], "delay": 1500}"#)
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id)
+            values ('c', 'oauth2_refresh_token', '\(api.url)/token', 'app');
+            select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}')
+            """)
+        let workers = try (0..<2).map { _ in try api.worker(queue) }
+        let id = try queue.insert("credential, url", "'c', '\(api.url)/api/x'")
+        try queue.wait(until: "select worker is not null from postrider.credential_status")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; update postrider.credentials set scope = 'y'")
+        // Longer than its lease was to last.
+        try queue.wait(40, until: "select until > began_at + interval '15 s' from postrider.refreshes")
+        let plain = try queue.insert("url", "'\(api.url)/open/x'")
+        try queue.wait(for: plain, toBe: "succeeded")
+        try other.execute("commit")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(api.log("POST /token") == ["POST /token r1 200"])
+        #expect(workers.allSatisfy { $0.count(of: "worker_reaped") + $0.count(of: "statement_failed") == 0 })
+    }
 }

@@ -131,4 +131,72 @@ struct TokenLeaseTests {
         #expect(api.log == ["POST /token r1 200", "GET /api/x a2 200"])
         _ = worker
     }
+
+    @Test func `a worker with the wrong key gives a refresh back, and it costs nothing`() throws {
+        let api = try TokenAPI()
+        let queue = try queue(api.url + "/token")
+        let set = ["credential", "set", "c", "--secret-key-file", api.folder.path("key"), "--database", queue.database]
+        #expect(try WorkerProcess.run(set, input: "r1").status == 0)
+        try api.folder.write("wrong", "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=\n")
+        let wrong = try RunningWorker(queue.database, ["--secret-key-file", api.folder.path("wrong")])
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try wrong.wait(for: "refresh_failed")
+        try queue.wait(until: "select last_error ~ '^no key' from postrider.credential_status")
+        #expect(
+            try queue.rows("select state, failures::text from postrider.credential_status") == [["refreshing", "0"]])
+        // A look of its own would take it again at once.
+        try queue.connection.execute("notify postrider, 'credentials'")
+        let right = try RunningWorker(
+            queue.database, ["--secret-key-file", api.folder.path("key"), "--queue", "none"])
+        try right.wait(for: "token_refreshed")
+        #expect(wrong.count(of: "refresh_failed") == 1)
+        #expect(api.log == ["POST /token r1 200"])
+        #expect(try queue.text("select attempt::text from postrider.job_status where id = \(id)") != "2")
+    }
+
+    @Test func `token endpoints that do not answer hold up neither other refreshes nor the sealing`() throws {
+        let api = try TokenAPI()
+        let silent = try TargetServer { _ in [.hang] }
+        let queue = try queue(api.url + "/token")
+        let worker = try api.worker(queue)
+        func addSilent(_ name: String) throws {
+            try queue.connection.execute(
+                """
+                insert into postrider.credentials (name, kind, token_url) values ('\(name)', 'oauth2_refresh_token', '\(silent.url)/t');
+                select postrider.log_in('\(name)', '{"refresh_token": "r"}');
+                insert into postrider.jobs (url, credential) values ('\(api.url)/api/x', '\(name)')
+                """)
+        }
+        let underWay = "select count(*) from postrider.refreshes where until > now()"
+        for name in ["s1", "s2", "s3"] { try addSilent(name) }
+        try queue.wait(40, until: "select (\(underWay)) = 3")
+        try queue.connection.execute("select postrider.log_in('c', '{\"refresh_token\": \"r1\"}')")
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(for: id, toBe: "succeeded")
+        try addSilent("s4")
+        try queue.wait(40, until: "select (\(underWay)) = 4")
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('b', 'bearer');
+            select postrider.log_in('b', '{"access_token": "a2"}')
+            """)
+        try queue.wait(
+            40, until: "select is_sealed and (\(underWay)) = 4 from postrider.credential_status where name = 'b'")
+        _ = worker
+    }
+
+    @Test func `what is said of a refresh that nobody has begun is so`() throws {
+        let queue = try queue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url) values ('d', 'oauth2_refresh_token', 'http://127.0.0.1:1/token');
+            select postrider.log_in_sealed(n, '{refresh_token}', 'old', null), postrider.credential_fate(n) from unnest('{c,d}'::text[]) n;
+            update postrider.refreshes set due_at = now() - interval '1 min' where credential = 'c';
+            update postrider.refreshes set until = now() + interval '1 min' where credential = 'd';
+            """)
+        let error = "select last_error from postrider.credential_status where name = 'c'"
+        #expect(try queue.text(error)?.contains("busy with other refreshes") == true)
+        try queue.connection.execute("update postrider.refreshes set until = null where credential = 'd'")
+        #expect(try queue.text(error)?.contains("POSTRIDER_SECRET_KEY") == true)
+    }
 }

@@ -4,19 +4,31 @@
 --
 -- Without a key the worker gives the secrets as they are, name, value, ...; else p_plain is empty.
 --
+-- Somebody's open transaction may hold the credential's row for long. Heartbeats share this session, so nothing is waited for:
+-- the worker keeps what it has and comes again, and the lease goes on, or another worker would use the refresh token once more.
+--
 -- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
 create or replace function postrider.refresh_end(
   p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in int,
   p_wait_ms bigint, p_error text) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 as $$
 declare
   v_refresh postrider.refreshes;
   v_credential postrider.credentials;
   v_plain jsonb := case when cardinality(p_plain) > 0 then jsonb_object(p_plain) end;
 begin
-  select * into v_credential from postrider.credentials c where c.name = p_credential for no key update;
+  begin
+    select * into v_credential from postrider.credentials c where c.name = p_credential for no key update;
+  exception when lock_not_available then
+    update postrider.refreshes r set until = greatest(r.until, clock_timestamp() + interval '5 s')
+     where r.ctid = (
+             select x.ctid from postrider.refreshes x
+              where x.credential = p_credential and x.epoch = p_epoch for no key update skip locked);
+    return null;
+  end;
   select * into v_refresh from postrider.refreshes r where r.credential = p_credential;
   if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version or v_credential.state <> 'refreshing' then
     if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown') then
@@ -41,6 +53,11 @@ begin
     return true;
   end if;
 
+  if p_verdict = 'h' then
+    update postrider.refreshes r set epoch = 0, worker = 0, until = null, last_error = p_error where r.credential = p_credential;
+    perform pg_notify('postrider', 'credentials');
+    return true;
+  end if;
   update postrider.refreshes r
      set epoch = 0, worker = 0, until = null, last_error = p_error,
          failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
@@ -74,4 +91,4 @@ begin
 end
 $$;
 comment on function postrider.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
-  'private: stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more';
+  'private: stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more; null: the row is locked, to be told again. Verdict h: nothing was tried, another worker is to make it';

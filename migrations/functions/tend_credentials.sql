@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a worker is to do for credentials: s: seal these secrets and give them to keep_sealed; r: fetch a token. A refresh is
 -- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. Without a key a worker can use what is
--- still plain, and nothing else.
+-- still plain, and nothing else; one whose key does not open some secrets leaves those to others (p_except).
 --
 -- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
-create or replace function postrider.tend_credentials(p_worker int, p_has_key boolean)
+create or replace function postrider.tend_credentials(p_worker int, p_has_key boolean, p_can_refresh boolean default true, p_except text[] default '{}')
 returns table (
   task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[],
   method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
@@ -29,6 +29,7 @@ begin
     join postrider.secrets s on s.credential = c.name
    where c.state in ('refreshing', 'cooldown') and r.due_at <= clock_timestamp()
      and coalesce(r.until <= clock_timestamp(), true) and (p_has_key or s.sealed is null)
+     and p_can_refresh and c.name <> all (p_except)
    order by r.due_at
    limit 1
      for no key update of c skip locked;
@@ -53,5 +54,5 @@ begin
    where s.credential = v_credential.name;
 end
 $$;
-comment on function postrider.tend_credentials(int, boolean) is
+comment on function postrider.tend_credentials(int, boolean, boolean, text[]) is
   'private: what a worker is to do for credentials now: secrets to seal, and at most one refresh, leased to it';

@@ -10,6 +10,9 @@ select c.name, c.kind, c.state, c.version, c.expires_at,
        case when c.state = 'refreshing' and r.until > now() then k.name end as worker,
        case when cardinality(r.refused_by) >= 2 and not r.is_accepted then 'the API refuses the token although it is fresh; log in again'
             when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
+                 and exists (select from postrider.refreshes o where o.credential <> r.credential and o.until > now())
+              then 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'
+            when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
               then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
             else r.last_error end as last_error
   from postrider.credentials c
