@@ -64,4 +64,33 @@ struct OpenTransactionTests {
         #expect(api.log("POST /token") == ["POST /token r1 200"])
         #expect(workers.allSatisfy { $0.count(of: "worker_reaped") + $0.count(of: "statement_failed") == 0 })
     }
+
+    @Test func `one that holds a lane's row stops no job of another lane, and a 429 pauses the lane all the same`()
+        throws
+    {
+        let target = try TargetServer { request in
+            request.path.contains("full")
+                ? TargetStep.answer(429, headers: ["Retry-After: 3600"]) : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name) values ('l')")
+        let worker = try RunningWorker(queue.database)
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; update postrider.lanes set retry_budget = 0.5 where name = 'l'")
+        let refused = try queue.insert("url, lane", "'\(target.url)/full', 'l'")
+        try queue.wait(
+            until: "select paused_until > now() + interval '50 min' from postrider.lane_status where lane = 'l'")
+        try queue.insert(3, "url, lane", "'\(target.url)/full', 'l'")
+        for round in 1...3 {
+            let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
+            try queue.wait(for: plain, toBe: "succeeded")
+        }
+        #expect(target.requests.count { $0.path.contains("full") } == 1)
+        #expect(try queue.text("select postrider.explain(\(refused))")?.contains("asked for a wait of 3600") == true)
+        try other.execute("commit")
+        try queue.wait(until: "select paused_until > now() + interval '50 min' from postrider.lanes where name = 'l'")
+        try queue.wait(until: "select not exists (select from postrider.lane_pauses)")
+        #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
+        _ = worker
+    }
 }

@@ -61,7 +61,8 @@ begin
              where not case when (
                  select exists (select from postrider.lanes n where n.paused_until > now())
                      or exists (select from postrider.lanes n where n.max_in_flight is not null or n.rate_limit is not null)
-                     or exists (select from postrider.queues q where q.paused))
+                     or exists (select from postrider.queues q where q.paused)
+                     or exists (select from postrider.lane_pauses))
                then exists (
                  select from postrider.tracks t
                   where t.id = u.track
@@ -69,6 +70,7 @@ begin
                                   where n.name = t.lane
                                     and (n.paused_until > now()
                                          or (n.max_in_flight is not null or n.rate_limit is not null) and n.id <> u.lane))
+                         or exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now())
                          or exists (select from postrider.queues q where q.name = t.queue and q.paused)))
                else false end) l
      cross join lateral (

@@ -13,6 +13,10 @@ begin
     v_holds := v_holds || format('its queue %s is paused; select postrider.resume_queue(%L) lets it run', p_queue, p_queue);
   end if;
   select * into v_lane from postrider.lanes n where n.name = p_lane;
+  select p_lane, p.until, p.reason into v_lane.name, v_lane.paused_until, v_lane.pause_reason
+    from (select p.until, p.reason from postrider.lane_pauses p where p.lane = p_lane
+          union all select v_lane.paused_until, v_lane.pause_reason) p
+   order by p.until desc nulls last limit 1;
   if v_lane.paused_until > now() then
     v_holds := v_holds || format(
       'its lane %s is paused %s, because of this: %s; select postrider.resume_lane(%L) lets it run at once', p_lane,

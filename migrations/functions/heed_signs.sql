@@ -6,11 +6,13 @@
 -- A wait of less than a second is taken for none: a server that always says 0 would be asked without end.
 --
 -- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
--- skips what is locked: it may run while its transaction holds rows of the cache.
+-- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
+-- has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for that.
 create or replace function postrider.heed_signs(p_signs postrider.sign[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set lock_timeout = '100ms'
 as $$
 declare
   v record;
@@ -28,27 +30,36 @@ begin
      order by t.lane
   loop
     v_wait := null;
-    if v.is_held then
-      insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
-          on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now() where s.at <= v.refused
-      returning streak into v_streak;
-      if v.wait >= interval '1 s' then
-        v_wait := least(v.wait, interval '1 hour');
-        v_reason := format('the server answered %s and asked for a wait of %s s', v.status,
-          round(extract(epoch from v_wait)::numeric, 1));
-      elsif found then
-        v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
-        v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
-      end if;
-    elsif v.wait > interval '0' then
-      v_wait := least(v.wait, interval '1 hour');
-      v_reason := format('the server asked, by Retry-After or RateLimit, for a wait of %s s',
-        round(extract(epoch from v_wait)::numeric, 1));
-    end if;
-    if v_wait is not null then
-      insert into postrider.lanes as n (name, paused_until, pause_reason) values (v.lane, now() + v_wait, v_reason)
-          on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason
-          where coalesce(n.paused_until, '-infinity') < excluded.paused_until;
+    v_reason := null;
+    if v.is_held or v.wait > interval '0' then
+      begin
+        if v.is_held then
+          insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
+              on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now() where s.at <= v.refused
+          returning streak into v_streak;
+          if v.wait >= interval '1 s' then
+            v_wait := least(v.wait, interval '1 hour');
+            v_reason := format('the server answered %s and asked for a wait of %s s', v.status,
+              round(extract(epoch from v_wait)::numeric, 1));
+          elsif found then
+            v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
+            v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
+          end if;
+        elsif v.wait > interval '0' then
+          v_wait := least(v.wait, interval '1 hour');
+          v_reason := format('the server asked, by Retry-After or RateLimit, for a wait of %s s',
+            round(extract(epoch from v_wait)::numeric, 1));
+        end if;
+        if v_wait is not null then
+          insert into postrider.lanes as n (name, paused_until, pause_reason) values (v.lane, now() + v_wait, v_reason)
+              on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason
+              where coalesce(n.paused_until, '-infinity') < excluded.paused_until;
+        end if;
+      exception when lock_not_available then
+        v_wait := coalesce(v_wait, least(greatest(v.wait, interval '1 s'), interval '1 hour'));
+        insert into postrider.lane_pauses (lane, until, reason)
+        values (v.lane, now() + v_wait, coalesce(v_reason, format('the server answered %s', v.status)));
+      end;
     end if;
     if v.served is not null and not v.is_held then
       delete from postrider.lane_strains s

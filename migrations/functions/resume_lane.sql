@@ -8,6 +8,7 @@ begin
     'Give the name of a lane; see select lane from postrider.lane_status.');
   delete from postrider.lane_strains s where s.lane = resume_lane.lane;
   update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null;
+  delete from postrider.lane_pauses p where p.lane = resume_lane.lane;
 end
 $$;
 comment on function postrider.resume_lane(text) is

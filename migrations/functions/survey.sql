@@ -34,6 +34,8 @@ begin
    where (p_queues is null or t.queue = any (p_queues))
      and not case when (select exists (select from postrider.lanes n where n.paused_until > now()))
              then exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now()) else false end
+     and not case when (select exists (select from postrider.lane_pauses))
+             then exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now()) else false end
      and not case when (select exists (select from postrider.queues q where q.paused))
              then exists (select from postrider.queues q where q.name = t.queue and q.paused) else false end
    order by t.priority desc, t.id;

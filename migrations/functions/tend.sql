@@ -19,6 +19,9 @@ begin
   select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
   v_fed := postrider.feed_next(p_worker, p_epoch, 20000);
   v_placed := postrider.make_tracks(p_worker, p_epoch, 10000);
+  if exists (select from postrider.lane_pauses) then
+    perform postrider.apply_pauses();
+  end if;
   if v_promoted + v_placed + v_fed > 0 then
     perform postrider.wake();
   end if;

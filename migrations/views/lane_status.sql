@@ -15,14 +15,18 @@ taken_in as (
 select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
        coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
        now() - least(t.oldest, i.oldest) as oldest_ready_age,
-       coalesce(n.paused_until > now(), false) as paused,
-       case when n.paused_until > now() then n.paused_until end as paused_until,
-       case when n.paused_until > now() then n.pause_reason end as pause_reason,
+       coalesce(p.until > now(), false) as paused,
+       case when p.until > now() then p.until end as paused_until,
+       case when p.until > now() then p.reason end as pause_reason,
        coalesce(n.retry_budget, 0.2) as retry_budget,
        coalesce(f.failing, false) as failing,
        round(f.rate::numeric, 1) as retry_rate
   from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from postrider.intake) l
   left join postrider.lanes n on n.name = l.lane
+  left join lateral (
+       select q.until, q.reason from postrider.lane_pauses q where q.lane = l.lane
+       union all select n.paused_until, n.pause_reason
+       order by until desc nulls last limit 1) p on true
   left join tracked t on t.lane = l.lane
   left join taken_in i on i.lane = l.lane
   left join lateral (
