@@ -26,6 +26,26 @@ struct DownloadJobTests {
         _ = worker
     }
 
+    @Test func `a job whose answer has no content succeeds and leaves the file that is there`() throws {
+        let folder = try TestFolder()
+        try folder.shell("mkdir files; printf old > files/kept")
+        let target = try TargetServer { request in
+            let status = request.header("if-none-match") == nil ? 204 : 304
+            return [.send([UInt8]("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\r\n".utf8))]
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        let same = try queue.insert(
+            "url, download_to, headers, ok_statuses",
+            "'\(target.url)/', 'kept', '{\"If-None-Match\": \"\\\"v1\\\"\"}', '{[200,201), [304,305)}'")
+        try queue.wait(for: same, toBe: "succeeded")
+        let none = try queue.insert("url, download_to", "'\(target.url)/', 'kept'")
+        try queue.wait(for: none, toBe: "succeeded")
+        #expect(try folder.names("files") == ["kept"] && folder.size("files/kept") == 3)
+        #expect(try queue.rows("select status_code::text from postrider.job_status order by id") == [["304"], ["204"]])
+        _ = worker
+    }
+
     @Test func `a worker without a files root says so`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
