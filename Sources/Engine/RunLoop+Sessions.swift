@@ -136,7 +136,7 @@ extension RunLoop {
             if duty == .refreshEnd { credentials.storingFailed(now: now) }
             if duty == .draw { dispatcher.lanes.drawFailed() }
             if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
-            configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
+            logFailure(of: duty, error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             dutiesUnderWay.removeAll()
@@ -145,5 +145,14 @@ extension RunLoop {
         case .notification: break
         case .retryAt: break
         }
+    }
+
+    /// What finds a lock that somebody's open transaction has is tried again at its next turn; said once a minute.
+    private func logFailure(of duty: Duty, _ error: PGError) {
+        if error.sqlState == .lockNotAvailable {
+            guard now >= lockLogDue[duty] ?? 0 else { return }
+            lockLogDue[duty] = now + 60_000_000_000
+        }
+        configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
     }
 }

@@ -59,6 +59,8 @@ public final class RunLoop {
     var tendStarted: UInt64 = 0
 
     var dutiesUnderWay: Set<Duty> = []
+    /// When a duty that finds a lock is to be told of again.
+    var lockLogDue: [Duty: UInt64] = [:]
 
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0

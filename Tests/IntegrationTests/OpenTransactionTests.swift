@@ -93,4 +93,30 @@ struct OpenTransactionTests {
         #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
         _ = worker
     }
+
+    @Test func `one that is deleting a lane with limits stops neither heartbeats nor other lanes`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 2), ('m', 2)")
+        let worker = try RunningWorker(queue.database)
+        for lane in ["l", "m"] {
+            let id = try queue.insert("url, lane", "'\(target.url)/ok/\(lane)', '\(lane)'")
+            try queue.wait(for: id, toBe: "succeeded")
+        }
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; delete from postrider.lanes where name = 'l'")
+        let held = try queue.insert("url, lane", "'\(target.url)/ok/held', 'l'")
+        try TestClock.wait(20, for: "a draw that finds the lock") { worker.output.contains("draw") }
+        for _ in 1...2 {
+            let moment = try queue.text("select now()::text") ?? ""
+            try queue.wait(
+                until: "select heartbeat_at > timestamptz '\(moment)' from postrider.workers where ended_at is null")
+        }
+        let plain = try queue.insert("url", "'\(target.url)/ok/plain'")
+        try queue.wait(for: plain, toBe: "succeeded")
+        try other.execute("rollback")
+        try queue.wait(for: held, toBe: "succeeded")
+        #expect(worker.count(of: "statement_failed") < 4)
+        #expect(worker.count(of: "worker_reaped") == 0)
+    }
 }

@@ -17,6 +17,7 @@ returns table (
   lane int, permits int, share int, slots int, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off

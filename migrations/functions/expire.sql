@@ -6,6 +6,7 @@
 create or replace function postrider.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 set enable_seqscan = off
 as $$

@@ -4,6 +4,7 @@
 create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 as $$
 declare

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The new track and the move of its rows commit together: an INSERT that sees the track comes after all rows
--- that waited for it, so the order within the track is kept.
+-- that waited for it, so the order within the track is kept. A row that somebody else holds is being cancelled; if it is not
+-- after all, it is moved later.
 create or replace function postrider.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,7 +27,7 @@ begin
      where r.track = 0 and r.worker = 0
      order by r.track, r.seq
      limit p_limit
-       for update),
+       for update skip locked),
   placed as (
     select p.spot, p.track, nextval('postrider.jobs_id_seq') as seq
       from (select w.spot, t.id as track

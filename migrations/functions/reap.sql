@@ -9,6 +9,7 @@ create or replace function postrider.reap(p_worker int, p_epoch bigint)
 returns table (lost_worker int, lost_name text, jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 as $$
 declare

@@ -3,6 +3,7 @@ create or replace function postrider.report_progress(
   p_worker int, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 as $$
 begin

@@ -8,6 +8,7 @@ create or replace function postrider.settle(
   p_after bigint, p_is_whole boolean, out latest bigint, out has_more boolean, out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off

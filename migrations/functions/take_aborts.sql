@@ -3,6 +3,7 @@ create or replace function postrider.take_aborts(p_worker int)
 returns table (job_id bigint, fence bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 as $$
 begin
   return query

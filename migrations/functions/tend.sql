@@ -3,6 +3,7 @@ create or replace function postrider.tend(p_worker int, p_epoch bigint, p_since 
 returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 as $$
 declare

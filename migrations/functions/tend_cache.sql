@@ -50,7 +50,9 @@ begin
   delete from postrider.cache_passes p where p.until < clock_timestamp();
   delete from postrider.cache_waits w where w.run_at < now() - interval '1 min';
   -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
-  delete from postrider.credential_waits w where w.run_at < now() - interval '1 min';
+  delete from postrider.credential_waits w
+   where w.ctid = any (array(
+           select x.ctid from postrider.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
 
   perform postrider.cache_evict();
 end
