@@ -57,6 +57,7 @@ struct CredentialDefectTests {
             "insert into postrider.jobs (url, login_required) values ('http://h/', true)",
             "insert into postrider.services (name, credential) values ('s', 'c')",
             "update postrider.credentials set name = 'd' where name = 'a'",
+            "select postrider.log_in('b', '{\"username\": \"hush:x\", \"password\": \"p\"}')",
         ] {
             let error = #expect(throws: PGError.self) { try queue.connection.execute(statement) }
             #expect(error?.sqlState?.rawValue == "PR001", "\(statement)")
@@ -64,5 +65,26 @@ struct CredentialDefectTests {
             #expect(!shown.contains("hush") || statement.contains("\"hush\": 1"), "\(shown)")
             #expect(error?.hint != nil)
         }
+    }
+
+    @Test func `kind and version are not changed under a login, and a state set by hand makes no job wait`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', 'http://h/token');
+            select postrider.log_in('c', '{"refresh_token": "r"}')
+            """)
+        for (column, change) in [("kind", "kind = 'basic', token_url = null"), ("version", "version = 0")] {
+            let error = #expect(throws: PGError.self) {
+                try queue.connection.execute("update postrider.credentials set \(change)")
+            }
+            #expect("\(error.map { "\($0)" } ?? "")".contains("credentials.\(column):"))
+            #expect(error?.hint != nil)
+        }
+        try queue.connection.execute(
+            "select postrider.log_out('c'); update postrider.credentials set state = 'active'")
+        #expect(try queue.text("select code from postrider.credential_fate('c')") == "not_logged_in")
+        try queue.connection.execute(
+            "select postrider.log_out('c'); update postrider.credentials set kind = 'bearer', token_url = null")
     }
 }

@@ -2,6 +2,8 @@
 -- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives for seconds
 -- is not fetched again and again.
 --
+-- One without secrets is logged off, whatever its state was set to by hand.
+--
 -- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
 -- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
 -- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that.
@@ -22,7 +24,7 @@ begin
     return;
   end if;
   for i in 1 .. 20 loop
-    select c.kind, c.state, c.version, c.expires_at, coalesce(s.has_token, false) as has_token, r.*,
+    select c.kind, c.state, c.version, c.expires_at, coalesce(s.has_token, false) as has_token, s.credential is null as is_empty, r.*,
            c.expires_at - clock_timestamp() as life
       into v
       from postrider.credentials c
@@ -34,7 +36,7 @@ begin
       code := 'config';
       error := format('credential %s does not exist any more; insert it again, log in and retry the job', p_credential);
       return;
-    elsif v.state = 'logged_off' or v.logins is null then
+    elsif v.state = 'logged_off' or v.logins is null or v.is_empty then
       verdict := 'f';
       code := 'not_logged_in';
       error := format('credential %s is logged off%s; log in (worker credential set, or postrider.log_in) and retry the job',

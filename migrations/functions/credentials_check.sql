@@ -14,6 +14,14 @@ begin
     v_column := 'name';
     v_reason := 'cannot be changed';
     v_hint := 'Insert a new credential and log in.';
+  elsif v_column is null and tg_op = 'UPDATE' and new.kind <> old.kind and old.state <> 'logged_off' then
+    v_column := 'kind';
+    v_reason := 'cannot be changed while somebody is logged in: the secrets are those of another kind';
+    v_hint := format('select postrider.log_out(%L) first, and log in again afterwards.', old.name);
+  elsif v_column is null and tg_op = 'UPDATE' and new.version not in (old.version, old.version + 1) then
+    v_column := 'version';
+    v_reason := 'cannot be set';
+    v_hint := 'Leave it to Postrider.';
   end if;
   perform postrider.refuse_column('credentials', v_column, v_reason, v_hint);
   return new;
