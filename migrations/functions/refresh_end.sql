@@ -63,7 +63,7 @@ begin
          failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
          due_at = clock_timestamp() + greatest(
            least(interval '1 s' * 2 ^ least(r.failures, 6), interval '1 min'),
-           least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 min'))
+           least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 hour'))
    where r.credential = p_credential
   returning * into v_refresh;
   if p_verdict = 'f' then
