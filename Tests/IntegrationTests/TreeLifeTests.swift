@@ -296,4 +296,16 @@ final class TreeLifeTests {
         #expect(try explain(chain).contains("was cancelled at"))
         _ = worker
     }
+
+    @Test func `explain of a batch says what the first of its members that wait is waiting for`() throws {
+        let queue = try TestQueue()
+        let id = try queue.number(
+            "select postrider.submit('{\"batch\": [{\"url\": \"http://h/1\", \"lane\": \"l\"}, {\"url\": \"http://h/2\", \"lane\": \"l\"}]}')"
+        )
+        try queue.connection.execute("select postrider.pause_lane('l')")
+        let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
+        #expect(
+            sentence.contains("0 are under way and 2 wait. Job \(id + 1) is ready, but its lane l is paused"),
+            "\(sentence)")
+    }
 }

@@ -8,14 +8,32 @@ declare
   v_parent postrider.trees;
   v_member postrider.members;
   v_before record;
+  v_open bigint;
+  v_busy bigint;
+  v_first bigint;
 begin
   select * into v_member from postrider.members m where m.job_id = p_job.id;
   select * into v_tree from postrider.trees t where t.job_id = p_job.id;
   if v_tree.state = 'o' then
-    return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s are under way%s.', p_job.id,
+    v_open := greatest(v_tree.released - v_tree.finished, 0);
+    v_busy := v_open;
+    if v_open > 0 and v_tree.children <= 10000 and coalesce(v_tree.run_at <= now(), true) then
+      select count(*) filter (where o.is_busy), min(o.job_id) filter (where not o.is_busy) into v_busy, v_first
+        from (select m.job_id,
+                     coalesce((select p.worker > 0 from postrider.ready_place(m.job_id) p), false)
+                     or exists (select from postrider.outcomes e where e.job_id = m.job_id)
+                     or exists (select from postrider.trees t where t.job_id = m.job_id and t.state = 'o') as is_busy
+                from postrider.members m
+               where m.parent_id = p_job.id and not m.is_waiting
+                 and not exists (select from postrider.results r where r.job_id = m.job_id)
+               order by m.position limit 1000) o;
+      v_busy := least(v_busy, v_open);
+    end if;
+    return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s%s.', p_job.id,
       case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_tree.children, p_job.kind,
-      greatest(v_tree.released - v_tree.finished, 0),
-      case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end);
+      v_busy || ' are under way' || case when v_first is not null and v_open > v_busy then format(' and %s wait', v_open - v_busy) else '' end,
+      case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end)
+      || case when v_first is not null and v_open > v_busy then ' ' || postrider.explain(v_first) else '' end;
   end if;
   if v_member.is_waiting is not true then
     return null;
