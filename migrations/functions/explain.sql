@@ -74,7 +74,8 @@ begin
     select w.credential into v_credential from postrider.credential_waits w where w.job_id = explain.id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', explain.id, v_credential,
-        (select coalesce(' (' || c.last_error || ')', '') || coalesce(', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ'), '')
+        (select coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
+                                                                   when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
