@@ -30,6 +30,9 @@ begin
      'catch_up_limit', format('%s is out of range', p_schedule.catch_up_limit), 'Give 1 to 1000.'),
     (p_schedule.jitter < interval '0' or p_schedule.jitter > interval '1 day',
      'jitter', format('%s is out of range', p_schedule.jitter), 'Give 0 to 1 day, like ''30 s''; leave it out for none.'),
+    (p_schedule.skipped < 0, 'skipped', 'must be a count', 'Leave it to Postrider.'),
+    (p_schedule.last_job_id < 1, 'last_job_id', 'is not the id of a job', 'Leave it to Postrider.'),
+    (not isfinite(p_schedule.created_at), 'created_at', 'must be a point in time', 'Leave it out for its default.'),
     (not isfinite(p_schedule.next_run_at),
      'next_run_at', 'must be a point in time', 'Leave it out and cron decides; set enabled to false for none.')
   ) as d(bad, c, r, h)
