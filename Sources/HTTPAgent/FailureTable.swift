@@ -41,8 +41,8 @@ enum FailureTable {
         if e.denied {
             return (
                 .deniedAddress,
-                "\(host) is at a private, loopback, link-local or reserved address, which this worker may not call; "
-                    + "start it with --allow-private if that is wanted"
+                "\(host) is at a private, loopback, link-local or reserved address, which this call may not go to; "
+                    + "set allow_private_network of its service, or start the worker with --allow-private, if that is wanted"
             )
         }
         if e.outOfDescriptors {
