@@ -38,6 +38,7 @@ struct AddressTests {
     func `no way to write a private address leads to it`(url: String) throws {
         let failure = try AgentDriver().run(HTTPCall(url: url)).failure()
         #expect(failure.code == .deniedAddress, "\(failure)")
+        #expect(failure.message.contains("allow_private_network of its service"), "\(failure)")
         #expect(failure.sent == .no)
     }
 

@@ -127,6 +127,8 @@ struct TokenLeaseTests {
         let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
         #expect(sentence.contains("waits for credential c to be refreshed (no worker has begun it"), "\(sentence)")
         #expect(sentence.contains("POSTRIDER_SECRET_KEY"), "\(sentence)")
+        try queue.connection.execute("update postrider.credentials set state = 'cooldown'")
+        #expect(try queue.text("select postrider.explain(\(id))")?.contains("tried again in a moment") == true)
         #expect(keyless.end(SIGTERM) == 0)
         let worker = try api.worker(queue)
         try queue.wait(for: id, toBe: "succeeded")

@@ -77,6 +77,7 @@ struct ServerRuleTests {
         ("base_url", "'http://u:secret@h/'", "base_url"), ("base_url", "'http://h/?key=secret'", "base_url"),
         ("state", "'closed'", "state"), ("state", "'probing'", "state"), ("state", "null", "state"),
         ("open_until", "'infinity'", "open_until"), ("calls", "-1", "calls"), ("errors", "null", "errors"),
+        ("recent_calls", "-4", "recent_calls"),
     ])
     func `a server that cannot work is refused, by column and without a secret`(
         column: String, value: String, named: String
