@@ -54,7 +54,8 @@ extension Dispatcher {
         let book = book
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
-            free: free, draws: canDraw, claims: canClaim && exchanges.isEmpty && now >= restUntil && !isDraining,
+            free: free, draws: canDraw,
+            claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && !isDraining,
             now: now
         ) { book.isWanted($0) }
     }

@@ -50,7 +50,7 @@ struct Dispatcher: ~Copyable {
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
     /// Until then few attempts wait for more, since many have ended just before.
-    private var pausedUntil: UInt64 = 0
+    private(set) var pausedUntil: UInt64 = 0
     /// Attempts of one finish; fewer while one that cannot be stored is looked for.
     private var batchLimit = ExchangePolicy.finishLimit
 
@@ -66,11 +66,12 @@ struct Dispatcher: ~Copyable {
         guard worker > 0, now >= restUntil else { return nil }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { isHungry = true }
         let claimable = isHungry && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
+        let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
             ExchangePolicy.isDue(
-                underWay: exchanges.count, finished: finished.count, claimable: claimable, capacity: capacity,
-                waited: waited, isPaused: now < pausedUntil)
+                underWay: exchanges.count, finished: finished.count, claimable: expected, capacity: capacity,
+                waited: waited, isPaused: now < pausedUntil && !book.hasBacklog)
         else { return nil }
         var next = Exchange()
         if !finished.isEmpty {
@@ -125,8 +126,11 @@ struct Dispatcher: ~Copyable {
     /// all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
-        guard worker > 0, !finished.isEmpty, exchanges.count < ExchangePolicy.depth else { return nil }
+        guard worker > 0, exchanges.count < ExchangePolicy.depth, !finished.isEmpty || !lanes.isEmpty else {
+            return nil
+        }
         if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
+        if finished.isEmpty { return nil }
         return finishedSince + ExchangePolicy.patience
     }
 
@@ -375,23 +379,10 @@ struct Dispatcher: ~Copyable {
         return change
     }
 
-    /// Whether a survey is to be sent now; it counts as begun.
-    mutating func surveyBegins(now: UInt64) -> Bool {
-        guard !isDraining, slots.freeCount > 0, now >= lookout.surveyDue else { return false }
-        lookout.surveyBegan(now: now)
-        return true
-    }
-
     /// A survey's answer.
     mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
         lookout.surveyReturned(now: now)
         book.surveyReturned(sightings, lanes: &lanes)
         if !sightings.isEmpty { isHungry = true }
-    }
-
-    /// When to look for jobs again if nothing happens before; never while all slots are taken.
-    func nextLook(canSurvey: Bool) -> UInt64? {
-        guard worker > 0, !isDraining, slots.freeCount > 0 else { return nil }
-        return canSurvey ? min(lookout.poll, lookout.surveyDue) : lookout.poll
     }
 }

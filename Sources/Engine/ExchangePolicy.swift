@@ -3,7 +3,7 @@
 /// When the next exchange should go out. Pure.
 ///
 /// With nothing under way the next one goes at once: an idle system waits for nothing. Where attempts end close behind each
-/// other, though below what the worker could do (a lane with a rate, a stream of INSERTs), it waits a moment for company.
+/// other and there is no backlog for the slots (a lane with a rate, a stream of INSERTs), it waits a moment for company.
 /// Under load two are on their way, so that PostgreSQL works on one while calls of the other run, and each is to be worth
 /// its commit: a commit of one job costs five times that of sixteen.
 enum ExchangePolicy {
@@ -28,14 +28,14 @@ enum ExchangePolicy {
     ///   - finished: attempts to be written.
     ///   - claimable: free slots that a claim may fill; 0 if no claim is wanted.
     ///   - waited: nanoseconds since the oldest finished attempt.
-    ///   - isPaused: the last exchange was dense, and its pause is not over.
+    ///   - isPaused: the last exchange was dense, its pause is not over, and no backlog waits for a claim.
     static func isDue(
         underWay: Int, finished: Int, claimable: Int, capacity: Int, waited: UInt64, isPaused: Bool = false
     ) -> Bool {
         guard finished > 0 || claimable > 0, underWay < depth else { return false }
         let worthwhile = max(1, min(claimLimit / 2, capacity / 4))
         if finished >= worthwhile || claimable >= worthwhile { return true }
-        if underWay == 0 { return finished == 0 || !isPaused }
+        if underWay == 0 { return !isPaused }
         return finished > 0 && waited >= patience
     }
 

@@ -75,7 +75,7 @@ public struct TrackBook: Sendable {
     private var cold = TrackLine()
     /// Tracks in no line, by their lanes.
     private var parked: [Int32: [Int32]] = [:]
-    /// How many tracks of a lane with limits hold work, parked or not.
+    /// How many tracks of a lane with limits hold work, parked or not; 0: of lanes without.
     private var hotInLane: [Int32: Int] = [:]
     private var surveys: UInt64 = 0
     private var tickets: UInt64 = 0
@@ -94,6 +94,18 @@ public struct TrackBook: Sendable {
 
     /// Whether tracks of a lane with limits are known to hold work.
     public func isWanted(_ lane: Int32) -> Bool { hotInLane[lane] != nil }
+
+    /// Whether work is known that no limit holds back.
+    public var hasBacklog: Bool { hotInLane[0] != nil }
+
+    /// How many rows a claim of `wanted` may bring: all of them, unless all the work that is known is held back by limits.
+    public func expected(of wanted: Int, lanes: inout LaneBook, now: UInt64) -> Int {
+        guard !hasBacklog, !hotInLane.isEmpty, hotInLane.count <= TrackBook.visitLimit else { return wanted }
+        // Tracks without known work are looked at as well.
+        var rows = min(cold.count, 1)
+        for lane in hotInLane.keys where rows < wanted { rows += lanes.room(lane, wanted: wanted - rows, now: now) }
+        return rows
+    }
 
     /// Takes in a survey: new tracks, tracks with work, and late rows, for which the watermark steps back.
     public mutating func surveyReturned(_ sightings: [Sighting]) {
@@ -174,7 +186,6 @@ public struct TrackBook: Sendable {
     }
 
     private mutating func countHot(_ lane: Int32, _ change: Int) {
-        guard lane != 0 else { return }
         let count = hotInLane[lane, default: 0] + change
         hotInLane[lane] = count > 0 ? count : nil
     }

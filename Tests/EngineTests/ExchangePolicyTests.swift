@@ -24,10 +24,11 @@ struct ExchangePolicyTests {
         #expect(isDue(claimable: 1))
     }
 
-    @Test func `where attempts end close behind each other few wait for more, and a claim alone does not`() {
+    @Test func `where attempts end close behind each other few wait for more, and so does a claim for few`() {
         #expect(!isDue(finished: 15, isPaused: true))
         #expect(isDue(finished: 16, isPaused: true))
-        #expect(isDue(claimable: 1, isPaused: true))
+        #expect(!isDue(claimable: 15, isPaused: true))
+        #expect(!isDue(finished: 1, claimable: 1, isPaused: true))
         #expect(isDue(finished: 1, claimable: 16, isPaused: true))
     }
 

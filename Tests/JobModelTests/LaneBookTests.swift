@@ -202,6 +202,24 @@ struct LaneBookTests {
         #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1002)).contains { $0.track == 2 && $0.cap == 3 })
     }
 
+    @Test func `a claim is expected to bring what limits allow, or all it asks for while other work is known`() {
+        var lanes = fast(500)
+        var tracks = TrackBook()
+        #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1090)) == 64, "nothing is known yet")
+        tracks.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1, lane: 1)], lanes: &lanes)
+        #expect(tracks.hasBacklog == false)
+        #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 0)
+        #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1090)) == 32)
+        tracks.surveyReturned([.init(track: 2, priority: 0, firstSeq: 1)], lanes: &lanes)
+        #expect(tracks.hasBacklog == true)
+        #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 64)
+        // Found empty: then it is looked at beside.
+        let visits = tracks.plan(limit: 64, lanes: &lanes, now: Self.ms(1050))
+        tracks.claimReturned(visits, limit: 64, found: [:])
+        #expect(tracks.hasBacklog == false)
+        #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 1)
+    }
+
     @Test func `a lane's limits may come and go between surveys`() {
         var tracks = TrackBook()
         var lanes = LaneBook()
