@@ -14,9 +14,7 @@ begin
   loop
     begin
       if v.until > clock_timestamp() then
-        insert into postrider.lanes as n (name, paused_until, pause_reason) values (v.lane, v.until, v.reason)
-            on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason
-            where coalesce(n.paused_until, '-infinity') < excluded.paused_until;
+        perform postrider.prolong_pause(v.lane, v.until, v.reason);
       end if;
       delete from postrider.lane_pauses p where p.lane = v.lane and p.until <= v.until;
     exception when lock_not_available then

@@ -9,7 +9,7 @@ begin
   return (
     with kept as (
       select l.line, split_part(l.line, ':', 1) as name, l.place
-        from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place) 
+        from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place)
        where l.line <> '' and split_part(l.line, ':', 1) not in ('age', 'date')),
     news as (
       select l.line, split_part(l.line, ':', 1) as name, l.place

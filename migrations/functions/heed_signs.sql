@@ -45,15 +45,13 @@ begin
             v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
             v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
           end if;
-        elsif v.wait > interval '0' then
+        else
           v_wait := least(v.wait, interval '1 hour');
           v_reason := format('the server asked, by Retry-After or RateLimit, for a wait of %s s',
             round(extract(epoch from v_wait)::numeric, 1));
         end if;
         if v_wait is not null then
-          insert into postrider.lanes as n (name, paused_until, pause_reason) values (v.lane, now() + v_wait, v_reason)
-              on conflict (name) do update set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason
-              where coalesce(n.paused_until, '-infinity') < excluded.paused_until;
+          perform postrider.prolong_pause(v.lane, now() + v_wait, v_reason);
         end if;
       exception when lock_not_available then
         v_wait := coalesce(v_wait, least(greatest(v.wait, interval '1 s'), interval '1 hour'));
