@@ -63,8 +63,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
-    ccurl_coding_free(t->coding);
-    t->coding = NULL;
+    ccurl_coding_end(t);
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = false;
     t->head_state = HEAD_LINES;
     // "HTTP/1.1 200" or "HTTP/2 200"

@@ -167,8 +167,10 @@ bool ccurl_coding_is_inside(const ccurl_coding *c) {
     return false;
 }
 
-void ccurl_coding_free(ccurl_coding *c) {
+void ccurl_coding_end(ccurl_transfer *t) {
+    ccurl_coding *c = t->coding;
     if (!c) return;
+    t->coding = NULL;
     for (int i = 0; i < c->count; i++)
         if (c->steps[i].state != UNBEGUN) inflateEnd(&c->steps[i].z);
     free(c);

@@ -139,7 +139,8 @@ bool ccurl_coding_begin(ccurl_transfer *t);
 bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length);
 /// Whether a stream has begun and not come to its end.
 bool ccurl_coding_is_inside(const ccurl_coding *c);
-void ccurl_coding_free(ccurl_coding *c);
+/// Forgets them.
+void ccurl_coding_end(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 /// A pool of its own for the loop, or null.
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);

@@ -151,7 +151,7 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
     curl_mime_free(t->parts);
     free(t->headers);
     free(t->body);
-    ccurl_coding_free(t->coding);
+    ccurl_coding_end(t);
     free(t->head.bytes);
     free(t->answer.bytes);
     free(t);
@@ -182,11 +182,6 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     t->method_set = true;
     t->method = s->method;
     t->method_has_body = s->has_body;
-}
-
-static void end_coding(ccurl_transfer *t) {
-    ccurl_coding_free(t->coding);
-    t->coding = NULL;
 }
 
 static ccurl_pool *pool_for(ccurl_transfer *t, int reach, bool unshared) {
@@ -244,7 +239,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
     t->is_done = t->tls_began = false;
-    end_coding(t);
+    ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
@@ -338,7 +333,7 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     if (t->is_worn) renew(t);
     shrink(&t->head);
     shrink(&t->answer);
-    end_coding(t);
+    ccurl_coding_end(t);
     t->part = NULL;
     t->sink = TO_MEMORY;
     t->body_length = 0;
