@@ -56,6 +56,41 @@ final class TreeLifeTests {
         _ = worker
     }
 
+    @Test(arguments: ["false", "true"])
+    func `what a person cancels while its batch ends is counted as failed, followed or not`(notify: String) throws {
+        let worker = try RunningWorker(queue.database)
+        let root = try queue.number(
+            """
+            select postrider.submit('{"mode": "first", "batch": [
+              {"url": "\(target.url)/hang", "notify": \(notify)}, {"url": "\(target.url)/held"}]}')
+            """)
+        let member = try queue.number("select min(job_id) from postrider.members where parent_id = \(root)")
+        try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; select from postrider.ready where job_id = \(member) for update")
+        let database = queue.database
+        let person = BackgroundThread {
+            _ = try? PGConnection(database).query("select postrider.cancel(\(member))")
+        }
+        try queue.wait(
+            until: """
+                select exists (select from pg_stat_activity
+                 where datname = current_database() and query like 'select postrider.cancel%' and wait_event_type = 'Lock')
+                """)
+        target.release()
+        try queue.wait(until: "select state = 's' from postrider.trees where job_id = \(root)")
+        try holder.execute("commit")
+        person.join()
+        try queue.wait(until: "select children_finished = 2 from postrider.job_status where id = \(root)")
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(member)")
+                == "cancelled while it was running")
+        #expect(
+            try queue.rows("select state, children_failed::text from postrider.job_status where id = \(root)")
+                == [["succeeded", "1"]])
+        _ = worker
+    }
+
     @Test func `a cancelled tree ends all below it, and what runs is aborted within a second`() throws {
         let worker = try RunningWorker(queue.database)
         var tree = TreePlan.chain([

@@ -49,11 +49,12 @@ begin
     select array_agg(o.job_id order by o.due_at, o.job_id),
            array_agg(o.parent_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
-           array_agg(o.state order by o.due_at, o.job_id) filter (where o.parent_id is not null),
+           array_agg(case when o.is_swept then 'k' else o.state end order by o.due_at, o.job_id)
+             filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.notify),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.callback_url is not null)
       into v_jobs, v_parents, v_members, v_states, v_told, v_called
-      from (select n.job_id, n.parent_id, n.state, n.due_at
+      from (select n.job_id, n.parent_id, n.state, n.is_swept, n.due_at
               from postrider.outcomes n
              where n.due_at <= now() and n.tries = 0
              order by n.due_at, n.job_id

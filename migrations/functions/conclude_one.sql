@@ -56,7 +56,8 @@ begin
       perform postrider.tell_finished(array[p_end.job_id]);
     end if;
     if p_end.parent_id is not null then
-      perform postrider.members_ended(array[p_end.parent_id], array[p_end.job_id], array[p_end.state]);
+      perform postrider.members_ended(
+        array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept then 'k' else p_end.state end]);
     end if;
     has_ended := true;
     return;

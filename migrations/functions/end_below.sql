@@ -72,10 +72,10 @@ begin
         from over o where not o.is_told),
     followed as (
       insert into postrider.outcomes (
-        job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
+        job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id, is_swept)
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
-               else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree
+               else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
         from over o where o.is_told),
     tally as (
       insert into postrider.tallies (tracks, states, jobs)
@@ -104,8 +104,8 @@ begin
     insert into postrider.results (job_id, attempt, rekey, state, error_code, error)
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o where o.kind = 'request' and not o.is_told),
   followed as (
-    insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree from over o where o.kind = 'request' and o.is_told),
+    insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
   tally as (
     insert into postrider.tallies (tracks, states, jobs, queue)
     select array[0], array[p_state], array[count(*)::int], o.queue from over o where o.kind = 'request' group by o.queue)
@@ -123,6 +123,10 @@ begin
       v_state := postrider.end_tree(v_tree, p_state, v_code, v_error, true, v_room);
     else
       v_state := postrider.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
+    end if;
+    -- It is followed: conclude tells of it.
+    if v_state is null then
+      update postrider.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
     end if;
     ended := ended + (v_state is not null)::int;
     v_room := v_room - 1 - greatest(v_tree.children - v_tree.finished, 0);

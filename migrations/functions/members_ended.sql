@@ -2,6 +2,8 @@
 -- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
 -- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
 -- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong.
+--
+-- What the end of the batch or chain itself has ended has not failed: it is counted by end_below, or told here as k.
 create or replace function postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,19 +17,15 @@ declare
   v_has_chains boolean;
 begin
   -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
-  -- What the end of the tree has cancelled has not failed, and is not counted so, with callbacks or without.
   with told as (
-    select t.job_id, t.run, t.kind, e.finished, case when t.is_open then e.failed else e.broken end as failed, e.succeeded,
-           case when t.is_open then e.failed_job else e.broken_job end as failed_job
+    select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
       from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c')) as failed,
-                   count(*) filter (where m.state in ('f', 'e')) as broken,
                    count(*) filter (where m.state = 's') as succeeded,
-                   min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job,
-                   min(m.job) filter (where m.state in ('f', 'e')) as broken_job
+                   min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
               from unnest(p_tree, p_job, p_state) as m(tree, job, state)
              group by m.tree) e
      cross join lateral (
-           select x.job_id, x.run, x.kind, x.state in ('w', 'o') as is_open from postrider.trees x where x.job_id = e.tree offset 0) t),
+           select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = e.tree offset 0) t),
   batches as (
     insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
@@ -37,10 +35,9 @@ begin
   end if;
   begin
     for v_sum in
-      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'e') or m.state in ('u', 'c') and t.is_open as has_failed
+      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c') as has_failed
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-       cross join lateral (
-             select x.job_id, x.run, x.kind, x.state in ('w', 'o') as is_open from postrider.trees x where x.job_id = m.tree offset 0) t
+       cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
        where t.kind = 'c'
     loop
       perform postrider.settle_tree(
