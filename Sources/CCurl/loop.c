@@ -82,7 +82,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 static int on_timer(CURLM *multi, long milliseconds, void *context) {
     (void)multi;
     ccurl_pool *pool = context;
-    pool->deadline = milliseconds < 0 ? -1 : ccurl_now() + (int64_t)milliseconds * 1000000;
+    // At once is 0, not now: the owner's clock was read before, and would not have come to it in this turn.
+    pool->deadline = milliseconds < 0 ? -1 : milliseconds == 0 ? 0 : ccurl_now() + (int64_t)milliseconds * 1000000;
     return 0;
 }
 

@@ -89,7 +89,10 @@ struct LargeInsertTests {
             select 'http://h/' || i % 2 from generate_series(1, 12345) i where \(filter)
             """)
         let listed =
-            "(select i.first_id as list, u.* from postrider.intake i, unnest(i.ids) with ordinality as u (id, place)) l"
+            """
+            (select i.first_id as list, u.* from postrider.intake i,
+                    unnest(coalesce(i.ids, array(select generate_series(i.first_id, i.last_id)))) with ordinality as u (id, place)) l
+            """
         #expect(
             try queue.number("select count(*) from postrider.jobs j join \(listed) on l.id = j.id") == 12345)
         #expect(try queue.number("select count(*) from \(listed)") == 12345)
@@ -103,7 +106,7 @@ struct LargeInsertTests {
             try queue.number(
                 """
                 select count(*) from postrider.intake
-                where first_id <> ids[1] or last_id <> ids[cardinality(ids)] or cardinality(ids) > 1000
+                where first_id <> ids[1] or last_id <> ids[jobs] or jobs > 1000
                 """) == 0)
         #expect(try queue.text("show work_mem") == "5MB")
         #expect(try queue.text("show enable_sort") == "on")
@@ -120,8 +123,8 @@ struct LargeInsertTests {
         try queue.connection.execute(
             "insert into postrider.jobs (lane, url) select 'lane ' || \(lane), 'http://h/' from generate_series(1, 128000) i"
         )
-        #expect(try queue.number("select sum(cardinality(ids)) from postrider.intake") == 128_000)
-        let longest = try queue.number("select max(cardinality(ids)) from postrider.intake")
+        #expect(try queue.number("select sum(jobs) from postrider.intake") == 128_000)
+        let longest = try queue.number("select max(jobs) from postrider.intake")
         #expect(longest <= most && longest >= most * 9 / 10)
         let worker = "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id"
         let leader = try queue.number(worker)

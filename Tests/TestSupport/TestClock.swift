@@ -14,6 +14,13 @@ public enum TestClock {
     /// Seconds since an earlier `now`.
     public static func seconds(since start: UInt64) -> Double { Double(now - start) / 1e9 }
 
+    /// Seconds of the processor that this thread has had. C: `clock_gettime` with `CLOCK_THREAD_CPUTIME_ID`.
+    public static var threadTime: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     /// Blocks this thread.
     public static func sleep(milliseconds: Int) {
         usleep(UInt32(milliseconds) * 1000)

@@ -89,7 +89,9 @@ begin
   end if;
   select p.*, w.name into v_place
     from postrider.ready_place(explain.id) p left join postrider.workers w on w.id = p.worker;
-  if not found and exists (select from postrider.intake i where explain.id between i.first_id and i.last_id and explain.id = any (i.ids)) then
+  if not found and exists (
+       select from postrider.intake i
+        where explain.id between i.first_id and i.last_id and (i.ids is null or explain.id = any (i.ids))) then
     return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s.', explain.id, v_lane,
       case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
       ', but ' || v_hold, v_page);

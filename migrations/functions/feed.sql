@@ -15,7 +15,8 @@ begin
     delete from postrider.intake i where i.id = any (p_lists) returning i.*)
   insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once)
   select job_id, job_id, g.track, g.max_attempts, g.at_most_once
-    from (select t.id as track, i.max_attempts, i.at_most_once, i.ids
+    from (select t.id as track, i.max_attempts, i.at_most_once,
+                 coalesce(i.ids, array(select generate_series(i.first_id, i.last_id))) as ids
             from gone i
             join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
            order by i.first_id) g

@@ -7,7 +7,7 @@ declare
   v_list bigint;
 begin
   select i.id into v_list from postrider.intake i
-   where p_id between i.first_id and i.last_id and p_id = any (i.ids)
+   where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))
      for update;
   return found and postrider.feed(array[v_list]) > 0;
 end

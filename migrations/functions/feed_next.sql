@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lists are of one id up to 64,000. Their size is told by their bytes, which need not be read for it: a turn takes about
--- p_jobs ids, and at least one list.
+-- Lists are of one id up to 64,000: a turn takes about p_jobs ids, and at least one list.
 create or replace function postrider.feed_next(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,10 +14,10 @@ begin
     return 0;
   end if;
   select array_agg(n.id) into v_lists
-    from (select i.id, sum(pg_column_size(i.ids)) over (order by i.priority desc, i.first_id, i.id) - pg_column_size(i.ids) as before
-            from (select x.id, x.priority, x.first_id, x.ids from postrider.intake x
+    from (select i.id, sum(i.jobs) over (order by i.priority desc, i.first_id, i.id) - i.jobs as before
+            from (select x.id, x.priority, x.first_id, x.jobs from postrider.intake x
                    order by x.priority desc, x.first_id, x.id limit 2000) i) n
-   where n.before < p_jobs * 8;
+   where n.before < p_jobs;
   select array_agg(i.id) into v_lists
     from (select x.id from postrider.intake x where x.id = any (v_lists) for update skip locked) i;
   if v_lists is null then

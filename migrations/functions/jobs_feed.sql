@@ -88,15 +88,15 @@ begin
         v_work_mem := current_setting('work_mem');
         v_sort := current_setting('enable_sort');
         perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
-        -- While nobody else inserts, the ids have no gaps and need not be collected, which is 0.3 us a row.
+        -- While nobody else inserts, the ids have no gaps and need not be collected, which is 0.5 us a row.
         insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
         select v_job.queue, postrider.job_lane(null, v_job.url), v_job.priority, v_job.max_attempts,
-               v_job.delivery = 'at_most_once', l.ids[1], l.ids[cardinality(l.ids)], l.ids
-          from (select array(select generate_series(s.id, least(s.id + 999, v_last))) as ids
+               v_job.delivery = 'at_most_once', l.first, l.last, l.ids
+          from (select s.id as first, least(s.id + 999, v_last) as last, null::bigint[] as ids
                   from generate_series(v_first, v_last, 1000) s (id)
                  where v_last - v_first = v_rows - 1
                  union all
-                select array_agg(n.id)
+                select min(n.id), max(n.id), array_agg(n.id)
                   from new_rows n
                  where v_last - v_first <> v_rows - 1
                  group by n.id / 1000) l;

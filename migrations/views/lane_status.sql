@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Of each track the first 10,000 rows are counted: the calls under way are among them, since a track is worked off from its
--- front, and more ready jobs than that are told as 10,000. The lists of intake are measured, not read, as in queue_status.
+-- front, and more ready jobs than that are told as 10,000.
 create or replace view postrider.lane_status as
 with tracked as (
   select t.lane, sum(f.running)::bigint as in_flight, sum(f.ready)::bigint as ready, min(f.oldest) as oldest
@@ -11,7 +11,7 @@ with tracked as (
            from (select r.worker, r.since from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) c) f
    group by t.lane),
 taken_in as (
-  select i.lane, sum((pg_column_size(i.ids) - 20) / 8)::bigint as ready, min(i.at) as oldest from postrider.intake i group by i.lane)
+  select i.lane, sum(i.jobs) as ready, min(i.at) as oldest from postrider.intake i group by i.lane)
 select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
        coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
        now() - least(t.oldest, i.oldest) as oldest_ready_age,
