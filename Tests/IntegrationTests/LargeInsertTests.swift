@@ -113,6 +113,35 @@ struct LargeInsertTests {
     }
 
     @Test(arguments: [
+        ("kind", "'x'"), ("method", "'FETCH'"), ("queue", "''"), ("priority", "1000"), ("max_attempts", "0"),
+        ("delivery", "'x'"), ("run_at", "'-infinity'"), ("response_format", "'x'"), ("result_type", "'x'"),
+        ("on_duplicate", "'x'"), ("mode", "'x'"), ("cache_version", "null"), ("use_cdn", "null"),
+        ("ignore_cache", "null"), ("created_by", "null"), ("tag", "repeat('x', 401)"),
+        ("timeout", "'-1 s'"), ("url", "'ftp://h/'"),
+    ])
+    func `one bad row in a large INSERT of rows that are alike is found`(column: String, value: String) throws {
+        let queue = try TestQueue()
+        let good = try #require(
+            try queue.text(
+                """
+                select format('%s::%s', coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), format_type(a.atttypid, a.atttypmod))
+                from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+                where a.attrelid = 'postrider.jobs'::regclass and a.attname = '\(column)'
+                """))
+        let url = column == "url" ? "" : "url, "
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute(
+                """
+                insert into postrider.jobs (\(url)\(column)) select \(column == "url" ? "" : "'http://h/', ")
+                case when i = 12000 then \(value) else \(column == "url" ? "'http://h/'" : good) end
+                from generate_series(1, 12000) i
+                """)
+        }
+        #expect(error.message.contains(column), "\(error.message)")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test(arguments: [
         ("i % 1000", 64), ("i % 10", 1001), ("case when i % 100 = 0 then i % 1000 else 1000 end", 1100),
         ("case when i < 1000 then i else 1000 end", 64000),
     ])

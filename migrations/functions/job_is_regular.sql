@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Every column but the URL, which url_is_regular and host_is_plain judge. Written so that the planner inlines it (SQL,
 -- immutable, no strict, no set). A single row pays for each operator and function named here, since their state is
--- built anew in each statement: 0.2 us, and some microseconds in a session that has been idle. So columns that must
--- be null are counted by one num_nonnulls.
+-- built anew in each statement: 0.2 us, and some microseconds in a session that has been idle.
 create or replace function postrider.job_is_regular(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
@@ -20,12 +19,7 @@ as $$
      and p_job.created_at is not null and p_job.created_by is not null
      and num_nonnulls(p_job.body, p_job.body_json) <= (p_job.method <> 'HEAD')::int
      and (length(p_job.tag) > 400) is not true
-     and num_nonnulls(
-           p_job.parent_id, p_job.position, p_job.name, p_job.lane, p_job.expires_at, p_job.timeout, p_job.backoff,
-           p_job.dedupe_key, p_job.service, p_job.query, p_job.headers, p_job.body_form, p_job.body_parts,
-           p_job.credential, p_job.ok_statuses, p_job.validator, p_job.extract, p_job.max_response,
-           p_job.download_to, p_job.sha256, p_job.cache_ttl, p_job.cache_sensitive, p_job.paginate, p_job.run_if,
-           p_job.max_parallel, p_job.each, p_job.on_success, p_job.on_failure, p_job.callback_url) = 0
+     and postrider.job_is_simple(p_job)
 $$;
 comment on function postrider.job_is_regular(postrider.jobs) is
   'private: whether all but the URL of a job is good at first sight; false says nothing, job_defect decides';

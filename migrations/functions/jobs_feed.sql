@@ -56,17 +56,20 @@ begin
     into v_is_heard, v_is_queued, v_is_large
     from postrider.idle_gate g;
 
-  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first is cheaper than
-  -- looking at each, most of all where the URL is the same. A thousand rows tell whether it is worth trying.
+  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
+  -- cheaper than looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell
+  -- whether it is worth trying.
   if v_is_large then
     declare
       v_job postrider.jobs;
       v_pattern text;
       v_alike boolean;
+      v_bodies int;
       v_first bigint;
       v_last bigint;
     begin
       select n.* into v_job from new_rows n limit 1;
+      v_bodies := (v_job.method <> 'HEAD')::int;
       v_pattern := case when postrider.url_is_regular(v_job.url) then
         substring(v_job.url from '^https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/') || '%' end;
       select v_pattern is not null
@@ -78,9 +81,17 @@ begin
         select min(n.id), max(n.id), count(*),
                bool_and(coalesce(
                  (n.url = v_job.url or n.url like v_pattern and postrider.url_is_regular(n.url))
-                 and n.queue = v_job.queue and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts
-                 and n.delivery = v_job.delivery and n.run_at <= now()
-                 and postrider.job_is_regular(row(n.*)::postrider.jobs), false))
+                 and n.kind = v_job.kind and n.method = v_job.method and n.queue = v_job.queue
+                 and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts and n.delivery = v_job.delivery
+                 and (n.run_at = v_job.run_at or isfinite(n.run_at) and n.run_at <= now())
+                 and n.response_format = v_job.response_format and n.result_type = v_job.result_type
+                 and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode
+                 and n.cache_version = v_job.cache_version
+                 and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
+                 and n.created_at is not null and n.created_by is not null
+                 and num_nonnulls(n.body, n.body_json) <= v_bodies
+                 and (n.tag is null or length(n.tag) <= 400)
+                 and postrider.job_is_simple(row(n.*)::postrider.jobs), false))
           into v_first, v_last, v_rows, v_alike
           from new_rows n;
       end if;
