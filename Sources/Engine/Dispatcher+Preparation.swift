@@ -88,7 +88,7 @@ extension Dispatcher {
             return fail(
                 entry, "the database gave up on what extract or validator ask of the cached answer; make them simpler",
                 now: now)
-        case .failure:
+        case .locked, .failure:
             rest(now: now)
             return .report
         }

@@ -27,7 +27,9 @@ struct Dispatcher: ~Copyable {
     var preparations: [UInt64: Preparation] = [:]
     var preparationLimit = Preparation.limit
     /// Attempts to be written.
-    private(set) var finished: [FinishedAttempt] = []
+    var finished: [FinishedAttempt] = []
+    /// Attempts to be written when nobody holds their rows any more.
+    var aside = Aside()
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Set when the worker is to claim no more.
@@ -52,7 +54,7 @@ struct Dispatcher: ~Copyable {
     /// Until then few attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
     /// Attempts of one finish; fewer while one that cannot be stored is looked for.
-    private var batchLimit = ExchangePolicy.finishLimit
+    var batchLimit = ExchangePolicy.finishLimit
 
     /// Without a number, all slots free.
     init(capacity: Int, canListen: Bool) {
@@ -64,6 +66,7 @@ struct Dispatcher: ~Copyable {
     /// The next exchange, if one is due; to be sent at once, or taken back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
+        if !aside.isEmpty { for attempt in aside.take(now: now, all: isDraining) { write(attempt, now: now) } }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { isHungry = true }
         let claimable = isHungry && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
@@ -101,37 +104,14 @@ struct Dispatcher: ~Copyable {
         return nextNumber
     }
 
-    /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
-    /// of their order. One that was in a statement which took too long goes alone.
-    private mutating func nextBatch() -> FinishBatch {
-        if finished[0].overruns > 0 { return FinishBatch([finished.removeFirst()]) }
-        let isJudged = finished[0].isJudged
-        let mates = finished.lazy.filter { $0.isJudged == isJudged && $0.overruns == 0 }
-        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: batchLimit)
-        let batch = FinishBatch(Array(mates.prefix(count)))
-        if count == finished.count {
-            finished.removeAll(keepingCapacity: true)
-        } else {
-            var left = count
-            finished.removeAll { attempt in
-                guard left > 0, attempt.isJudged == isJudged, attempt.overruns == 0 else { return false }
-                left -= 1
-                return true
-            }
-        }
-        return batch
-    }
-
     /// When an attempt has waited long enough for company, or the rest after a failure is over; nil if neither. With
     /// all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
-        guard worker > 0, exchanges.count < ExchangePolicy.depth, !finished.isEmpty || !lanes.isEmpty else {
-            return nil
-        }
-        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
-        if finished.isEmpty { return nil }
-        return finishedSince + ExchangePolicy.patience
+        guard worker > 0, exchanges.count < ExchangePolicy.depth else { return nil }
+        guard !finished.isEmpty || !lanes.isEmpty else { return aside.due }
+        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : aside.due }
+        return finished.isEmpty ? aside.due : finishedSince + ExchangePolicy.patience
     }
 
     /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
@@ -225,6 +205,8 @@ struct Dispatcher: ~Copyable {
             if let batch { return isolate(batch, now: now) }
         case .overrun:
             if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
+        case .locked:
+            if let batch { return putAside(batch, now: now) }
         case .failure: break
         }
         rest(now: now)
@@ -238,38 +220,6 @@ struct Dispatcher: ~Copyable {
 
     /// 250 ms: a database in trouble is not helped by haste.
     private static let restAfterFailure: UInt64 = 250_000_000
-
-    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone.
-    private mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
-        batchLimit = max(1, batch.attempts.count / 2)
-        guard batch.attempts.count == 1, let first = batch.attempts.first else { return .report }
-        finished.removeFirst()
-        let verdict = Verdict(
-            .failed, .internal, "the answer could not be stored by the database; please report it")
-        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
-        return .reportJob(first.lease.jobID)
-    }
-
-    /// A batch was too much for one statement: each of it goes alone. What is too much twice alone is written without
-    /// being judged, and if even that is too much, without its answer; true then.
-    private mutating func separate(_ batch: FinishBatch, now: UInt64) -> Bool {
-        for place in batch.attempts.indices { finished[place].overruns += 1 }
-        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1, attempt.outcome != nil
-        else { return false }
-        finished.removeFirst()
-        if attempt.verdict.kind == .succeeded {
-            let reason =
-                attempt.isJudged
-                ? "the database gave up on what extract or validator ask of this answer; make them simpler"
-                : "the answer could not be stored by the database; please report it"
-            attempt.verdict = Verdict(.failed, .internal, reason)
-        }
-        if !attempt.isJudged { attempt.outcome = nil }
-        attempt.isJudged = false
-        attempt.overruns = 1
-        write(attempt, now: now)
-        return true
-    }
 
     /// How long a statement of the jobs session may take: 10 MB of JSON in the smallest of values are judged in 3 s, and
     /// a jsonpath that compares all of them with all takes days.
@@ -305,7 +255,7 @@ struct Dispatcher: ~Copyable {
     var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
 
     /// Whether all that has ended is in the database.
-    var isWritten: Bool { finished.isEmpty && exchanges.isEmpty }
+    var isWritten: Bool { finished.isEmpty && aside.isEmpty && exchanges.isEmpty }
 
     /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
@@ -322,7 +272,7 @@ struct Dispatcher: ~Copyable {
         isEnlisting = true
         // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
-        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease))
+        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + aside.leases)
     }
 
     /// It could not be sent, or was refused.
@@ -340,6 +290,7 @@ struct Dispatcher: ~Copyable {
         for slot in lost { free(slot, now: 0) }
         lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
+        aside.keep(held)
         pickup.connectionLost()
         isHungry = true
         lookout = Lookout()

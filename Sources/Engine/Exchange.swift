@@ -60,6 +60,8 @@ enum Rejection: Equatable {
     case unstorable
     /// The statement took too long or too much memory; one with less in it may not.
     case overrun
+    /// Somebody holds a row of it for more than a second.
+    case locked
     /// Anything else.
     case failure
 }

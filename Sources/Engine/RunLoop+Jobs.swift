@@ -115,6 +115,7 @@ extension RunLoop {
     private static func rejection(_ error: PGError) -> Rejection {
         if error.code == .aborted { return .aborted }
         if error.sqlState == workerLost { return .workerLost }
+        if error.sqlState == .lockNotAvailable { return .locked }
         if error.sqlState?.isOverrun == true { return .overrun }
         return error.sqlState?.isDataError == true ? .unstorable : .failure
     }

@@ -94,10 +94,12 @@ public final class RunLoop {
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
         let setUp = configuration.usesSessions ? ["set idle_in_transaction_session_timeout = '10s'"] : []
         let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
+        // What a client's open transaction holds is written later; see Aside.
+        let lockPatience = "set lock_timeout = '1s'"
         jobs = PGSession(
             PGSession.Configuration(
                 string: configuration.database,
-                setUp: setUp + (configuration.usesSessions ? [patience, "listen postrider"] : []),
+                setUp: setUp + (configuration.usesSessions ? [patience, lockPatience, "listen postrider"] : []),
                 prepares: configuration.usesSessions))
         duties = PGSession(
             PGSession.Configuration(

@@ -94,6 +94,33 @@ struct OpenTransactionTests {
         _ = worker
     }
 
+    @Test func `one that has cancelled a running job holds up no other job's end, and its rollback loses nothing`()
+        throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.cancel(\(id))")
+        try queue.insert(20, "url", "'\(target.url)/held/' || i")
+        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
+        target.release()
+        try queue.wait(until: "select count(*) = 20 from postrider.results")
+        let start = TestClock.now
+        for round in 1...3 {
+            let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
+            try queue.wait(for: plain, toBe: "succeeded")
+        }
+        #expect(TestClock.seconds(since: start) < Soak.seconds(8))
+        #expect(try queue.state(id) == "running")
+        try other.execute("rollback")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests("/held").count == 1)
+        #expect(worker.count(of: "worker_reaped") == 0)
+    }
+
     @Test func `one that is deleting a lane with limits stops neither heartbeats nor other lanes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+// Which attempts one statement writes, and what becomes of them when it fails because of one.
+extension Dispatcher {
+    /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
+    /// of their order. One that was in a statement which was given up goes alone.
+    mutating func nextBatch() -> FinishBatch {
+        if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
+        let isJudged = finished[0].isJudged
+        let mates = finished.lazy.filter { $0.isJudged == isJudged && !$0.goesAlone }
+        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: batchLimit)
+        let batch = FinishBatch(Array(mates.prefix(count)))
+        if count == finished.count {
+            finished.removeAll(keepingCapacity: true)
+        } else {
+            var left = count
+            finished.removeAll { attempt in
+                guard left > 0, attempt.isJudged == isJudged, !attempt.goesAlone else { return false }
+                left -= 1
+                return true
+            }
+        }
+        return batch
+    }
+
+    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone.
+    mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
+        batchLimit = max(1, batch.attempts.count / 2)
+        guard batch.attempts.count == 1, let first = batch.attempts.first else { return .report }
+        finished.removeFirst()
+        let verdict = Verdict(
+            .failed, .internal, "the answer could not be stored by the database; please report it")
+        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
+        return .reportJob(first.lease.jobID)
+    }
+
+    /// A batch was too much for one statement: each of it goes alone. What is too much twice alone is written without
+    /// being judged, and if even that is too much, without its answer; true then.
+    mutating func separate(_ batch: FinishBatch, now: UInt64) -> Bool {
+        for place in batch.attempts.indices { finished[place].overruns += 1 }
+        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1, attempt.outcome != nil
+        else { return false }
+        finished.removeFirst()
+        if attempt.verdict.kind == .succeeded {
+            let reason =
+                attempt.isJudged
+                ? "the database gave up on what extract or validator ask of this answer; make them simpler"
+                : "the answer could not be stored by the database; please report it"
+            attempt.verdict = Verdict(.failed, .internal, reason)
+        }
+        if !attempt.isJudged { attempt.outcome = nil }
+        attempt.isJudged = false
+        attempt.overruns = 1
+        write(attempt, now: now)
+        return true
+    }
+
+    /// Somebody holds a row of a batch: each of it goes alone. The one that waits for a lock even then is put aside; the
+    /// operator hears of it from the third time on, when it has been locked for a quarter of a minute.
+    mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {
+        for place in batch.attempts.indices { finished[place].lockWaits += 1 }
+        guard batch.attempts.count == 1, let attempt = finished.first else { return .none }
+        finished.removeFirst()
+        aside.put(attempt, now: now)
+        return attempt.lockWaits > 3 ? .report : .none
+    }
+}
