@@ -33,7 +33,7 @@ private final class Storm {
     private var random: Randomness
     private var plans: [TreePlan] = []
     private var disturbed: Set<Int64> = []
-    private var joined: [Int64: [Int64]] = [:]
+    private var joined: [Int64: [TreePlan]] = [:]
     private var workers: [RunningWorker] = []
     private var kills: Int
     private let trees: Int
@@ -132,11 +132,12 @@ private final class Storm {
     private func join() throws {
         guard let tree = pick(), tree.kind != .request else { return }
         calls += 1
+        var member = TreePlan.request("\(target.url)/good/0/\(calls)")
         do throws(PGError) {
             let made = try queue.connection.query(
-                "insert into postrider.jobs (parent_id, url) values (\(tree.id), '\(target.url)/good/0/\(calls)') returning id"
-            )
-            joined[tree.id, default: []].append(made.int64(0, 0))
+                "insert into postrider.jobs (parent_id, url) values (\(tree.id), '\(member.url)') returning id")
+            member.id = made.int64(0, 0)
+            joined[tree.id, default: []].append(member)
         } catch {
             guard error.sqlState?.rawValue == "PR005" else { throw error }
         }
@@ -186,7 +187,7 @@ private final class Storm {
                 TreeCheck(
                     plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id)
                 ).defects
-            defects += TreeCheck.earlySteps(plan, states: states, requests)
+            defects += TreeCheck.earlySteps(plan, states: states, joined: joined, requests)
         }
         defects += try queue.unexplainedCalls(target)
         defects += try queue.rows(Self.repeated).map {

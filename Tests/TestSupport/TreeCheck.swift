@@ -10,7 +10,7 @@ public struct TreeCheck: Sendable {
     public private(set) var defects: [String] = []
 
     /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it.
-    public init(_ plan: TreePlan, states: [Int64: String], joined: [Int64: [Int64]] = [:], isDisturbed: Bool) {
+    public init(_ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]] = [:], isDisturbed: Bool) {
         self.states = states
         for node in plan.all {
             guard let state = states[node.id] else {
@@ -28,8 +28,8 @@ public struct TreeCheck: Sendable {
     private func state(_ id: Int64) -> String { states[id] ?? "" }
 
     /// A batch or chain by what its own members did.
-    private mutating func checkRule(_ node: TreePlan, _ state: String, _ joined: [Int64]) {
-        let members = node.members.map { self.state($0.id) } + joined.map { self.state($0) }
+    private mutating func checkRule(_ node: TreePlan, _ state: String, _ joined: [TreePlan]) {
+        let members = (node.members + joined).map { self.state($0.id) }
         let isOver = Set(["failed", "cancelled"])
         let fits: Bool
         switch (node.kind, state) {
@@ -84,15 +84,17 @@ public struct TreeCheck: Sendable {
     }
 
     /// Steps of chains that were called before the step before had been answered.
-    public static func earlySteps(_ plan: TreePlan, states: [Int64: String], _ calls: [String: [TargetRequest]])
-        -> [String]
-    {
+    public static func earlySteps(
+        _ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]], _ calls: [String: [TargetRequest]]
+    ) -> [String] {
         var early: [String] = []
         for chain in plan.all where chain.kind == .chain {
-            for (before, after) in zip(chain.members, chain.members.dropFirst()) {
-                let arrivals = after.all.flatMap { calls[$0.url] ?? [] }.map(\.arrivedAt)
+            let steps = chain.members + (joined[chain.id] ?? [])
+            for (before, after) in zip(steps, steps.dropFirst()) {
+                let nodes = after.all + after.all.flatMap { joined[$0.id] ?? [] }
+                let arrivals = nodes.flatMap { calls[$0.url] ?? [] }.map(\.arrivedAt)
                 guard let first = arrivals.min() else { continue }
-                guard let answered = answered(before, states, calls), answered <= first else {
+                guard let answered = answered(before, states, joined, calls), answered <= first else {
                     early.append("\(after.kind) \(after.id) was called before \(before.kind) \(before.id) had ended")
                     continue
                 }
@@ -101,15 +103,16 @@ public struct TreeCheck: Sendable {
         return early
     }
 
-    /// When the last answer came that a success of this rests on; nil: there was none.
+    /// When the last answer came that a success of this rests on, that of what joined it among them; nil: there was none.
     private static func answered(
-        _ node: TreePlan, _ states: [Int64: String], _ calls: [String: [TargetRequest]]
+        _ node: TreePlan, _ states: [Int64: String], _ joined: [Int64: [TreePlan]], _ calls: [String: [TargetRequest]]
     ) -> UInt64? {
+        let members = node.members + (joined[node.id] ?? [])
         switch node.kind {
         case .request: return (calls[node.url] ?? []).filter { !$0.isAborted }.compactMap(\.endedAt).min()
-        case .chain: return node.members.last.flatMap { answered($0, states, calls) }
+        case .chain: return members.last.flatMap { answered($0, states, joined, calls) }
         case .batch:
-            let good = node.members.filter { states[$0.id] == "succeeded" }.map { answered($0, states, calls) }
+            let good = members.filter { states[$0.id] == "succeeded" }.map { answered($0, states, joined, calls) }
             if node.mode == "first" { return good.compactMap { $0 }.min() }
             return good.contains(nil) ? nil : good.compactMap { $0 }.max() ?? 0
         }
