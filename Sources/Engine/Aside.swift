@@ -8,10 +8,8 @@ internal import JobStore
 /// Each is written again by itself after a while, and waits for the lock for a second at most: what else the worker has to write
 /// does not wait with it. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 struct Aside {
-    /// Before the first further try: 5 s. Then each pause is twice the one before.
+    /// Before the first further try: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
-    /// Of the pauses: 40 s.
-    static let longest: UInt64 = 40_000_000_000
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
 
@@ -25,8 +23,7 @@ struct Aside {
 
     /// Takes one that had to wait for a lock by itself.
     mutating func put(_ attempt: FinishedAttempt, now: UInt64) {
-        let pause = Aside.pause << UInt64(min(max(attempt.lockWaits - 2, 0), 3))
-        waiting.append((attempt, now + min(pause, Aside.longest)))
+        waiting.append((attempt, now + Aside.pause << UInt64(min(max(attempt.lockWaits - 2, 0), 3))))
     }
 
     /// Those that are due; all at the end of a worker.

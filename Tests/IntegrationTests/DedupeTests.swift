@@ -98,10 +98,7 @@ struct DedupeTests {
         let waiter = BackgroundThread {
             _ = try? PGConnection(database).execute("set application_name = 'waiter'; \(Self.insert)")
         }
-        try queue.wait(
-            until:
-                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%dedupe_key%')"
-        )
+        try queue.waitUntilBlocked("dedupe_key")
         try holder.execute("rollback")
         waiter.join()
         #expect(try queue.number("select count(*) from postrider.jobs where dedupe_key = 'k'") == 1)

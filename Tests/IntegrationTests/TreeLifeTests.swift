@@ -72,11 +72,7 @@ final class TreeLifeTests {
         let person = BackgroundThread {
             _ = try? PGConnection(database).query("select postrider.cancel(\(member))")
         }
-        try queue.wait(
-            until: """
-                select exists (select from pg_stat_activity
-                 where datname = current_database() and query like 'select postrider.cancel%' and wait_event_type = 'Lock')
-                """)
+        try queue.waitUntilBlocked("select postrider.cancel")
         target.release()
         try queue.wait(until: "select state = 's' from postrider.trees where job_id = \(root)")
         try holder.execute("commit")

@@ -72,6 +72,15 @@ public struct TestQueue: ~Copyable {
         try TestClock.wait(seconds, for: sql) { try connection.query(sql).bool(0, 0) }
     }
 
+    /// Waits until a statement of this database that has a text in it waits for a lock.
+    public func waitUntilBlocked(_ text: String) throws {
+        try wait(
+            until: """
+                select exists (select from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock' and query like '%\(text)%')
+                """)
+    }
+
     /// Waits until a job is in a state.
     public func wait(_ seconds: Double = 20, for id: Int64, toBe state: String) throws {
         var last: String?
