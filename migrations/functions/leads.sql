@@ -1,9 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Not in SQL: such a function, whose body holds a subquery, is parsed and planned anew in each transaction, 0.15 ms of the
+-- leader's 0.7 each time, and tend asks for it twice.
 create or replace function postrider.leads(p_worker int, p_epoch bigint) returns boolean
-language sql volatile
+language plpgsql volatile
 as $$
-  select exists (
+begin
+  return exists (
     select from postrider.leases l
-     where l.name = 'leader' and l.owner = p_worker and l.epoch = p_epoch and l.until > clock_timestamp())
+     where l.name = 'leader' and l.owner = p_worker and l.epoch = p_epoch and l.until > clock_timestamp());
+end
 $$;
 comment on function postrider.leads(int, bigint) is 'private: whether the lease that a leader holds is still good';
