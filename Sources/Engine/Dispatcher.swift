@@ -48,6 +48,8 @@ struct Dispatcher: ~Copyable {
     var lookout = Lookout()
     /// Whether a claim may find something.
     private(set) var isHungry = true
+    /// The track that news have named, if nothing else makes the worker hungry.
+    private var announced: Int32?
     private var lastFence: Int64 = 0
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
@@ -83,19 +85,37 @@ struct Dispatcher: ~Copyable {
             next.batch = batch
             finishedSince = now
         }
+        if let claim = singleClaim(claimable: claimable, beside: next.batch, now: now) {
+            next.claim = claim
+            return send(next)
+        }
+        announced = nil
         let limit = min(claimable, ExchangePolicy.claimLimit)
         let visits = limit > 0 ? book.plan(limit: limit, lanes: &lanes, now: now) : []
         if !visits.isEmpty {
             next.claim = Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now)
-            reserved += limit
         } else if limit > 0 {
             // All that there is is parked.
             isHungry = false
         }
         guard next.batch != nil || next.claim != nil else { return nil }
+        return send(next)
+    }
+
+    private mutating func send(_ exchange: Exchange) -> (number: UInt64, exchange: Exchange) {
+        reserved += exchange.claim?.limit ?? 0
+        announced = nil
         let number = takeNumber()
-        exchanges[number] = next
-        return (number, next)
+        exchanges[number] = exchange
+        return (number, exchange)
+    }
+
+    /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
+    private func singleClaim(claimable: Int, beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
+        guard claimable > 0, batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= lookout.singleDue,
+            let announced, let visit = book.visit(announced: announced)
+        else { return nil }
+        return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, isSingle: true)
     }
 
     /// A number for a transaction, never given twice.
@@ -141,6 +161,7 @@ struct Dispatcher: ~Copyable {
     /// The last row of a claim has been read.
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
+        if claim.isSingle { return singleClaimRead(arrival, now: now) }
         book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
         if !lanes.isEmpty {
             giveBack(claim, found: arrival.found, now: now)
@@ -151,6 +172,18 @@ struct Dispatcher: ~Copyable {
         lookout.poll = now + pickup.interval
         lookout.hasRoom = arrival.rows < claim.limit
         return change
+    }
+
+    private mutating func singleClaimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
+        let claim = arrival.claim
+        book.claimReturned(claim.visits, limit: .max, found: arrival.found)
+        isHungry = claim.isOutdated || arrival.rows == 0
+        if arrival.rows == 0 {
+            lookout.singleClaimFailed(now: now)
+            return .none
+        }
+        lookout.poll = now + pickup.interval
+        return pickup.claimReturned(rows: arrival.rows, limit: .max)
     }
 
     /// A finish is stored. Returns how many of its attempts were refused because their lease had ended, and what the
@@ -302,8 +335,9 @@ struct Dispatcher: ~Copyable {
         worker = 0
     }
 
-    /// News of jobs: look for them.
-    mutating func jobsAnnounced(now: UInt64) -> PickupMode.Change {
+    /// News of jobs: look for them, in one track if they name it.
+    mutating func jobsAnnounced(on track: Int32? = nil, now: UInt64) -> PickupMode.Change {
+        announced = isHungry ? nil : track
         isHungry = true
         lookout.wantsSurvey = true
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }

@@ -23,6 +23,8 @@ struct Lookout {
     /// Whether the last claim brought less than it asked for: then a job in a track that is not known here could
     /// run at once, and is looked for at the pace of the fallback.
     var hasRoom = true
+    /// No claim of a single job before: the last one brought none.
+    private(set) var singleDue: UInt64 = 0
     private var began: UInt64?
     /// No survey before.
     private var patience: UInt64 = 0
@@ -46,6 +48,12 @@ struct Lookout {
     /// that is wanted already is put off no further.
     mutating func claimGoesFirst(until moment: UInt64) {
         if !wantsSurvey { patience = moment }
+    }
+
+    /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit, pause or
+    /// hook may hold it back. While that lasts, the attempts would only be on the way of the claims that follow.
+    mutating func singleClaimFailed(now: UInt64) {
+        singleDue = now + 1_000_000_000
     }
 
     /// A survey goes out.

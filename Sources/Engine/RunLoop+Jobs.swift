@@ -29,10 +29,15 @@ extension RunLoop {
                 try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
             }
             if let claim = next.claim {
-                StoreCalls.claim(
-                    worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
-                    alone: next.batch == nil, into: &parameters)
-                try jobs.append(StoreStatement.claim, &parameters, tag: Tag.claim(number))
+                if claim.isSingle {
+                    StoreCalls.claimOne(worker: worker, of: claim.visits[0], above: claim.above, into: &parameters)
+                } else {
+                    StoreCalls.claim(
+                        worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
+                        alone: next.batch == nil, into: &parameters)
+                }
+                let statement = claim.isSingle ? StoreStatement.claimOne : StoreStatement.claim
+                try jobs.append(statement, &parameters, tag: Tag.claim(number))
             }
             jobs.commit()
             return true
@@ -140,8 +145,8 @@ extension RunLoop {
         }
     }
 
-    /// News of jobs: look for them.
-    func jobsAnnounced() {
-        apply(dispatcher.jobsAnnounced(now: now))
+    /// News of jobs: look for them, in one track if they name it.
+    func jobsAnnounced(on track: Int32? = nil) {
+        apply(dispatcher.jobsAnnounced(on: track, now: now))
     }
 }

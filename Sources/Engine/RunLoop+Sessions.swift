@@ -34,7 +34,7 @@ extension RunLoop {
             credentials.heard(now: now)
         } else {
             dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews)
-            jobsAnnounced()
+            jobsAnnounced(on: Int32(news.payload))
         }
         if epoch != nil {
             schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)

@@ -96,10 +96,13 @@ public final class RunLoop {
         let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
         // What a client's open transaction holds is written later; see Aside.
         let lockPatience = "set lock_timeout = '1s'"
+        // For claimOne; the other statements are functions that say so themselves.
+        let byIndex = "set enable_seqscan = off"
         jobs = PGSession(
             PGSession.Configuration(
                 string: configuration.database,
-                setUp: setUp + (configuration.usesSessions ? [patience, lockPatience, "listen postrider"] : []),
+                setUp: setUp
+                    + (configuration.usesSessions ? [patience, lockPatience, byIndex, "listen postrider"] : []),
                 prepares: configuration.usesSessions))
         duties = PGSession(
             PGSession.Configuration(

@@ -238,6 +238,13 @@ public struct TrackBook: Sendable {
         return visits.count > hotCount ? byPriority(visits) : visits
     }
 
+    /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther. It says
+    /// nothing of what else the track may hold: that is announced as well.
+    public func visit(announced track: Int32) -> Visit? {
+        guard hotInLane.isEmpty, let entry = entries[track], entry.lane == 0 else { return nil }
+        return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
+    }
+
     /// Of one track at once, where there are more tracks than rows wanted.
     private static let helping = 4
 

@@ -79,6 +79,17 @@ public enum StoreCalls {
         parameters.append(array: lanes)
     }
 
+    /// `claimOne`: the first ready job of a track, if it is a plain one.
+    public static func claimOne(
+        worker: Int32, of visit: TrackBook.Visit, above fence: Int64, into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(int32: visit.track)
+        parameters.append(int64: visit.mark)
+        parameters.append(int64: fence)
+    }
+
     /// `prepare`: the calls of claimed jobs.
     ///
     /// - Parameter appVersion: part of the cache metadata.

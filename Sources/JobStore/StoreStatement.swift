@@ -2,7 +2,7 @@
 
 public import PGClient
 
-/// All SQL that a running worker sends: calls of functions, one for each verb.
+/// All SQL that a running worker sends: calls of functions, one for each verb, and `claimOne`.
 public enum StoreStatement {
     /// Makes the worker known, or known anew.
     public static let enlist = PGStatement(

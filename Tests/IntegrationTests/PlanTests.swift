@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import JobStore
 import PGClient
 import TestSupport
 import Testing
@@ -9,6 +10,7 @@ struct PlanTests {
     /// Buffers that each statement touched for its 64 jobs.
     private struct Cost {
         var claim = 0
+        var claimOne = 0
         var finish = 0
         var promote = 0
         var promoteByBudget = 0
@@ -24,6 +26,7 @@ struct PlanTests {
         let long = try bench.measure(queue)
         let figures = "short \(short), long \(long)"
         #expect(Double(long.claim) <= 1.2 * Double(short.claim), "\(figures)")
+        #expect(Double(long.claimOne) <= 1.2 * Double(short.claimOne), "\(figures)")
         #expect(Double(long.finish) <= 1.2 * Double(short.finish), "\(figures)")
         #expect(Double(long.promote) <= 1.2 * Double(short.promote), "\(figures)")
         // Each row that is put off goes into three indexes, which may have two more levels.
@@ -41,6 +44,7 @@ struct PlanTests {
         for _ in 1...150 { try bench.turn(queue) }
         let last = try bench.measure(queue)
         #expect(Double(last.claim) <= 1.2 * Double(first.claim), "first \(first), last \(last)")
+        #expect(Double(last.claimOne) <= 1.2 * Double(first.claimOne), "first \(first), last \(last)")
         #expect(Double(last.finish) <= 1.2 * Double(first.finish), "first \(first), last \(last)")
         try holder.execute("rollback")
     }
@@ -60,7 +64,10 @@ struct PlanTests {
             try queue.connection.execute(
                 """
                 alter table postrider.ready set (autovacuum_enabled = off);
-                alter table postrider.scheduled set (autovacuum_enabled = off)
+                alter table postrider.scheduled set (autovacuum_enabled = off);
+                set enable_seqscan = off;
+                prepare claim_one as \(StoreStatement.claimOne.sql);
+                select postrider.shut_hold_gate()
                 """)
         }
 
@@ -99,6 +106,11 @@ struct PlanTests {
             cost.survey = try buffers(survey, queue)
             cost.promote = try buffers(promote, queue)
             cost.promoteByBudget = try promoteByBudget(queue)
+            cost.claimOne = try buffers("execute claim_one(\(worker), \(track), \(mark), 0)", queue)
+            #expect(
+                try queue.rows(
+                    "update postrider.ready set worker = 0 where track = \(track) and seq > \(mark) and worker > 0 returning '1'"
+                ).count == 1)
             cost.claim = try buffers(claim, queue)
             cost.finish = try buffers(finish(queue), queue)
             return cost

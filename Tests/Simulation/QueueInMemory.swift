@@ -50,7 +50,8 @@ final class QueueInMemory {
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
     /// Tells listening workers.
-    var notify: () -> Void = {}
+    /// Called with the track, where the news name one.
+    var notify: (Int32?) -> Void = { _ in }
     /// Tells a worker of a running job that was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
 
@@ -72,7 +73,7 @@ final class QueueInMemory {
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            if tells { notify() }
+            if tells { notify(isRich ? nil : track) }
         }
     }
 
@@ -112,7 +113,9 @@ final class QueueInMemory {
     }
 
     /// Runs a claim: locks rows and says where they are; nil if the worker is no more.
-    func lock(worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit])) -> [(track: Int32, seq: Int64)]? {
+    func lock(
+        worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit], isSingle: Bool)
+    ) -> [(track: Int32, seq: Int64)]? {
         guard let registered = workers[worker], !registered.hasEnded else { return nil }
         var picked: [(track: Int32, seq: Int64)] = []
         for visit in claim.visits where picked.count < claim.limit {
@@ -128,6 +131,14 @@ final class QueueInMemory {
                 index += 1
             }
             ready[visit.track] = rows
+        }
+        // That one leaves to others what is not plain.
+        if claim.isSingle, let first = picked.first,
+            let row = ready[first.track]?.first(where: { $0.seq == first.seq }),
+            jobs[row.job]?.isRich == true
+        {
+            _ = take(picked, worker: worker, above: 0, commits: false)
+            return []
         }
         return picked
     }
@@ -243,7 +254,7 @@ final class QueueInMemory {
                     var unused = row
                     unused.attempt -= 1
                     placeAnew(unused)
-                    if !idle.isEmpty { notify() }
+                    if !idle.isEmpty { notify(nil) }
                 }
             }
         }
@@ -275,7 +286,7 @@ final class QueueInMemory {
                     }
                 }
             }
-            if !idle.isEmpty { notify() }
+            if !idle.isEmpty { notify(nil) }
         }
     }
 
@@ -285,7 +296,7 @@ final class QueueInMemory {
         guard !due.isEmpty else { return }
         scheduled.removeAll { $0.at <= timeline.now }
         for (_, row) in due { placeAnew(row) }
-        if !idle.isEmpty { notify() }
+        if !idle.isEmpty { notify(nil) }
     }
 
     /// A person cancels a job, running or not.

@@ -79,10 +79,12 @@ final class SimulatedWorker {
         deliver { [self] in (ofJobs ? jobs : duties)?.cut() }
     }
 
-    func notified() {
+    func notified(_ track: Int32?) {
         world.timeline.at(world.timeline.now + world.latency()) { [self] in
             deliver { [self] in
-                if duties?.isReady == true { apply(dispatcher.jobsAnnounced(now: world.timeline.now)) }
+                if duties?.isReady == true {
+                    apply(dispatcher.jobsAnnounced(on: track, now: world.timeline.now))
+                }
             }
         }
     }
@@ -201,7 +203,9 @@ final class SimulatedWorker {
             var picked: [(track: Int32, seq: Int64)] = []
             var cause: Rejection?
             if let claim = exchange.claim {
-                if let rows = queue.lock(worker: worker, claim: (claim.limit, claim.visits)) {
+                if let rows = queue.lock(
+                    worker: worker, claim: (claim.limit, claim.visits, claim.isSingle))
+                {
                     picked = rows
                 } else {
                     cause = .workerLost

@@ -63,8 +63,10 @@ begin
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
   perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider.prune_dedupe(1000);
+  -- Last, since who pauses a lane waits for the end of this transaction from here on.
+  perform postrider.shut_hold_gate();
   return v_last;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers, the lanes that fail and the dedupe_keys, too';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+@testable import Engine
+
+/// When a worker asks for the one job that news are about, and when it looks everywhere.
+struct SingleClaimTests {
+    private let moment: UInt64 = 5_000_000_000
+
+    /// Enlisted, knows track 1 and that nothing is in it.
+    private func dispatcher() -> Dispatcher {
+        var dispatcher = Dispatcher(capacity: 4, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 5)], now: moment)
+        answer(&dispatcher, [])
+        return dispatcher
+    }
+
+    /// The claim of the next exchange, which stays under way.
+    private func claim(_ dispatcher: inout Dispatcher, at time: UInt64? = nil) -> Exchange.Claim? {
+        dispatcher.nextExchange(now: time ?? moment)?.exchange.claim
+    }
+
+    /// Sends the next exchange, and lets it bring jobs of track 1.
+    private func answer(_ dispatcher: inout Dispatcher, _ seqs: [Int64]) {
+        guard let (number, _) = dispatcher.nextExchange(now: moment), var arrival = dispatcher.claimReturned(number)
+        else {
+            Issue.record("no claim")
+            return
+        }
+        for seq in seqs {
+            let lease = Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1)
+            _ = dispatcher.jobArrived(
+                ClaimedJob(lease: lease, call: HTTPCall(url: "http://h/"), isAtMostOnce: false, okStatuses: .success),
+                &arrival)
+        }
+        _ = dispatcher.claimRead(arrival, now: moment)
+    }
+
+    @Test func `news of a track are answered by a claim of one job there, and that is all`() {
+        var dispatcher = dispatcher()
+        _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        answer(&dispatcher, [9])
+        let next = claim(&dispatcher)
+        #expect(next == nil)
+        _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        let single = claim(&dispatcher)
+        #expect(single?.isSingle == true)
+        #expect(single?.limit == 1)
+        #expect(single?.visits.map(\.track) == [1])
+        #expect(single?.visits.map(\.mark) == [9])
+        #expect(single?.above == 7)
+    }
+
+    @Test func `one that brings nothing is followed by a whole claim, and for a second by no other`() {
+        var dispatcher = dispatcher()
+        _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        answer(&dispatcher, [])
+        let whole = dispatcher.nextExchange(now: moment)
+        #expect(whole?.exchange.claim?.isSingle == false)
+        #expect(whole?.exchange.claim?.limit == 4)
+        guard let arrival = dispatcher.claimReturned(whole?.number ?? 0) else { return }
+        _ = dispatcher.claimRead(arrival, now: moment)
+        _ = dispatcher.jobsAnnounced(on: 1, now: moment + 999_999_999)
+        let early = claim(&dispatcher, at: moment + 999_999_999)
+        #expect(early?.isSingle == false)
+    }
+
+    @Test(arguments: [
+        "two at once", "of no track", "of an unknown track", "during a claim", "beside a finish", "backlog",
+    ])
+    func `where there may be more than the one job it looks everywhere`(news: String) {
+        var dispatcher = dispatcher()
+        switch news {
+        case "two at once":
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        case "of no track": _ = dispatcher.jobsAnnounced(now: moment)
+        case "of an unknown track": _ = dispatcher.jobsAnnounced(on: 2, now: moment)
+        case "during a claim":
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+            guard let (number, _) = dispatcher.nextExchange(now: moment) else { break }
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+            guard let arrival = dispatcher.claimReturned(number) else { break }
+            _ = dispatcher.claimRead(arrival, now: moment)
+        case "beside a finish":
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+            answer(&dispatcher, [9])
+            dispatcher.callEnded(slot: 0, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        default:
+            dispatcher.surveyReturned([.init(track: 3, priority: 0, firstSeq: 5)], now: moment)
+            _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        }
+        let next = claim(&dispatcher)
+        #expect(next?.isSingle == false)
+    }
+
+    @Test func `a connection that is lost under way is followed by a whole claim`() {
+        var dispatcher = dispatcher()
+        _ = dispatcher.jobsAnnounced(on: 1, now: moment)
+        let number = dispatcher.nextExchange(now: moment)?.number ?? 0
+        dispatcher.connectionLost([number], now: moment)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(2, held: [])
+        let reserved = dispatcher.reserved
+        #expect(reserved == 0)
+        let next = claim(&dispatcher)
+        #expect(next?.isSingle == false)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// One job for a worker that waits for news.
+struct AnnouncedJobTests {
+    /// Notes with which statement each lease was taken.
+    private static let log = """
+        create table public.claims (job_id bigint, is_single boolean);
+        create function public.log() returns trigger language plpgsql security definer as $$
+        begin
+          insert into public.claims values (new.job_id, current_query() like '%hold_gate%');
+          return null;
+        end $$;
+        create trigger log after update on postrider.ready
+          for each row when (old.worker = 0 and new.worker > 0) execute function public.log()
+        """
+
+    private func listen(_ queue: borrowing TestQueue, _ target: TargetServer) throws {
+        // The track is made and known, the gate shut.
+        let first = try queue.insert("url", "'\(target.url)/ok/first'")
+        try queue.wait(for: first, toBe: "succeeded")
+        try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+        try queue.wait(until: "select last_value = 1 from postrider.hold_gate")
+        try queue.connection.execute("truncate public.claims")
+    }
+
+    private func isSingle(_ job: Int64, _ queue: borrowing TestQueue) throws -> String? {
+        try queue.text("select is_single::text from public.claims where job_id = \(job)")
+    }
+
+    @Test func `a plain job is claimed by itself, any other by the whole claim`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.log)
+        let worker = try RunningWorker(queue.database)
+        try listen(queue, target)
+        let plain = try queue.insert("url, method, body_json", "'\(target.url)/ok/plain', 'POST', '{\"a\": 1}'")
+        try queue.wait(for: plain, toBe: "succeeded")
+        #expect(try isSingle(plain, queue) == "true")
+        let request = try #require(target.requests("/ok/plain").first)
+        #expect(request.method == "POST")
+        let rich = try queue.insert("url, response_format", "'\(target.url)/ok/rich', 'json'")
+        let many = try queue.number(
+            """
+            with added as (insert into postrider.jobs (url) select '\(target.url)/ok/' || i from generate_series(1, 5) i returning id)
+            select max(id) from added
+            """)
+        try queue.wait(for: many, toBe: "succeeded")
+        try queue.waitUntilDone()
+        #expect(try isSingle(rich, queue) == "false")
+        #expect(try isSingle(many, queue) == "false")
+        _ = worker
+    }
+
+    @Test func `a job whose queue has just been paused is not called, and one of another queue is`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.log)
+        let worker = try RunningWorker(queue.database)
+        try listen(queue, target)
+        _ = try queue.rows("select postrider.pause_queue('default')::text")
+        let held = try queue.insert("url", "'\(target.url)/ok/held'")
+        let free = try queue.insert("url, queue", "'\(target.url)/ok/free', 'other'")
+        try queue.wait(for: free, toBe: "succeeded")
+        #expect(try queue.state(held) == "ready")
+        _ = try queue.rows("select postrider.resume_queue('default')::text")
+        try queue.wait(for: held, toBe: "succeeded")
+        #expect(try queue.text("select bool_or(is_single)::text from public.claims") == "false")
+        try queue.wait(until: "select last_value = 1 from postrider.hold_gate")
+        _ = worker
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobStore
+import PGClient
+import TestSupport
+import Testing
+
+/// The claim of one announced job: what it takes, and what it leaves to the whole claim.
+struct ClaimOneTests {
+    /// A worker by SQL, one track with its jobs, and the gate shut.
+    private struct Desk: ~Copyable {
+        let queue: TestQueue
+        let worker: Int64
+        let track: Int64
+
+        init() throws {
+            let queue = try TestQueue()
+            try queue.connection.execute(
+                "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
+            let track = try queue.number("select id from postrider.tracks")
+            let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            try Self.prepare(queue.connection)
+            _ = try queue.rows("select postrider.shut_hold_gate()::text")
+            self.queue = queue
+            self.track = track
+            self.worker = worker
+        }
+
+        static func prepare(_ connection: borrowing PGConnection) throws {
+            try connection.execute("set enable_seqscan = off; set synchronous_commit = on")
+            try connection.execute("prepare one as \(StoreStatement.claimOne.sql)")
+        }
+
+        func one(mark: Int64 = 0, above: Int64 = 0) -> String { "execute one(\(worker), \(track), \(mark), \(above))" }
+
+        var all: String {
+            "select * from postrider.claim(\(worker)::int, 0, 64, array[\(track)]::int[], '{64}', '{0}', true, '{0}')"
+        }
+
+        func shutGate() throws { _ = try queue.rows("select postrider.shut_hold_gate()::text") }
+
+        func isOpen() throws -> Bool { try queue.number("select last_value from postrider.hold_gate") == 2 }
+
+        /// The job that it takes, nil if none.
+        func taken(above: Int64 = 0) throws -> Int64? {
+            let result = try queue.connection.query(one(above: above))
+            return result.rowCount > 0 ? result.int64(0, 3) : nil
+        }
+    }
+
+    @Test(arguments: [
+        ("method", "'POST'"), ("method, body_json", "'POST', '{\"a\": 1}'"), ("method, body", "'PUT', '\\x00ff'"),
+        ("delivery", "'at_most_once'"), ("priority, tag", "0, 'x'"),
+    ])
+    func `it brings the first job with the columns and values of the whole claim`(columns: String, values: String)
+        throws
+    {
+        let desk = try Desk()
+        let first = try desk.queue.insert("url, \(columns)", "'http://h/a?b=1', \(values)")
+        _ = try desk.queue.insert("url", "'http://h/later'")
+        try desk.queue.connection.execute("begin")
+        let one = try desk.queue.rows(desk.one())
+        let state = try desk.queue.rows(
+            "select worker::text, attempt::text, (since = now())::text from postrider.ready where job_id = \(first)")
+        try desk.queue.connection.execute("rollback; begin")
+        let all = try desk.queue.rows("\(desk.all) order by seq limit 1")
+        try desk.queue.connection.execute("rollback")
+        #expect(one.count == 1)
+        // All but the fence.
+        #expect(one.first.map { $0[..<2] + $0[3...] } == all.first.map { $0[..<2] + $0[3...] })
+        #expect(state == [["\(desk.worker)", "1", "true"]])
+    }
+
+    @Test func `its transaction waits for the disk only if the job is to be called at most once`() throws {
+        let desk = try Desk()
+        for (delivery, commit) in [("at_least_once", "off"), ("at_most_once", "on")] {
+            _ = try desk.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
+            try desk.queue.connection.execute("begin")
+            #expect(try desk.taken() != nil)
+            #expect(try desk.queue.text("show synchronous_commit") == commit)
+            try desk.queue.connection.execute("commit")
+        }
+    }
+
+    @Test(arguments: [
+        "insert into postrider.lanes (name, max_in_flight) values ('other', 1)",
+        "insert into postrider.lanes (name, rate_limit) values ('h:80', 1)",
+        "select postrider.pause_lane('h:80')", "select postrider.pause_queue('default')",
+        "insert into postrider.lane_pauses (lane, until, reason) values ('h:80', now() + interval '1 h', '429')",
+        """
+        create function public.hook(bigint, text) returns void language sql as 'select';
+        insert into postrider.hooks (event, function) values ('will_start', 'public.hook(bigint, text)')
+        """,
+    ])
+    func `where a limit, a pause or a hook has committed it takes nothing, until they are gone`(hold: String) throws {
+        let desk = try Desk()
+        let job = try desk.queue.insert("url", "'http://h/a'")
+        let other = try PGConnection(desk.queue.database)
+        try other.execute("begin; \(hold)")
+        // The gate is open already; the leader does not shut it before that transaction has ended.
+        try desk.shutGate()
+        #expect(try desk.isOpen())
+        #expect(try desk.taken() == nil)
+        try other.execute("commit")
+        try desk.shutGate()
+        #expect(try desk.isOpen())
+        #expect(try desk.taken() == nil)
+        try desk.queue.connection.execute(
+            "delete from postrider.lanes; delete from postrider.lane_pauses; delete from postrider.hooks; delete from postrider.queues"
+        )
+        #expect(try desk.taken() == nil)
+        try desk.shutGate()
+        #expect(try !desk.isOpen())
+        #expect(try desk.taken() == job)
+    }
+
+    @Test(arguments: [
+        ("service", "'s'"), ("headers", "'{\"A\": \"b\"}'"), ("timeout", "'5 s'"), ("response_format", "'json'"),
+        ("cache_ttl", "'1 min'"), ("ok_statuses", "'{[200,300)}'"), ("expires_at", "now() + interval '1 h'"),
+    ])
+    func `a first job that is not plain is left to the whole claim, and none overtakes it`(
+        column: String, value: String
+    ) throws {
+        let desk = try Desk()
+        try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
+        let first = try desk.queue.insert("url, lane, \(column)", "'http://h/a', 'h:80', \(value)")
+        let plain = try desk.queue.insert("url", "'http://h/b'")
+        #expect(try desk.taken() == nil)
+        #expect(try desk.queue.number("select count(*) from postrider.ready where worker = 0") == 2)
+        let all = try desk.queue.rows("select job_id::text from (\(desk.all)) c order by seq")
+        #expect(all == [["\(first)"], ["\(plain)"]])
+    }
+
+    @Test func `a worker whose number has ended takes nothing, and who ends it waits for a claim under way`() throws {
+        let desk = try Desk()
+        let job = try desk.queue.insert("url", "'http://h/a'")
+        let leader = try desk.queue.number(
+            "select worker from postrider.enlist(0, 'leader', '0', null, 64, '{}', '{}')")
+        let epoch = try desk.queue.number("select postrider.lead(\(leader))")
+        try desk.queue.connection.execute(
+            "update postrider.workers set heartbeat_at = now() - interval '1 h' where id = \(desk.worker)")
+        // Until then nobody is declared lost.
+        try desk.queue.wait(until: "select pg_postmaster_start_time() < clock_timestamp() - interval '10 s'")
+        let claims = try PGConnection(desk.queue.database)
+        try Desk.prepare(claims)
+        try claims.execute("begin")
+        #expect(try claims.query(desk.one()).int64(0, 3) == job)
+        // The whole claim's lock is not held: the row of the worker is.
+        #expect(throws: PGError.self) {
+            try desk.queue.rows("select jobs::text from postrider.reap(\(leader)::int, \(epoch))")
+        }
+        try claims.execute("commit")
+        #expect(
+            try desk.queue.rows("select lost_worker::text, jobs::text from postrider.reap(\(leader)::int, \(epoch))")
+                == [["\(desk.worker)", "1"]])
+        #expect(try desk.queue.number("select worker from postrider.ready where job_id = \(job)") == 0)
+        #expect(try desk.taken() == nil)
+    }
+
+    @Test func `a row that another worker is taking is left, and fences only grow`() throws {
+        let desk = try Desk()
+        let first = try desk.queue.insert("url", "'http://h/a'")
+        let second = try desk.queue.insert("url", "'http://h/b'")
+        let holder = try PGConnection(desk.queue.database)
+        try holder.execute("begin; select from postrider.ready where job_id = \(first) for update")
+        #expect(try desk.taken() == second)
+        try holder.execute("rollback")
+        let fence = try desk.queue.number("select last_value from postrider.fences")
+        #expect(try desk.taken(above: fence + 1_000) == nil)
+        #expect(try desk.taken(above: fence) == first)
+    }
+}
