@@ -182,7 +182,7 @@ struct Dispatcher: ~Copyable {
             lookout.singleClaimFailed(now: now)
             return .none
         }
-        lookout.poll = now + pickup.interval
+        // The next poll stays where it is: it finds what nobody has announced.
         return pickup.claimReturned(rows: arrival.rows, limit: .max)
     }
 

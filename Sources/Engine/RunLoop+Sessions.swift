@@ -34,7 +34,8 @@ extension RunLoop {
             credentials.heard(now: now)
         } else {
             dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews)
-            jobsAnnounced(on: Int32(news.payload))
+            // Of one plain job: its track, then itself.
+            jobsAnnounced(on: news.payload.split(separator: " ").first.flatMap { Int32($0) })
         }
         if epoch != nil {
             schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)

@@ -49,7 +49,20 @@ struct AnnouncedJobTests {
             select max(id) from added
             """)
         try queue.wait(for: many, toBe: "succeeded")
+        try queue.connection.execute(
+            """
+            begin;
+            insert into postrider.jobs (url, tag) values ('\(target.url)/ok/x', 'one');
+            insert into postrider.jobs (url, tag) values ('\(target.url)/ok/y', 'one');
+            commit
+            """)
         try queue.waitUntilDone()
+        // Each is announced, so the first does not go alone.
+        #expect(
+            try queue.rows(
+                "select is_single::text from public.claims c join postrider.jobs j on j.id = c.job_id where j.tag = 'one'"
+            )
+                == [["false"], ["false"]])
         #expect(try isSingle(rich, queue) == "false")
         #expect(try isSingle(many, queue) == "false")
         _ = worker

@@ -32,7 +32,7 @@ begin
   -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
   -- more before it does anything, three times that in a session that has been idle, so one does it all, or nothing. A
   -- track whose lane reads as a plain host and port vouches for the host of a URL. The news name the track, for a claim
-  -- that looks there only.
+  -- that looks there only, and the job, since of equal news of one transaction PostgreSQL delivers one.
   insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at
     from new_rows n
@@ -49,7 +49,7 @@ begin
      and case when postrider.job_is_regular(row(n.*)::postrider.jobs) and postrider.url_is_regular(n.url)
                    and n.run_at <= now() and n.lane is null and n.service is null
               then (select g.last_value = 1 from postrider.idle_gate g)
-                   or pg_notify('postrider', case when n.response_format = 'raw' then t.id::text else '' end) is not null end;
+                   or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null end;
   if found then
     return null;
   end if;
