@@ -85,34 +85,29 @@ struct Dispatcher: ~Copyable {
             next.batch = batch
             finishedSince = now
         }
-        if let claim = singleClaim(claimable: claimable, beside: next.batch, now: now) {
-            next.claim = claim
-            return send(next)
+        if claimable > 0 {
+            next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
+            // All that there is is parked.
+            if next.claim == nil { isHungry = false }
         }
         announced = nil
-        let limit = min(claimable, ExchangePolicy.claimLimit)
-        let visits = limit > 0 ? book.plan(limit: limit, lanes: &lanes, now: now) : []
-        if !visits.isEmpty {
-            next.claim = Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now)
-        } else if limit > 0 {
-            // All that there is is parked.
-            isHungry = false
-        }
         guard next.batch != nil || next.claim != nil else { return nil }
-        return send(next)
+        reserved += next.claim?.limit ?? 0
+        let number = takeNumber()
+        exchanges[number] = next
+        return (number, next)
     }
 
-    private mutating func send(_ exchange: Exchange) -> (number: UInt64, exchange: Exchange) {
-        reserved += exchange.claim?.limit ?? 0
-        announced = nil
-        let number = takeNumber()
-        exchanges[number] = exchange
-        return (number, exchange)
+    /// A claim of all that is free, wherever there may be work; nil if no track can be visited.
+    private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
+        let limit = min(claimable, ExchangePolicy.claimLimit)
+        let visits = book.plan(limit: limit, lanes: &lanes, now: now)
+        return visits.isEmpty ? nil : Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now)
     }
 
     /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
-    private func singleClaim(claimable: Int, beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
-        guard claimable > 0, batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= lookout.singleDue,
+    private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
+        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= lookout.singleDue,
             let announced, let visit = book.visit(announced: announced)
         else { return nil }
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, isSingle: true)

@@ -16,6 +16,9 @@ struct Lookout {
     /// worker has not heard of wait for it.
     static let longestRest: UInt64 = 5_000_000_000
 
+    /// After a claim of a single job that brought none.
+    static let singleRest: UInt64 = 1_000_000_000
+
     /// The next look for jobs that nobody announced.
     var poll: UInt64 = 0
     /// Whether something has happened that a survey might tell more of.
@@ -53,7 +56,7 @@ struct Lookout {
     /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit, pause or
     /// hook may hold it back. While that lasts, the attempts would only be on the way of the claims that follow.
     mutating func singleClaimFailed(now: UInt64) {
-        singleDue = now + 1_000_000_000
+        singleDue = now + Lookout.singleRest
     }
 
     /// A survey goes out.

@@ -29,14 +29,16 @@ extension RunLoop {
                 try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
             }
             if let claim = next.claim {
+                let statement: PGStatement
                 if claim.isSingle {
                     StoreCalls.claimOne(worker: worker, of: claim.visits[0], above: claim.above, into: &parameters)
+                    statement = StoreStatement.claimOne
                 } else {
                     StoreCalls.claim(
                         worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
                         alone: next.batch == nil, into: &parameters)
+                    statement = StoreStatement.claim
                 }
-                let statement = claim.isSingle ? StoreStatement.claimOne : StoreStatement.claim
                 try jobs.append(statement, &parameters, tag: Tag.claim(number))
             }
             jobs.commit()

@@ -96,7 +96,7 @@ public final class RunLoop {
         let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
         // What a client's open transaction holds is written later; see Aside.
         let lockPatience = "set lock_timeout = '1s'"
-        // For claimOne; the other statements are functions that say so themselves.
+        // For claimOne; the functions of the hot path say so themselves.
         let byIndex = "set enable_seqscan = off"
         jobs = PGSession(
             PGSession.Configuration(

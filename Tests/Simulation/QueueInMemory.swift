@@ -49,8 +49,7 @@ final class QueueInMemory {
     private var lastSeq: Int64 = 0
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
-    /// Tells listening workers.
-    /// Called with the track, where the news name one.
+    /// Tells listening workers, of the track if the news name one.
     var notify: (Int32?) -> Void = { _ in }
     /// Tells a worker of a running job that was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
