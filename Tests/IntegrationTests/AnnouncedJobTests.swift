@@ -6,12 +6,12 @@ import Testing
 
 /// One job for a worker that waits for news.
 struct AnnouncedJobTests {
-    /// Notes with which statement each lease was taken.
+    /// Notes with which statement each lease was taken, and whether its session compiles plans.
     private static let log = """
-        create table public.claims (job_id bigint, is_single boolean);
+        create table public.claims (job_id bigint, is_single boolean, compiles boolean);
         create function public.log() returns trigger language plpgsql security definer as $$
         begin
-          insert into public.claims values (new.job_id, current_query() like '%hold_gate%');
+          insert into public.claims values (new.job_id, current_query() like '%hold_gate%', current_setting('jit')::boolean);
           return null;
         end $$;
         create trigger log after update on postrider.ready
@@ -40,6 +40,9 @@ struct AnnouncedJobTests {
         let plain = try queue.insert("url, method, body_json", "'\(target.url)/ok/plain', 'POST', '{\"a\": 1}'")
         try queue.wait(for: plain, toBe: "succeeded")
         #expect(try isSingle(plain, queue) == "true")
+        // The statement reads a sequence, and a session that uses indexes only reckons that at a cost at which it would compile.
+        #expect(try queue.text("select compiles::text from public.claims where job_id = \(plain)") == "false")
+        #expect(try queue.number("select current_setting('jit')::boolean::int") == 1)
         let request = try #require(target.requests("/ok/plain").first)
         #expect(request.method == "POST")
         let rich = try queue.insert("url, response_format", "'\(target.url)/ok/rich', 'json'")
