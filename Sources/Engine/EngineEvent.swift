@@ -22,6 +22,10 @@ public enum EngineEvent: Equatable, Sendable {
     case workerReaped(name: String, jobs: Int)
     /// A range of ids was added.
     case partitionAdded(String)
+    /// A range of ids was dropped: the retention of its jobs is over.
+    case rangePruned(String, jobs: Int)
+    /// Jobs whose retention is over were deleted.
+    case pruned(jobs: Int)
     /// A signal asked to stop.
     case draining(inFlight: Int)
     /// Calls that were cut off at the end of the drain.

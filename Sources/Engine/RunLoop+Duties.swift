@@ -135,13 +135,17 @@ extension RunLoop {
             let held = result.optionalInt64(0, 0)
             if (held == nil) != (epoch == nil) {
                 configuration.log(.leading(held != nil))
+                pruneDesk.leads(held != nil, now: now)
                 marks = LeaderMarks()
                 tickMarks = TickMarks()
                 if held != nil { treeMarks.leads(now: now) }
             }
             epoch = held
         case .tend:
-            if !result.bool(0, 0) { epoch = nil }
+            if !result.bool(0, 0) {
+                epoch = nil
+                pruneDesk.leads(false, now: now)
+            }
             if result.bool(0, 2) { schedule.tend = now }
             if result.int64(0, 1) > 0 { jobsAnnounced() }
             if result.bool(0, 4) { desk.endsWait() }

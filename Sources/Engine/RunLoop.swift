@@ -15,6 +15,7 @@ internal import Reactor
 ///   jobs session ─► claims ─► agent starts calls                            │
 ///   duties session ─► news, surveys, heartbeats, the leader's duties        │
 ///   callbacks session ─► hooks, ends with functions; opened when needed     │
+///   pruning session ─► the leader forgets old jobs; open while it does      │
 ///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
 ///   exchange: [finish what has ended, claim for what is free] ──────────────┘
 /// ```
@@ -34,6 +35,10 @@ public final class RunLoop {
     var callbacksInterest: PGSessionInterest?
     /// Whether the callbacks session was needed yet.
     var hasCallbacks = false
+    /// While the leader forgets old jobs.
+    var pruning: PGSession?
+    var pruningInterest: PGSessionInterest?
+    var pruneDesk = PruneDesk()
     var desk = CallbackDesk()
     var credentials = CredentialDesk()
 
@@ -136,6 +141,7 @@ public final class RunLoop {
         jobs.close()
         duties.close()
         callbacks.close()
+        pruning?.close()
         configuration.log(.stopped)
         return end ?? .clean
     }
@@ -154,6 +160,9 @@ public final class RunLoop {
         case Token.callbacks:
             guard event.token & ~Token.kinds == callbacksInterest?.generation else { return }
             callbacks.process(readable: event.readable, writable: event.writable, now: now)
+        case Token.pruning:
+            guard event.token & ~Token.kinds == pruningInterest?.generation else { return }
+            pruning?.process(readable: event.readable, writable: event.writable, now: now)
         default:
             agent.socketReady(
                 Int32(truncatingIfNeeded: event.token), readable: event.readable, writable: event.writable)
@@ -167,9 +176,11 @@ public final class RunLoop {
         if let due = callbacks.nextDeadline, now >= due {
             callbacks.process(readable: false, writable: false, now: now)
         }
+        if let due = pruning?.nextDeadline, now >= due { pruning?.process(readable: false, writable: false, now: now) }
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.next() { dutiesEvent(event) }
         while let event = callbacks.next() { callbacksEvent(event) }
+        while let event = pruning?.next() { pruningEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
         startDue()
@@ -179,6 +190,7 @@ public final class RunLoop {
         apply(dispatcher.poll(now: now))
         exchange()
         serveCallbacks()
+        prune()
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
@@ -191,6 +203,8 @@ public final class RunLoop {
         if let due = duties.nextDeadline { moment = min(moment, due) }
         if let due = callbacks.nextDeadline { moment = min(moment, due) }
         if let due = desk.deadline(now: now) { moment = min(moment, due) }
+        if let due = pruning?.nextDeadline { moment = min(moment, due) }
+        if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
         if let due = drainDeadline { moment = min(moment, due) }
         if let due = leaveDeadline { moment = min(moment, due) }
@@ -214,6 +228,7 @@ public final class RunLoop {
         try watch(jobs.interest, &jobsInterest, Token.jobs)
         try watch(duties.interest, &dutiesInterest, Token.duties)
         try watch(callbacks.interest, &callbacksInterest, Token.callbacks)
+        try watch(pruning?.interest, &pruningInterest, Token.pruning)
         var failure: ReactorError?
         agent.drainSocketChanges { change in
             if change.isRemoval { return poller.remove(change.descriptor) }
@@ -247,6 +262,7 @@ public final class RunLoop {
         static let jobs: UInt64 = 2 << 61
         static let duties: UInt64 = 3 << 61
         static let callbacks: UInt64 = 4 << 61
+        static let pruning: UInt64 = 5 << 61
     }
 }
 

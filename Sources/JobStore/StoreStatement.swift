@@ -106,4 +106,6 @@ public enum StoreStatement {
         "refresh_end", "select postrider.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
     public static let extendPartitions = PGStatement("extend", "select postrider.extend_partitions($1,$2)")
+    /// Forgets jobs whose retention is over.
+    public static let prune = PGStatement("prune", "select jobs, dropped, wait_ms from postrider.prune($1,$2)")
 }

@@ -26,6 +26,10 @@ extension LogEvent {
             self.init(.warning, "worker_reaped", [("worker", .text(name)), ("jobs", .number(jobs))])
         case .partitionAdded(let range):
             self.init(.info, "partition_added", [("range", .text(range))])
+        case .rangePruned(let range, let jobs):
+            self.init(.info, "range_pruned", [("range", .text(range)), ("jobs", .number(jobs))])
+        case .pruned(let jobs):
+            self.init(.info, "pruned", [("jobs", .number(jobs))])
         case .draining(let inFlight):
             self.init(.info, "draining", [("in_flight", .number(inFlight))])
         case .handedBack(let jobs):

@@ -44,7 +44,7 @@ begin
     end if;
     continue when postrider.feed_job(cancel.id);
     if not exists (select from postrider.jobs j where j.id = cancel.id) then
-      raise exception using errcode = 'PR003', message = format('job %s does not exist', cancel.id),
+      raise exception using errcode = 'PR003', message = postrider.missing_job(cancel.id),
         hint = 'Look it up in postrider.job_status.';
     end if;
     -- Between two places (just promoted, reaped or moved): look again.

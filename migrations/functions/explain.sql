@@ -23,7 +23,7 @@ begin
   perform postrider.refuse_null('id', explain.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   select * into v_job from postrider.jobs j where j.id = explain.id;
   if not found then
-    return format('Job %s does not exist.', explain.id);
+    return overlay(postrider.missing_job(explain.id) placing 'J' from 1) || '.';
   end if;
   select * into v_result from postrider.results r where r.job_id = explain.id;
   if found then

@@ -4,7 +4,8 @@
 -- that is under way routes by the ranges it saw at its start; if it reached a range attached since, it would
 -- fail with 23514. What outruns this goes to the overflow partitions and is as good there.
 --
--- Each range is a quarter of all ids so far, at least a million: a billion jobs have some 30 ranges.
+-- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges, without one
+-- some 30 for a billion jobs.
 create or replace function postrider.extend_partitions(p_worker int, p_epoch bigint) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,11 +22,9 @@ begin
     return null;
   end if;
   select last_value into v_last from postrider.jobs_id_seq;
-  select max(substring(pg_get_expr(c.relpartbound, c.oid) from E'TO \\(''?(\\d+)')::bigint), count(*)
-    into v_top, v_number
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = 'postrider.jobs'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT';
-  v_size := greatest(1000000, v_last / 4 / 1000000 * 1000000);
+  select max(r.end_id), v_last - min(coalesce(r.first_id, 1)), count(*) into v_top, v_size, v_number
+    from postrider.job_ranges() r where r.end_id is not null;
+  v_size := greatest(1000000, v_size / 4 / 1000000 * 1000000);
   if v_top - v_last > 3 * v_size / 2 then
     return null;
   end if;

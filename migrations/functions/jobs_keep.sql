@@ -5,7 +5,7 @@ as $$
 begin
   raise exception using errcode = 'PR007', schema = 'postrider', table = 'jobs',
     message = format('jobs: %s is refused, a job never changes once inserted', tg_op),
-    hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id).';
+    hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id); finished jobs go with postrider.purge(before).';
 end
 $$;
 comment on function postrider.jobs_keep() is 'private: statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';

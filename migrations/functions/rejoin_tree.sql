@@ -12,7 +12,10 @@ declare
   v_position int;
 begin
   select * into v_tree from postrider.trees t where t.job_id = p_parent for key share;
-  if v_tree.state not in ('w', 'o') then
+  if not found then
+    raise exception using errcode = 'PR005',
+      message = format('job %s belongs to job %s, which was pruned', p_job, p_parent), hint = 'Insert it anew to run it once more.';
+  elsif v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to %s %s, which has ended', p_job, postrider.kind_name(v_tree.kind), p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);

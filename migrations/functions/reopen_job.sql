@@ -7,6 +7,8 @@ declare
   v_result postrider.results;
   v_holder bigint;
 begin
+  -- prune_range relies on it.
+  perform pg_advisory_xact_lock_shared(1886351474, -1);
   delete from postrider.results r where r.job_id = p_id returning * into v_result;
   if not found then
     return null;

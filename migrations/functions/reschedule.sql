@@ -20,7 +20,7 @@ begin
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
   if not found then
-    raise exception using errcode = 'PR003', message = format('job %s does not exist', reschedule.id),
+    raise exception using errcode = 'PR003', message = postrider.missing_job(reschedule.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if reschedule.priority not between -100 and 100 then

@@ -13,7 +13,7 @@ begin
   perform postrider.refuse_null('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
-    raise exception using errcode = 'PR003', message = format('job %s does not exist', retry.id),
+    raise exception using errcode = 'PR003', message = postrider.missing_job(retry.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if v_job.expires_at <= now() then

@@ -27,6 +27,8 @@ begin
       message = 'since: lies ahead, and nothing can have failed since then',
       hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
   end if;
+  -- prune_range relies on it.
+  perform pg_advisory_xact_lock_shared(1886351474, -1);
   with failed as materialized (
     select r.job_id, j.parent_id is not null as is_member,
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+
+// The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million jobs
+// takes seconds, in which the leader's other duties go on.
+extension RunLoop {
+    /// Sends what is due.
+    func prune() {
+        switch pruneDesk.next(isReady: pruning?.isReady ?? false, now: now) {
+        case .none: break
+        case .connect:
+            pruning = PGSession(
+                PGSession.Configuration(string: configuration.database, prepares: configuration.usesSessions))
+            pruning?.start(now: now)
+        case .step:
+            guard let epoch else { return pruneDesk.failed(now: now) }
+            StoreCalls.duty(worker: dispatcher.worker, epoch: epoch, into: &parameters)
+            do throws(PGError) {
+                try pruning?.send(StoreStatement.prune, &parameters, tag: 0)
+            } catch {
+                // `lost` follows.
+            }
+        case .close: endPruning()
+        }
+    }
+
+    /// An event of the pruning session.
+    func pruningEvent(_ event: consuming PGSessionEvent) {
+        switch consume event {
+        case .ready: break
+        case .notification: break
+        case .retryAt: break
+        case .result(_, let result): pruned(result)
+        case .failed(_, let error): pruningFailed(error)
+        case .lost(let error, _): pruningFailed(error)
+        }
+    }
+
+    private func pruned(_ result: borrowing PGResult) {
+        let jobs = result.int64(0, 0)
+        if let range = result.optionalText(0, 1) {
+            configuration.log(.rangePruned(range, jobs: Int(jobs)))
+        } else if jobs > 0 {
+            configuration.log(.pruned(jobs: Int(jobs)))
+        }
+        let wait = result.optionalInt64(0, 2).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneDesk.rest
+        if pruneDesk.stepped(wait: wait, now: now) { endPruning() }
+    }
+
+    private func pruningFailed(_ error: PGError) {
+        configuration.log(.statementFailed(verb: "prune", reason: error.description))
+        pruneDesk.failed(now: now)
+        endPruning()
+    }
+
+    private func endPruning() {
+        pruning?.close()
+        pruning = nil
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// A real worker forgets what is old enough, beside its work.
+struct RetentionTests {
+    @Test func `a range is dropped under way, and no call, row or answer is lost by it`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.insert(2_000, "url, tag", "'http://h/' || i, 'old'")
+        _ = try queue.number("select postrider.cancel_all(tag => 'old')")
+        try queue.connection.execute(
+            """
+            update postrider.results set finished_at = now() - interval '31 days', state = 's' where job_id > 10;
+            update postrider.jobs_1 set created_at = now() - interval '31 days'
+            """)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")
+        let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
+        var count = 0
+        try TestClock.wait(30, for: "the drop of the range") {
+            try queue.insert(5, "url, max_attempts", "'\(target.url)/ok/\(count)-' || i, 1")
+            try queue.insert("url, max_attempts", "'\(target.url)/status/500,200/\(count)', 2")
+            count += 6
+            TestClock.sleep(milliseconds: 20)
+            return try queue.text("select to_regclass('postrider.jobs_1')::text") == nil
+        }
+        try queue.waitUntilDone()
+        #expect(try queue.number("select count(*) from postrider.jobs") == Int64(count + 10))
+        #expect(try queue.number("select count(*) from postrider.job_status where state = 'succeeded'") == Int64(count))
+        #expect(try queue.unexplainedCalls(target) == [])
+        #expect(workers.map { $0.count(of: "range_pruned") }.reduce(0, +) == 1)
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the leader forgets by itself: ranges as a whole, and rows where a range cannot go.
+final class PruneTests {
+    private let queue: TestQueue
+    private let leader: String
+
+    init() throws {
+        queue = try TestQueue()
+        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        leader = "\(worker), \(try queue.number("select postrider.lead(\(worker))"))"
+    }
+
+    /// Fills the first range: ended jobs, so many days old, and the ids behind them used up.
+    private func fill(_ count: Int, state: String = "s", days: Int) throws {
+        try queue.insert(count, "url, tag, dedupe_key", "'http://h/' || i, 'old', i::text")
+        _ = try queue.number("select postrider.cancel_all(tag => 'old')")
+        try age("true", state: state, days: days)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', greatest(1000001, max(id))) from postrider.jobs")
+    }
+
+    private func age(_ which: String, state: String, days: Int) throws {
+        try queue.connection.execute(
+            """
+            update postrider.results set state = '\(state)', finished_at = now() - interval '\(days) days' where \(which);
+            update postrider.jobs_1 j set created_at = now() - interval '\(days) days'
+            """)
+    }
+
+    /// Steps to the end of a round: what each forgot, and the wait at its end.
+    private func round() throws -> [String] {
+        var steps: [String] = []
+        repeat {
+            let step = try queue.rows(
+                "select jobs::text, coalesce(dropped, '-'), wait_ms::text from postrider.prune(\(leader))")[0]
+            steps.append(step.map { $0 ?? "null" }.joined(separator: " "))
+        } while steps.last?.hasSuffix(" 0") == true && steps.count < 50
+        return steps
+    }
+
+    private func parts() throws -> String {
+        try queue.text("select string_agg(part, ' ') from postrider.job_ranges()") ?? ""
+    }
+
+    @Test func `a range all of whose jobs are outdated is dropped`() throws {
+        try fill(100, days: 31)
+        try queue.connection.execute(
+            "insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1)"
+        )
+        let young = try queue.insert("url", "'http://h/young'")
+        #expect(try round() == ["100 jobs_1 from 1 to 1000000 0", "0 - 0", "0 - 600000"])
+        #expect(try parts() == "2 overflow")
+        #expect(try queue.text("select to_regclass('postrider.results_1')::text") == nil)
+        #expect(try queue.number("select count(*) from postrider.jobs") == 1)
+        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.tries") == "\(young)")
+        #expect(try queue.number("select count(*) from postrider.prune_leftovers") == 0)
+        let told = try queue.text("select postrider.explain(7)")
+        #expect(
+            told?.hasPrefix("Job 7 does not exist: jobs with ids from 1 to 1000000 were pruned on 20") == true,
+            "\(told ?? "")")
+        // Life goes on: a range is added behind, and the ids of the dropped one are nobody's.
+        #expect(try queue.text("select postrider.extend_partitions(\(leader))") == "jobs_3 from 2000001 to 3000000")
+        _ = try queue.number("select postrider.cancel(\(young))::int")
+        #expect(try queue.state(young) == "cancelled")
+    }
+
+    @Test func `what is still needed moves to the overflow and is itself there`() throws {
+        try queue.insert("url, dedupe_key, metadata", "'http://h/waits', 'k', '{\"a\": 1}'")
+        try queue.insert("url, run_at", "'http://h/later', now() + interval '1 day'")
+        let chain = try queue.number(
+            #"select postrider.submit('{"chain": [{"url": "http://h/1"}, {"url": "http://h/2"}]}')"#)
+        try fill(50, days: 60)
+        try age("job_id % 10 = 0", state: "f", days: 60)
+        try queue.connection.execute("update postrider.jobs_1 set created_at = now() - interval '60 days'")
+        let before = try queue.rows(
+            "select j::text from postrider.job_status j where state in ('ready', 'scheduled', 'failed', 'waiting', 'running') order by id"
+        )
+        #expect(try round()[0] == "45 jobs_1 from 1 to 1000000 0")
+        #expect(try queue.rows("select j::text from postrider.job_status j order by id") == before)
+        #expect(before.count == 10)
+        #expect(try queue.number("select count(*) from postrider.jobs_overflow") == 10)
+
+        // Nothing of it has lost its ways: it is claimed, cancelled, retried, and goes when its time comes.
+        let other = try queue.insert("url, dedupe_key, on_duplicate", "'http://h/same', 'k', 'error'", refused: true)
+        #expect(other == "23505")
+        _ = try queue.number("select postrider.cancel(\(chain))::int")
+        try queue.wait(
+            until:
+                "select (postrider.settle(0, true)).has_more is not null and not exists (select from postrider.trees where state in ('w', 'o') or is_draining)"
+        )
+        #expect(try queue.state(chain) == "cancelled")
+        #expect(try queue.number("select postrider.retry_failed()") == 5)
+        #expect(try queue.number("select postrider.cancel_all()") >= 7)
+        try queue.connection.execute(
+            """
+            update postrider.results set finished_at = now() - interval '31 days';
+            """)
+        #expect(try round().contains("10 - 0"))
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test func `a range with too much to keep is thinned out, and goes when the rest may`() throws {
+        try fill(12_000, state: "f", days: 31)
+        try age("job_id <= 1000", state: "s", days: 31)
+        #expect(try round() == ["1000 - 0", "0 - 0", "0 - 0", "0 - 600000"])
+        #expect(try parts() == "1 2 overflow")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 11_000)
+        try age("true", state: "f", days: 91)
+        #expect(try round()[0] == "11000 jobs_1 from 1 to 1000000 0")
+    }
+
+    @Test func `bodies of more than 64 MiB are not copied either`() throws {
+        try fill(10, days: 31)
+        try queue.connection.execute(
+            "update postrider.results set body = (select string_agg(sha512(i::text::bytea), '') from generate_series(1, 150000) i), state = 'f' where job_id <= 8"
+        )
+        #expect(try round()[0] == "2 - 0")
+        #expect(try parts() == "1 2 overflow")
+    }
+
+    @Test func `a full range whose last job is young is left alone, the one that fills is not`() throws {
+        try fill(20, days: 31)
+        try queue.connection.execute("update postrider.jobs_1 set created_at = now() where id = 20")
+        #expect(try round() == ["0 - 600000"])
+        #expect(try queue.number("select count(*) from postrider.jobs") == 20)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 20)")
+        #expect(try round().first == "20 - 0")
+    }
+
+    @Test(arguments: [("null", "null", "0 - "), ("null", "'90 days'", "1 - 0"), ("'30 days'", "null", "19 - 0")])
+    func `null keeps for ever`(retention: String, failed: String, first: String) throws {
+        try fill(20, days: 1000)
+        try age("job_id = 20", state: "f", days: 1000)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 20)")
+        try queue.connection.execute(
+            "update postrider.settings set retention = \(retention), failed_retention = \(failed)")
+        #expect(try round()[0].hasPrefix(first))
+    }
+
+    @Test func `an INSERT that is open, a retry, and a reader are waited for, and nobody waits long for the drop`()
+        throws
+    {
+        try fill(20, days: 31)
+        let other = try PGConnection(queue.database)
+        // Reads jobs, and goes on reading.
+        try other.execute("begin; select count(*) from postrider.jobs")
+        let start = TestClock.now
+        #expect(try round() == ["0 - 60000"])
+        #expect(TestClock.seconds(since: start) < 5)
+        try other.execute("rollback; begin; select postrider.retry(20)")
+        #expect(try round() == ["0 - 60000"])
+        try other.execute("commit")
+        #expect(try round()[0] == "19 jobs_1 from 1 to 1000000 0")
+        #expect(try queue.state(20) == "ready")
+    }
+
+    @Test func `workers that ended before all jobs are forgotten, too`() throws {
+        for days in [0, 31, 91] {
+            let worker = try queue.number(
+                "select worker from postrider.enlist(0, 'w\(days)', '0', null, 64, '{}', '{}')")
+            guard days > 0 else { continue }
+            try queue.connection.execute(
+                "update postrider.workers set ended_at = now() - interval '\(days) days' where id = \(worker)")
+        }
+        #expect(try round() == ["0 - 600000"])
+        #expect(try queue.text("select string_agg(name, ' ' order by id) from postrider.workers") == "desk w0 w31")
+    }
+
+    @Test func `who does not lead forgets nothing`() throws {
+        try fill(20, days: 31)
+        let other = try queue.number("select worker from postrider.enlist(0, 'other', '0', null, 64, '{}', '{}')")
+        #expect(
+            try queue.rows("select jobs::text, dropped, wait_ms::text from postrider.prune(\(other), 1)") == [
+                ["0", nil, nil]
+            ])
+        #expect(try queue.number("select count(*) from postrider.jobs") == 20)
+    }
+}
+
+extension TestQueue {
+    /// The SQLSTATE with which a job is refused; empty if it is not.
+    fileprivate func insert(_ columns: String, _ values: String, refused: Bool) throws -> String {
+        do {
+            try insert(columns, values)
+            return ""
+        } catch let error as PGError {
+            return error.sqlState?.rawValue ?? "none"
+        }
+    }
+}

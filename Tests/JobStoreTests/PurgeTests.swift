@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What purge forgets, what it keeps, and what is said of what is gone.
+final class PurgeTests {
+    private let queue: TestQueue
+
+    init() throws {
+        queue = try TestQueue()
+    }
+
+    /// Ends a job that nobody has called, in a state, this long ago.
+    private func end(_ id: Int64, _ state: String, ago: String = "40 days") throws {
+        try queue.connection.execute(
+            """
+            select postrider.cancel(\(id));
+            update postrider.results set state = '\(state)', finished_at = now() - interval '\(ago)' where job_id = \(id);
+            update postrider.jobs_1 set created_at = now() - interval '\(ago)' where id = \(id)
+            """)
+    }
+
+    private func purge(_ before: String = "now() - interval '30 days'") throws -> Int64 {
+        try queue.number("select postrider.purge(\(before))")
+    }
+
+    private func jobs() throws -> String {
+        try queue.text("select coalesce(string_agg(id::text, ' ' order by id), '') from postrider.job_status") ?? ""
+    }
+
+    @Test func `what ended before goes in every state, with all that is known of it`() throws {
+        for (number, state) in ["s", "f", "c", "e", "k", "u"].enumerated() {
+            let id = try queue.insert("url", "'http://h/\(number)'")
+            try end(id, state)
+            try queue.connection.execute(
+                """
+                insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
+                insert into postrider.callback_faults (job_id, event, function, sqlstate, error)
+                values (\(id), 'did_stop', 'f', 'XX000', 'x')
+                """)
+        }
+        let young = try queue.insert("url", "'http://h/young'")
+        try end(young, "s", ago: "29 days")
+        let ready = try queue.insert("url", "'http://h/ready'")
+        let later = try queue.insert("url, run_at", "'http://h/later', now() + interval '1 h'")
+        try queue.connection.execute("update postrider.jobs_1 set created_at = now() - interval '1 year'")
+        #expect(try purge() == 6)
+        #expect(try jobs() == "\(young) \(ready) \(later)")
+        for table in ["tries", "callback_faults"] {
+            #expect(try queue.number("select count(*) from postrider.\(table)") == 0)
+        }
+        #expect(try queue.number("select count(*) from postrider.results") == 1)
+        #expect(try purge() == 0)
+        #expect(try purge("'infinity'") == 1)
+        #expect(try jobs() == "\(ready) \(later)")
+    }
+
+    @Test func `ten thousand jobs are more than one span`() throws {
+        try queue.insert(12_000, "url, tag", "'http://h/' || i, 'old'")
+        _ = try queue.number("select postrider.cancel_all(tag => 'old')")
+        try queue.connection.execute(
+            """
+            update postrider.results set finished_at = now() - interval '1 h' where job_id % 3 > 0;
+            update postrider.jobs_1 set created_at = now() - interval '1 h'
+            """)
+        #expect(try purge("now() - interval '1 min'") == 8_000)
+        #expect(try queue.number("select count(*) from postrider.jobs") == 4_000)
+        #expect(
+            try queue.text("select jobs || ' ' || first_id || ' ' || last_id from postrider.prunes") == "8000 1 11999")
+    }
+
+    @Test func `a tree stays until its root may go, and goes as a whole`() throws {
+        let root = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"url": "http://h/1"}, {"mode": "settle", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]},
+              {"url": "http://h/4", "run_at": "2100-01-01"}]}')
+            """)
+        let single = try queue.insert("url", "'http://h/single'")
+        try end(single, "s")
+        // A member that has ended long ago, of a chain that has not.
+        try queue.connection.execute(
+            "insert into postrider.results (job_id, attempt, state, finished_at) values (\(root + 1), 1, 's', now() - interval '1 year')"
+        )
+        #expect(try purge() == 1)
+        #expect(try queue.number("select count(*) from postrider.jobs") == 6)
+        try queue.connection.execute("delete from postrider.results where job_id = \(root + 1)")
+
+        _ = try queue.number("select postrider.cancel(\(root))::int")
+        try queue.wait(
+            until:
+                "select (postrider.settle(0, true)).has_more is not null and not exists (select from postrider.trees where state in ('w', 'o') or is_draining)"
+        )
+        try queue.connection.execute(
+            "update postrider.results set finished_at = now() - interval '40 days' where job_id <> \(root)")
+        #expect(try purge() == 0)
+        try queue.connection.execute(
+            "update postrider.results set finished_at = now() - interval '40 days' where job_id = \(root)")
+        #expect(try purge() == 6)
+        for table in ["jobs", "results", "trees", "members", "resolved"] {
+            #expect(try queue.number("select count(*) from postrider.\(table)") == 0, "\(table)")
+        }
+    }
+
+    @Test func `what a webhook still has to tell of stays`() throws {
+        try queue.connection.execute(
+            "insert into postrider.jobs (url, callback_url) values ('http://h/source', 'http://h/hook')")
+        let source = try queue.number("select max(id) from postrider.jobs")
+        _ = try queue.number("select postrider.cancel(\(source))::int")
+        _ = try queue.text("select ended::text from postrider.conclude(100)")
+        let hook = try queue.number("select job_id from postrider.webhooks where source_job_id = \(source)")
+        #expect(try purge("'infinity'") == 0)
+        try end(hook, "s")
+        #expect(try purge("'infinity'") == 2)
+        #expect(try queue.number("select count(*) from postrider.webhooks") == 0)
+    }
+
+    @Test func `what somebody retries at this moment stays`() throws {
+        let id = try queue.insert("url", "'http://h/1'")
+        try end(id, "f")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.retry(\(id))")
+        #expect(try purge() == 0)
+        try other.execute("commit")
+        #expect(try purge("'infinity'") == 0)
+        #expect(try queue.state(id) == "ready")
+    }
+
+    @Test func `a retry that comes while its job is pruned says so`() throws {
+        let id = try queue.insert("url", "'http://h/1'")
+        try end(id, "f")
+        let database = queue.database
+        let other = try PGConnection(database)
+        try other.execute("begin; select postrider.purge('infinity')")
+        let retry = BackgroundThread {
+            let error = #expect(throws: PGError.self) {
+                try PGConnection(database).execute("select postrider.retry(\(id))")
+            }
+            #expect(error?.sqlState == SQLState(rawValue: "PR005"))
+        }
+        try queue.waitUntilBlocked("postrider.retry")
+        try other.execute("commit")
+        retry.join()
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+    }
+
+    @Test(arguments: ["retry(ID)", "cancel(ID)", "reschedule(ID, now())"])
+    func `who asks for a pruned job is told when it went`(call: String) throws {
+        let id = try queue.insert("url", "'http://h/1'")
+        try end(id, "s")
+        #expect(try purge() == 1)
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("select postrider.\(call.replacing("ID", with: "\(id)"))")
+        }
+        #expect(error?.sqlState == SQLState(rawValue: "PR003"))
+        let today = try queue.text("select (now() at time zone 'UTC')::date::text") ?? ""
+        let reason = "ob \(id) does not exist: jobs with ids from \(id) to \(id) were pruned on \(today)"
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(try queue.text("select postrider.explain(\(id))") == "J\(reason).")
+        #expect(try queue.text("select postrider.explain(\(id + 1))") == "Job \(id + 1) does not exist.")
+    }
+
+    @Test func `a key is free once its job is pruned, and null is no time`() throws {
+        let id = try queue.insert("url, dedupe_key", "'http://h/1', 'k'")
+        try end(id, "s")
+        #expect(try purge() == 1)
+        try queue.insert("url, dedupe_key", "'http://h/2', 'k'")
+        let error = #expect(throws: PGError.self) { try purge("null") }
+        #expect(error?.sqlState == SQLState(rawValue: "PR001"))
+    }
+
+    @Test(arguments: ["retention", "failed_retention"])
+    func `a retention that is no time is refused`(column: String) throws {
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("update postrider.settings set \(column) = interval '0'")
+        }
+        #expect(error?.sqlState == SQLState(rawValue: "PR001"))
+        #expect(error?.message.contains("settings.\(column): must be longer than 0") == true, "\(error?.message ?? "")")
+        try queue.connection.execute("update postrider.settings set \(column) = null")
+    }
+}

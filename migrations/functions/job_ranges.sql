@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.job_ranges()
+returns table (part text, first_id bigint, end_id bigint)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select substring(c.relname from '^jobs_(.*)$'),
+         substring(pg_get_expr(c.relpartbound, c.oid) from E'FROM \\(''?(\\d+)')::bigint,
+         substring(pg_get_expr(c.relpartbound, c.oid) from E'TO \\(''?(\\d+)')::bigint
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'postrider.jobs'::regclass
+   order by 3 nulls last
+$$;
+comment on function postrider.job_ranges() is
+  'private: the partitions of jobs, as those of results, by the ids they take: ending of the name, first id (null: any), the id behind the last; the overflow comes last and has neither';

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped. One whose newest
+-- job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the overflow, and one in which too
+-- much must stay) outdated jobs are deleted, 5,000 ids in a step. So an installation with fewer than a million jobs within the
+-- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
+create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+as $$
+declare
+  v_mark postrider.prune_mark;
+  v_ended timestamptz;
+  v_failed timestamptz;
+  v_range record;
+  v_newest timestamptz;
+  v_after bigint;
+begin
+  jobs := 0;
+  if not postrider.leads(p_worker, p_epoch) then
+    return;
+  end if;
+  select coalesce(now() - s.retention, '-infinity'), coalesce(now() - s.failed_retention, '-infinity'),
+         extract(epoch from greatest(interval '10 s', least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
+    into v_ended, v_failed, wait_ms
+    from postrider.settings s;
+  if postrider.prune_leftovers(5000) > 0 then
+    wait_ms := 0;
+  end if;
+  select * into v_mark from postrider.prune_mark for update;
+  for v_range in
+    select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
+      from postrider.job_ranges() r cross join postrider.jobs_id_seq s
+     where v_mark.part is null
+        or coalesce(r.end_id, 9223372036854775807)
+           >= (select coalesce(m.end_id, 9223372036854775807) from postrider.job_ranges() m where m.part = v_mark.part)
+     order by r.end_id nulls last
+  loop
+    v_after := case when v_range.part = v_mark.part then v_mark.reached else 0 end;
+    execute format('select j.created_at from postrider.jobs_%s j order by j.id desc limit 1', v_range.part) into v_newest;
+    if v_range.is_full then
+      continue when v_newest >= greatest(v_ended, v_failed);
+      if v_after = 0 then
+        jobs := postrider.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
+        if jobs is not null then
+          dropped := format('jobs_%s from %s to %s', v_range.part, coalesce(v_range.first_id, 1), v_range.end_id - 1);
+          update postrider.prune_mark set part = null, reached = 0;
+          wait_ms := 0;
+          return;
+        end if;
+      end if;
+    end if;
+    continue when v_newest is null or v_after = 9223372036854775807;
+    select s.reached, s.pruned into v_after, jobs from postrider.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
+    update postrider.prune_mark set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
+    wait_ms := 0;
+    return;
+  end loop;
+  jobs := 0;
+  update postrider.prune_mark set part = null, reached = 0;
+  delete from postrider.workers w where w.ended_at < least(v_ended, v_failed);
+exception when lock_not_available then
+  jobs := 0;
+  dropped := null;
+  wait_ms := 60000;
+end
+$$;
+comment on function postrider.prune(int, bigint) is
+  'private: leader: forgets jobs whose retention is over, a step at a time; how many went, the range that was dropped, and after how many ms to go on (0: at once; null: another one leads)';

@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- While a range is looked through, no INSERT into it is open and nobody retries a job (reopen_job), so whatever was found to have
+-- ended stays so until the drop; what ends meanwhile was not found, and is kept. Only the drop locks all jobs, and waits no longer
+-- than a tenth of a second for that: longer than a claim takes, short enough for those who then wait behind it. Ten thousand rows
+-- are copied in another tenth.
+--
+-- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by now.
+create or replace function postrider.prune_range(
+  p_worker int, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamptz, p_failed timestamptz)
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+set work_mem = '64MB'
+set jit = off
+as $$
+declare
+  v_jobs bigint;
+  v_keep bigint[];
+  v_bytes bigint;
+begin
+  execute format('lock table postrider.jobs_%s in share mode nowait', p_part);
+  if not pg_try_advisory_xact_lock(1886351474, -1) then
+    raise lock_not_available using message = 'somebody is about to retry a job';
+  end if;
+  execute format($q$
+    select array_agg(k.id), coalesce(sum(k.bytes), 0)
+      from (select j.id, pg_column_size(j.*) + coalesce(pg_column_size(r.*), 0) as bytes
+              from postrider.jobs_%1$s j
+              left join postrider.results_%1$s r on r.job_id = j.id
+              left join postrider.trees t on t.job_id = case when j.kind = 'request' then j.parent_id else j.id end
+             where r.job_id is null
+                or not case when t.root_id is not null then postrider.tree_is_outdated(t.root_id, $1, $2)
+                            when j.parent_id is null and j.kind = 'request' then postrider.is_outdated(r.state, r.finished_at, $1, $2)
+                            else true end
+                or j.callback_url is not null and postrider.webhook_is_owed(j.id)
+             limit 10001) k
+  $q$, p_part) into v_keep, v_bytes using p_ended, p_failed;
+  if cardinality(v_keep) > 10000 or v_bytes > 67108864 then
+    return null;
+  end if;
+  execute format('select count(*) from postrider.jobs_%s', p_part) into v_jobs;
+  lock table only postrider.results, only postrider.jobs in access exclusive mode;
+  if not postrider.leads(p_worker, p_epoch) then
+    return null;
+  end if;
+  execute format('alter table postrider.results detach partition postrider.results_%s', p_part);
+  execute format('alter table postrider.jobs detach partition postrider.jobs_%s', p_part);
+  if v_keep is not null then
+    alter table postrider.jobs_overflow disable trigger user;
+    execute format('insert into postrider.jobs_overflow overriding system value select j.* from postrider.jobs_%s j where j.id = any ($1)', p_part)
+      using v_keep;
+    alter table postrider.jobs_overflow enable trigger user;
+    execute format('insert into postrider.results_overflow select r.* from postrider.results_%s r where r.job_id = any ($1)', p_part)
+      using v_keep;
+  end if;
+  execute format('drop table postrider.results_%1$s, postrider.jobs_%1$s', p_part);
+  insert into postrider.prune_leftovers (first_id, last_id) values (coalesce(p_first, 1), p_end - 1);
+  perform postrider.note_prune(coalesce(p_first, 1), p_end - 1, v_jobs - coalesce(cardinality(v_keep), 0));
+  return v_jobs - coalesce(cardinality(v_keep), 0);
+end
+$$;
+comment on function postrider.prune_range(int, bigint, text, bigint, bigint, timestamptz, timestamptz) is
+  'private: leader: drops a range of ids whose jobs are outdated but for ten thousand at most, which move to the overflow; how many jobs went, or null if more than that must stay';

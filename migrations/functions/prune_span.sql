@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A batch or chain goes as a whole: what is below a root goes when the root does, or after it. Nothing here waits for a lock. Of a
+-- plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has locked stays this time.
+--
+-- Rows are deleted from the partition itself: jobs_keep refuses a DELETE on jobs.
+create or replace function postrider.prune_span(
+  p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint, out pruned bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_count bigint;
+  v_is_young boolean;
+  v_ids bigint[];
+  v_roots bigint[];
+  v_locked bigint[];
+begin
+  pruned := 0;
+  execute format($q$
+    select max(s.id), count(*), bool_and(s.created_at >= greatest($3, $4)),
+           array_agg(s.id order by s.id) filter (where s.may_go), array_agg(s.root_id order by s.id) filter (where s.may_go)
+      from (select j.id, j.created_at, t.root_id,
+                   r.job_id is not null and case when t.root_id is not null then postrider.tree_is_outdated(t.root_id, $3, $4)
+                                                 when j.is_single then postrider.is_outdated(r.state, r.finished_at, $3, $4)
+                                                 else true end as may_go
+              from (select x.id, x.created_at, x.parent_id is null and x.kind = 'request' as is_single,
+                           case when x.kind = 'request' then x.parent_id else x.id end as tree
+                      from postrider.jobs_%1$s x where x.id > $1 order by x.id limit $2) j
+              left join postrider.results_%1$s r on r.job_id = j.id
+              left join postrider.trees t on t.job_id = j.tree) s
+  $q$, p_part) into reached, v_count, v_is_young, v_ids, v_roots using p_after, p_limit, p_ended, p_failed;
+  if v_count < p_limit or v_is_young then
+    reached := null;
+  end if;
+  if v_ids is null then
+    return;
+  end if;
+  select array_agg(l.job_id) into v_locked
+    from (select t.job_id from postrider.trees t
+           where t.job_id in (select unnest(v_roots)) order by t.job_id for update skip locked) l;
+  execute format($q$
+    select array_agg(l.job_id)
+      from (select r.job_id
+              from unnest($1, $2) u (id, root_id)
+              join postrider.results_%1$s r on r.job_id = u.id
+              join postrider.jobs_%1$s j on j.id = u.id
+             where (u.root_id is null or u.root_id in (select unnest($3)) and postrider.tree_is_outdated(u.root_id, $4, $5))
+               and (j.parent_id is not null or j.kind <> 'request' or postrider.is_outdated(r.state, r.finished_at, $4, $5))
+               and (j.callback_url is null or not postrider.webhook_is_owed(j.id))
+             order by r.job_id
+               for update of r skip locked) l
+  $q$, p_part) into v_ids using v_ids, v_roots, v_locked, p_ended, p_failed;
+  if v_ids is null then
+    return;
+  end if;
+  delete from postrider.tries t where t.job_id = any (v_ids);
+  delete from postrider.fetched_pages f where f.job_id = any (v_ids);
+  delete from postrider.callback_faults f where f.job_id = any (v_ids);
+  delete from postrider.webhooks w where w.job_id = any (v_ids);
+  delete from postrider.resolved d where d.job_id = any (v_ids);
+  delete from postrider.members m where m.job_id = any (v_ids);
+  delete from postrider.trees t where t.job_id = any (v_ids);
+  execute format('delete from postrider.results_%s r where r.job_id = any ($1)', p_part) using v_ids;
+  execute format('delete from postrider.jobs_%s j where j.id = any ($1)', p_part) using v_ids;
+  pruned := cardinality(v_ids);
+  perform postrider.note_prune(v_ids[1], v_ids[pruned], pruned);
+end
+$$;
+comment on function postrider.prune_span(text, bigint, int, timestamptz, timestamptz) is
+  'private: forgets jobs of a partition that are outdated, among the next p_limit behind id p_after; the last id looked at (null: nothing old follows) and how many went';
