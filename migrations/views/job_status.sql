@@ -3,6 +3,8 @@
 -- the time it was inserted with was moved ahead, and shows when it became ready or began.
 -- max_attempts is how many attempts the job may have in all, more after a retry; of an ended one, at least those it had.
 -- What a batch or chain has no use for is null.
+--
+-- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
 select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
        coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
@@ -54,4 +56,4 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
   left join postrider.tracks t on t.id = coalesce(r.track, o.track, s.track)
   left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(o.worker, 0), nullif(p.worker, 0));
 comment on view postrider.job_status is
-  'public: one row for each job: where it stands and what came back; read it by id or tag, or newest first with a LIMIT';
+  'public: one row for each job: where it stands and what came back; read it by id, parent_id, tag or queue, or newest first with a LIMIT; newest_jobs gives the ids of a state';

@@ -35,14 +35,18 @@ enum JobsCommand {
     private static func list(_ arguments: Arguments, _ connection: borrowing PGConnection) throws(PGError) {
         var parameters = PGParameters()
         parameters.append(int32: Int32(arguments.whole("limit", default: 50)))
-        // Each condition is in the statement only if it is asked for: so each has a plan of its own.
-        var conditions: [String] = []
-        for column in ["state", "queue"] {
-            guard let value = arguments.text(column) else { continue }
-            parameters.append(text: value)
-            conditions.append("\(column) = $\(parameters.count)")
+        // Each way is in the statement only if it is asked for: so each has a plan of its own.
+        var filter = ""
+        switch (arguments.text("state"), arguments.text("queue")) {
+        case (nil, nil): break
+        case (nil, let queue?):
+            parameters.append(text: queue)
+            filter = "where queue = $2"
+        case (let state?, let queue):
+            parameters.append(text: state)
+            parameters.append(text: queue)
+            filter = "where id = any (array(select n.id from postrider.newest_jobs($2, $3, $1) n)) and state = $2"
         }
-        let filter = conditions.isEmpty ? "" : "where " + conditions.joined(separator: " and ")
         let source = "from postrider.job_status s \(filter) order by id desc limit $1"
         if arguments.isOn("json") {
             let result = try connection.query("select row_to_json(s)::text \(source)", &parameters)

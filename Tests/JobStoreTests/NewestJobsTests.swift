@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Lists of jobs by state: what job_status would give, without its walk.
+final class NewestJobsTests {
+    private static let states = [
+        "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
+    ]
+    private let queue: TestQueue
+    private let worker: Int64
+    private let epoch: Int64
+
+    init() throws {
+        queue = try TestQueue()
+        worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        epoch = try queue.number("select postrider.lead(\(worker))")
+    }
+
+    /// Jobs of all kinds and states in two queues.
+    private func mix() throws {
+        for name in ["default", "other"] {
+            try queue.connection.execute(
+                """
+                insert into postrider.jobs (url, queue, run_at)
+                select 'http://h' || i % 3 || '/', '\(name)', case when i % 5 = 0 then now() + interval '1 h' else now() end
+                from generate_series(1, 60) i;
+                select postrider.submit('{"queue": "\(name)", "chain": [{"queue": "\(name)", "url": "http://h/1"}, {"batch": [{"queue": "\(name)", "url": "http://h/2"}, {"chain": [{"url": "http://h/3"}]}]}]}');
+                select postrider.submit('{"queue": "\(name)", "run_at": "2100-01-01", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}');
+                """)
+        }
+        while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+        try queue.connection.execute(
+            """
+            -- Some run, some have ended, some end together with their callbacks.
+            update postrider.ready set worker = \(worker), fence = 1 where job_id % 4 = 0 and job_id % 3 = 0;
+            with gone as (delete from postrider.ready where job_id % 4 > 1 and parent_id is null returning *)
+            insert into postrider.results (job_id, attempt, state)
+            select job_id, 1, (array['s', 'f', 'c', 'e', 'k', 'u'])[1 + job_id / 4 % 6]::"char" from gone;
+            with gone as (delete from postrider.ready where job_id % 4 = 1 and parent_id is null returning *)
+            insert into postrider.outcomes (job_id, attempt, state)
+            select job_id, 1, (array['s', 'f', 'c', 'e', 'k', 'u'])[1 + job_id / 4 % 6]::"char" from gone;
+            insert into postrider.jobs (url) select 'http://h/late' from generate_series(1, 9);
+            insert into postrider.jobs (url) select 'http://h/large/' || i from generate_series(1, 12000) i;
+            """)
+        try queue.connection.execute(
+            "insert into postrider.jobs (url, queue) select 'http://h/large/' || i, 'other' from generate_series(1, 20000) i"
+        )
+    }
+
+    @Test func `each state has the jobs that job_status says, newest first`() throws {
+        try mix()
+        #expect(try queue.number("select count(distinct ids is null)::int from postrider.intake") == 1)
+        for state in Self.states {
+            for name in ["null", "'default'", "'other'", "'none'"] {
+                let found = try queue.rows("select id::text from postrider.newest_jobs('\(state)', \(name), 10000)")
+                let expected = try queue.rows(
+                    """
+                    select s.id::text from postrider.job_status s where state = '\(state)' and queue = coalesce(\(name), queue)
+                    order by s.id desc limit 10000
+                    """)
+                #expect(found == expected, "\(state) of \(name)")
+                #expect(
+                    name == "'none'" || !found.isEmpty, "\(state) of \(name)")
+                let few = try queue.rows("select id::text from postrider.newest_jobs('\(state)', \(name), 3)")
+                #expect(few == Array(expected.prefix(3)), "three \(state) of \(name)")
+            }
+        }
+    }
+
+    @Test func `a list costs the same over a hundred thousand jobs as over a thousand`() throws {
+        func measure() throws -> [Int] {
+            try queue.connection.execute("vacuum analyze")
+            return try Self.states.flatMap { state in
+                try ["null", "'default'", "'other'"].map { name in
+                    let list = "select * from postrider.newest_jobs('\(state)', \(name), 20)"
+                    // The first of each in a session reads the catalogue.
+                    _ = try queue.rows("select id::text from (\(list)) x")
+                    let plan = try queue.text("explain (analyze, buffers, format json) \(list)") ?? ""
+                    let place = try #require(plan.firstRange(of: "\"Shared Hit Blocks\": "))
+                    return try #require(Int(plan[place.upperBound...].prefix { $0.isNumber }))
+                }
+            }
+        }
+        func fill(_ count: Int) throws {
+            for run in ["now() + interval '1 h'", "now()"] {
+                try queue.connection.execute(
+                    """
+                    insert into postrider.jobs (url, queue, run_at)
+                    select 'http://h/', case when i % 10 = 0 then 'other' else 'default' end, \(run) from generate_series(1, \(count)) i
+                    """)
+            }
+            while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+            // The oldest third has ended, well but for twenty; ten of each queue run.
+            try queue.connection.execute(
+                """
+                with gone as (delete from postrider.ready where worker = 0 and job_id % 3 = 0 returning *)
+                insert into postrider.results (job_id, attempt, state)
+                select job_id, 1, case when row_number() over (order by job_id) <= 20 then 'f' else 's' end::"char" from gone;
+                """)
+        }
+        try fill(1_000)
+        try queue.connection.execute(
+            "update postrider.ready set worker = \(worker), fence = 1 where job_id in (select job_id from postrider.ready order by job_id limit 10)"
+        )
+        let short = try measure()
+        try fill(100_000)
+        let long = try measure()
+        for (place, cost) in long.enumerated() {
+            // Two more levels of an index for each of twenty rows; what stands at the front of a track is ten thousand rows.
+            let isFront = Self.states[place / 3] == "running"
+            #expect(
+                cost <= 2 * short[place] + (isFront ? 10_000 : 200),
+                "\(Self.states[place / 3]): \(short[place]), \(cost)")
+        }
+    }
+
+    @Test(arguments: [
+        ("'done'", "state"), ("null", "state"), ("'ready', null, 0", "limit"), ("'ready', null, null", "limit"),
+    ])
+    func `what is no state or no limit is refused`(arguments: String, column: String) throws {
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("select * from postrider.newest_jobs(\(arguments))")
+        }
+        #expect(error?.sqlState == SQLState(rawValue: "PR001"))
+        #expect(error?.message.hasPrefix("\(column): ") == true, "\(error?.message ?? "")")
+    }
+}

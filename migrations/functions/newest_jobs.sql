@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Each state is looked up where its rows are, by an index whose order is that of the ids or nearly so. job_status cannot do so: it
+-- begins at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state asked
+-- for stay in the plan.
+--
+-- What runs stands at the front of its track: the first 10,000 rows of each are looked at. Members that wait belong to trees that are
+-- open. What has succeeded in a queue other than default is found by the index of such queues. Else jobs of other queues are passed
+-- over, 2 us each.
+create or replace function postrider.newest_jobs(state text, queue text default null, "limit" int default 100)
+returns table (id bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_state text := newest_jobs.state;
+  v_limit int := newest_jobs."limit";
+  v_queue text := newest_jobs.queue;
+  v_any boolean := newest_jobs.queue is null;
+  v_is_named boolean := coalesce(newest_jobs.queue <> 'default', false);
+  v_code "char";
+begin
+  select c.code into v_code
+    from (values ('waiting', null), ('scheduled', null), ('ready', null), ('running', null), ('succeeded', 's'), ('failed', 'f'),
+                 ('cancelled', 'c'), ('expired', 'e'), ('skipped', 'k'), ('unknown', 'u')) c (state, code)
+   where c.state = v_state;
+  if not found then
+    raise exception using errcode = 'PR001', column = 'state',
+      message = format('state: %s is not a state of a job', coalesce(quote_literal(v_state), 'null')),
+      hint = 'One of waiting, scheduled, ready, running, succeeded, failed, cancelled, expired, skipped, unknown.';
+  elsif v_limit between 1 and 10000 is not true then
+    raise exception using errcode = 'PR001', column = 'limit', message = 'limit: must be from 1 to 10000', hint = 'Its default is 100.';
+  end if;
+  return query
+    select u.job_id from (
+      (select r.job_id from postrider.results r
+        where r.state = v_code and not (v_code = 's' and v_is_named) and (v_any or postrider.job_queue(r.job_id) = v_queue)
+        order by r.job_id desc limit v_limit)
+      union all
+      (select j.id from postrider.jobs j join postrider.results r on r.job_id = j.id
+        where v_code = 's' and v_is_named and j.queue = v_queue and j.queue <> 'default' and r.state = 's'
+        order by j.id desc limit v_limit)
+      union all
+      select o.job_id from postrider.outcomes o
+       where case when o.state in ('c', 'e', 'k') then o.state = v_code else v_state = 'running' end
+         and (v_any or postrider.job_queue(o.job_id) = v_queue)
+      union all
+      select f.job_id from postrider.tracks t
+       cross join lateral (
+             select r.job_id, r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) f
+       where v_state = 'running' and f.worker > 0 and (v_any or t.queue = v_queue)
+      union all
+      select l.job_id from (select t.id, t.queue from postrider.tracks t union all select 0, v_queue) t
+       cross join lateral (
+             select r.job_id from postrider.ready r
+              where r.track = t.id and r.worker = 0 and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
+              order by r.track desc, r.seq desc limit v_limit) l
+       where v_state = 'ready' and (v_any or t.queue = v_queue)
+      union all
+      select coalesce(i.ids[n.nth], n.nth)
+        from (select x.ids, x.first_id, x.last_id, x.jobs from postrider.intake x
+               where v_state = 'ready' and (v_any or x.queue = v_queue) order by x.last_id desc limit v_limit) i
+       cross join lateral (values (case when i.ids is null then i.first_id else 1 end, case when i.ids is null then i.last_id else i.jobs end)) e (first, last)
+       cross join lateral generate_series(e.last, greatest(e.first, e.last - v_limit + 1), -1) n (nth)
+      union all
+      (select s.job_id from postrider.scheduled s
+        where v_state = 'scheduled'
+          and (v_any or coalesce((select t.queue from postrider.tracks t where t.id = s.track), postrider.job_queue(s.job_id)) = v_queue)
+        order by s.job_id desc limit v_limit)
+      union all
+      select t.job_id from postrider.trees t
+       where t.state in ('w', 'o')
+         and v_state = case when t.state = 'w' then 'waiting' when t.run_at > now() then 'scheduled' else 'running' end
+         and (v_any or postrider.job_queue(t.job_id) = v_queue)
+      union all
+      select w.job_id from postrider.trees t
+       cross join lateral (
+             select m.job_id from postrider.members m
+              where m.parent_id = t.job_id and m.is_waiting and (v_any or postrider.job_queue(m.job_id) = v_queue)
+                and not exists (select from postrider.trees x where x.job_id = m.job_id)
+              order by m.parent_id desc, m.position desc limit v_limit) w
+       where v_state = 'waiting' and t.state in ('w', 'o')) u (job_id)
+     order by 1 desc limit v_limit;
+end
+$$;
+comment on function postrider.newest_jobs(text, text, int) is
+  'public: ids of the jobs of a state, newest first, of a queue (null: any): for lists, in milliseconds however many jobs there are';
