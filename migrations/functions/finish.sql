@@ -78,9 +78,9 @@ begin
       from gone g
      where g.outcome in ('s', 'f', 'u') and not g.is_followed),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs)
-    select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs)
-      from (select g.track, g.outcome, count(*)::int as jobs from gone g group by g.track, g.outcome) c
+    insert into postrider.tallies (tracks, states, jobs, samples)
+    select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id)
+      from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),

@@ -13,6 +13,9 @@ declare
   v_calls bigint[];
   v_good bigint[];
   v_bad bigint[];
+  v_minutes timestamptz[];
+  v_samples bigint[];
+  v_weights int[];
 begin
   if not postrider.leads(p_worker, p_epoch) then
     return null;
@@ -38,9 +41,16 @@ begin
            coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
       from ended e join postrider.tracks k on k.id = e.track
      where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'o', 'w') and e.calls > 0
-     group by k.lane)
-  select (select max(g.id) from gone g), array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
-    into v_last, v_lanes, v_calls, v_good, v_bad
+     group by k.lane),
+  sampled as materialized (
+    select date_trunc('minute', g.at) as minute, c.sample, c.jobs
+      from gone g cross join lateral unnest(g.states, g.jobs, g.samples) as c(state, jobs, sample)
+     where c.state in ('s', 'f', 'u') and c.jobs > 0 and c.sample is not null
+     order by g.id desc limit 200)
+  select (select max(g.id) from gone g),
+         (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
+         array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
+    into v_last, v_minutes, v_samples, v_weights, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
   with old as (
@@ -52,6 +62,10 @@ begin
   insert into postrider.totals as t (minute, queue, state, jobs)
   select '-infinity', s.queue, s.state, s.jobs from summed s
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
+  if v_samples is not null then
+    perform postrider.fold_timings(v_minutes, v_samples, v_weights);
+  end if;
+  delete from postrider.timings t where t.minute < now() - interval '1 hour';
   -- Who cancelled a call while its worker was being declared lost told nobody.
   delete from postrider.aborts a
    where not exists (select from postrider.workers w where w.id = a.worker and w.ended_at is null);

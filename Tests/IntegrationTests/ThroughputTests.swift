@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// The view of what was done minute by minute.
+struct ThroughputTests {
+    /// All minutes as one: a test may begin in one and end in the next.
+    private static let whole = """
+        select sum(finished)::text, sum(failed)::text, (min(wait_p50_ms) < 1000)::text,
+          (max(call_p50_ms) between 250 and 1000)::text, (min(wait_p50_ms) <= max(wait_p99_ms))::text
+        from postrider.throughput
+        """
+
+    @Test func `a minute counts what has ended, and tells how long it waited and was called`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        try queue.insert(40, "url", "'\(target.url)/wait/300/' || i")
+        try queue.insert(2, "url", "'\(target.url)/status/404/' || i")
+        let waiting = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 h'")
+        _ = try queue.number("select postrider.cancel(\(waiting))::int")
+        try queue.waitUntilDone()
+        try queue.wait(until: "select count(*) > 0 from postrider.timings")
+        try queue.wait(until: "select count(*) = 0 from postrider.tallies")
+        #expect(try queue.rows(Self.whole) == [["43", "2", "true", "true", "true"]])
+        // Nothing is known of the wait of a retry, and what is retried counts once.
+        let again = try queue.insert("url, backoff", "'\(target.url)/status/503,200/again', '{2 s}'")
+        try queue.wait(for: again, toBe: "succeeded")
+        try queue.wait(until: "select sum(finished) = 44 from postrider.throughput")
+        #expect(try queue.text("select (max(wait_p99_ms) < 1000)::text from postrider.throughput") == "true")
+        _ = worker
+    }
+
+    @Test func `percentiles are within nine percent`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1000);
+            insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 1000);
+            delete from postrider.ready;
+            insert into postrider.results (job_id, attempt, state, started_at, total_us)
+            select id, 1, 's', created_at + id * interval '10 ms', id * 1000 from postrider.jobs;
+            select postrider.fold_timings(array_agg(date_trunc('minute', now())), array_agg(id), array_agg(1)) from postrider.jobs;
+            """)
+        let shown = try queue.rows(
+            """
+            select wait_p50_ms::text, wait_p95_ms::text, wait_p99_ms::text, call_p50_ms::text, call_p95_ms::text, call_p99_ms::text
+            from postrider.throughput
+            """)
+        let expected = [5000.0, 9500, 9900, 500, 950, 990]
+        for (column, value) in expected.enumerated() {
+            let figure = try #require(shown.first?[column].flatMap(Double.init))
+            #expect(abs(figure / value - 1) < 0.1, "\(figure) for \(value)")
+        }
+    }
+
+    @Test func `an hour is kept, and answers in milliseconds`() throws {
+        let queue = try TestQueue()
+        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        let epoch = try queue.number("select postrider.lead(\(worker))")
+        // 40 octaves in two kinds for more than an hour, the most there can be.
+        try queue.connection.execute(
+            """
+            insert into postrider.timings
+            select date_trunc('minute', now()) - m * interval '1 min', k::"char", b, 100
+              from generate_series(0, 90) m, unnest(array['w', 'c']) k, generate_series(0, 159) b;
+            insert into postrider.totals (minute, queue, state, jobs)
+            select date_trunc('minute', now()) - m * interval '1 min', q::text, 's', 100
+              from generate_series(0, 59) m, generate_series(1, 20) q
+            """)
+        _ = try queue.text("select postrider.fold(\(worker), \(epoch), 0, 10000)::text")
+        #expect(try queue.number("select count(distinct minute) from postrider.timings") <= 61)
+        #expect(
+            try queue.number("select count(*) from postrider.throughput where finished = 2000 and wait_p50_ms > 0")
+                >= 58)
+        try queue.connection.execute("analyze postrider.timings; analyze postrider.totals")
+        let plan = try queue.text("explain (analyze, buffers, format json) select * from postrider.throughput") ?? ""
+        let place = try #require(plan.firstRange(of: "\"Shared Hit Blocks\": "))
+        let touched = try #require(Int(plan[place.upperBound...].prefix { $0.isNumber }))
+        #expect(touched < 1000, "\(touched) buffers")
+    }
+}
