@@ -59,7 +59,7 @@ let package = Package(
         // 4: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),

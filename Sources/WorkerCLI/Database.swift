@@ -36,6 +36,12 @@ enum Database {
     /// Connects to a database whose schema this program understands. - Throws: `unreachable`, `schema`.
     static func open(_ arguments: Arguments) throws(CommandError) -> PGConnection {
         let connection = try connect(arguments)
+        try check(connection)
+        return connection
+    }
+
+    /// Looks whether this program understands the schema. - Throws: `schema`.
+    static func check(_ connection: borrowing PGConnection) throws(CommandError) {
         let advice: String?
         do throws(StoreError) {
             advice = try SchemaCheck(connection).state(connection).advice
@@ -43,7 +49,6 @@ enum Database {
             throw failure(error)
         }
         if let advice { throw CommandError(.schema, advice) }
-        return connection
     }
 
     /// Not connected, and what to look at.

@@ -49,6 +49,13 @@ public enum WorkerProcess {
         return Outcome(status: status, output: output)
     }
 
+    /// Runs it to its end with this many descriptors allowed.
+    public static func run(_ words: [String], openFiles: Int) throws -> Outcome {
+        let limited = "ulimit -n \(openFiles) && exec \"$0\" \"$@\""
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-c", limited, path] + words)
+        return Outcome(status: status, output: output)
+    }
+
     /// Starts it and returns its process; the caller ends it. Its output goes to a file or is thrown away.
     public static func start(
         _ words: [String], _ variables: [String: String] = [:], output path: String? = nil

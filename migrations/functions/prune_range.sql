@@ -19,6 +19,9 @@ declare
   v_keep bigint[];
   v_bytes bigint;
 begin
+  if not postrider.leads(p_worker, p_epoch) then
+    return null;
+  end if;
   execute format('lock table postrider.jobs_%s in share mode nowait', p_part);
   if not pg_try_advisory_xact_lock(1886351474, -1) then
     raise lock_not_available using message = 'somebody is about to retry a job';
@@ -41,6 +44,7 @@ begin
   end if;
   execute format('select count(*) from postrider.jobs_%s', p_part) into v_jobs;
   lock table only postrider.results, only postrider.jobs in access exclusive mode;
+  -- The look may have taken longer than the lease.
   if not postrider.leads(p_worker, p_epoch) then
     return null;
   end if;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// `worker doctor`: looks at all that a worker with these flags would need, and says what to mend.
+enum DoctorCommand {
+    static let spec = CommandSpec(
+        name: "doctor",
+        summary: "look at connection, schema, clocks, libcurl and limits, and say what to mend",
+        flags: RunConfiguration.flags,
+        details: [
+            "Takes the flags and the environment of run and changes nothing. Ends with 0 if nothing is a fault, with 1 if",
+            "something is, with 69 or 78 if the database cannot be reached or its schema is not the one of this program.",
+        ],
+        run: { (arguments) throws(CommandError) in
+            let configuration = try RunConfiguration(arguments)
+            let machine = MachineCheckup.findings(concurrency: configuration.concurrency)
+            write(machine)
+            let connection = try Database.connect(arguments)
+            let server: [Finding]
+            do throws(PGError) {
+                server = try ServerCheckup.findings(connection)
+            } catch {
+                throw Database.failure(error)
+            }
+            write(server)
+            try Database.check(connection)
+            write([Finding(.ok, "schema", "the one of this program")])
+            do throws(PGError) {
+                write(try FleetCheckup.findings(connection, hasKeys: configuration.secretKeys != nil))
+            } catch {
+                throw Database.failure(error)
+            }
+            return (machine + server).contains { $0.grade == .fault } ? .failed : .clean
+        })
+
+    private static func write(_ findings: [Finding]) {
+        for finding in findings {
+            let grade = finding.grade.rawValue, subject = finding.subject
+            Terminal.write(
+                grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
+                    + String(repeating: " ", count: max(1, 12 - subject.count)) + Terminal.harmless(finding.text) + "\n"
+            )
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PGClient
+internal import Reactor
+
+/// What `worker doctor` finds on the database's server.
+enum ServerCheckup {
+    /// Sessions that a worker may open: jobs, duties, callbacks, pruning.
+    private static let sessions = 4
+
+    private static let question = """
+        select current_setting('server_version'), current_setting('server_version_num')::int >= 150000, pg_is_in_recovery(),
+          current_setting('fsync')::boolean, current_setting('synchronous_commit') <> 'off', current_setting('autovacuum')::boolean,
+          current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
+            - (select count(*) from pg_stat_activity a where a.backend_type = 'client backend'),
+          (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
+             from pg_stat_activity a where a.pid <> pg_backend_pid() and (a.backend_xmin is not null or a.backend_xid is not null))
+        """
+
+    /// Version, way, clock, durability, room for sessions, old transactions.
+    static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
+        let answer = try connection.query(question)
+        let milliseconds = try roundTrip(connection)
+        var findings: [Finding] = []
+        if !answer.bool(0, 1) {
+            findings.append(Finding(.fault, "database", "PostgreSQL \(answer.text(0, 0)); 15 or newer is needed"))
+        } else if answer.bool(0, 2) {
+            findings.append(
+                Finding(
+                    .fault, "database",
+                    "a standby, which takes no writes; name all hosts and add target_session_attrs=read-write to --database"
+                ))
+        } else if milliseconds > 10 {
+            findings.append(
+                Finding(
+                    .notice, "database",
+                    "PostgreSQL \(answer.text(0, 0)), a statement takes \(shown(milliseconds)) ms: jobs start and end that much later; run workers nearer to it"
+                ))
+        } else {
+            findings.append(
+                Finding(.ok, "database", "PostgreSQL \(answer.text(0, 0)), a statement takes \(shown(milliseconds)) ms")
+            )
+        }
+        findings.append(try clock(connection))
+        findings.append(
+            answer.bool(0, 3) && answer.bool(0, 4)
+                ? Finding(.ok, "durability", "a commit is on disk when it returns")
+                : Finding(
+                    .notice, "durability",
+                    "fsync or synchronous_commit is off: what was committed last may be lost in a crash; switch both on"
+                ))
+        findings.append(
+            answer.bool(0, 5)
+                ? Finding(.ok, "autovacuum", "on")
+                : Finding(.fault, "autovacuum", "off: tables grow with each job; set autovacuum = on"))
+        let free = answer.int64(0, 6)
+        findings.append(
+            free >= sessions
+                ? Finding(.ok, "connections", "\(free) free, a worker takes up to \(sessions)")
+                : Finding(
+                    .fault, "connections",
+                    "\(max(0, free)) free, a worker takes up to \(sessions); raise max_connections or use a pooler with --prepare off"
+                ))
+        let age = answer.int64(0, 7)
+        findings.append(
+            age < 3600
+                ? Finding(
+                    .ok, "old reads", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old"
+                )
+                : Finding(
+                    .notice, "old reads",
+                    "a transaction has been open for \(age / 60) min: rates hold, but tables grow; see pg_stat_activity, xact_start"
+                ))
+        return findings
+    }
+
+    /// The median of five, in milliseconds.
+    private static func roundTrip(_ connection: borrowing PGConnection) throws(PGError) -> Double {
+        var times: [UInt64] = []
+        for _ in 0..<5 {
+            let start = MonotonicClock.now
+            _ = try connection.query("select 1")
+            times.append(MonotonicClock.now - start)
+        }
+        return Double(times.sorted()[2]) / 1_000_000
+    }
+
+    /// All times of jobs are the database's clock; tokens, webhooks and certificates go by this machine's.
+    private static func clock(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
+        var before = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &before)
+        let theirs = try connection.query("select (extract(epoch from clock_timestamp()) * 1000)::bigint").int64(0, 0)
+        var after = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &after)
+        let off = max(theirs - milliseconds(after), milliseconds(before) - theirs, 0)
+        return off <= 1000
+            ? Finding(.ok, "clocks", "this machine's and the database's agree within a second")
+            : Finding(
+                .notice, "clocks",
+                "this machine's and the database's differ by \(off / 1000) s: tokens and webhook signatures may be refused; run NTP on both"
+            )
+    }
+
+    private static func milliseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    private static func shown(_ milliseconds: Double) -> String {
+        let tenths = Int((milliseconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

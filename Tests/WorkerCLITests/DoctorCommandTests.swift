@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What `worker doctor` says of a real database, and how it ends.
+struct DoctorCommandTests {
+    private func doctor(_ database: String, _ words: [String] = [], _ environment: [String: String] = [:]) throws
+        -> WorkerProcess.Outcome
+    {
+        try WorkerProcess.run(["doctor", "--database", database] + words, environment)
+    }
+
+    /// The line of a subject, its grade first.
+    private func line(_ subject: String, _ outcome: WorkerProcess.Outcome) -> String {
+        outcome.output.split(separator: "\n").map(String.init).first { $0.contains(" \(subject) ") } ?? ""
+    }
+
+    @Test func `all is well while a worker runs`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        let outcome = try doctor(queue.database)
+        #expect(outcome.status == 0)
+        for subject in [
+            "libcurl", "descriptors", "database", "clocks", "autovacuum", "connections", "schema", "workers",
+        ] {
+            #expect(line(subject, outcome).hasPrefix("ok "), "\(subject) in \(outcome.output)")
+        }
+        // The test's server trades durability for speed, and the doctor sees it.
+        #expect(line("durability", outcome).hasPrefix("notice "))
+        #expect(line("durability", outcome).contains("switch both on"))
+        _ = worker
+    }
+
+    @Test func `what waits for a person is named with what to do`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            select postrider.pause_queue('mail');
+            select postrider.pause_lane('api', 'infinity');
+            insert into postrider.credentials (name, kind) values ('shop', 'bearer')
+            """)
+        let outcome = try doctor(queue.database)
+        #expect(outcome.status == 0)
+        #expect(line("workers", outcome).contains("none is running: no job is called; start one with: worker run"))
+        #expect(line("queues", outcome).contains("paused: 'mail'; worker queue resume NAME"))
+        #expect(line("lanes", outcome).contains("1 paused until resumed"))
+        #expect(line("secrets", outcome).contains("set POSTRIDER_SECRET_KEY"))
+        #expect(line("credentials", outcome).contains("logged off: 'shop'"))
+        let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        #expect(line("secrets", try doctor(queue.database, [], ["POSTRIDER_SECRET_KEY": key])).hasPrefix("ok "))
+    }
+
+    @Test func `a limit that is too low is a fault`() throws {
+        let queue = try TestQueue()
+        let outcome = try WorkerProcess.run(
+            ["doctor", "--database", queue.database, "--concurrency", "10000"], openFiles: 1024)
+        #expect(outcome.status == 1)
+        #expect(line("descriptors", outcome).hasPrefix("fault "))
+        #expect(line("descriptors", outcome).contains("start the worker with ulimit -n 20064"))
+    }
+
+    @Test func `a database that is not there or has no schema ends as run does`() throws {
+        #expect(try doctor("host=/nowhere").status == 69)
+        let bare = try doctor(TestCluster.makeDatabaseText())
+        #expect(bare.status == 78)
+        #expect(bare.output.contains("run: worker migrate"))
+        #expect(try doctor("host=/nowhere", ["--concurrency", "0"]).status == 64)
+    }
+}
