@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each state is looked up where its rows are, by an index whose order is that of the ids or nearly so. job_status cannot do so: it
+-- Each state is looked up where its rows are, by an index in the order of the ids. job_status cannot do so: it
 -- begins at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state asked
 -- for stay in the plan.
 --
@@ -58,9 +58,13 @@ begin
       select l.job_id from (select t.id, t.queue from postrider.tracks t union all select 0, v_queue) t
        cross join lateral (
              select r.job_id from postrider.ready r
-              where r.track = t.id and r.worker = 0 and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
+              where r.track = t.id and r.worker = 0 and r.seq = r.job_id and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
               order by r.track desc, r.seq desc limit v_limit) l
        where v_state = 'ready' and (v_any or t.queue = v_queue)
+      union all
+      (select r.job_id from postrider.ready r
+        where v_state = 'ready' and r.worker = 0 and r.seq <> r.job_id and (v_any or postrider.job_queue(r.job_id) = v_queue)
+        order by r.job_id desc limit v_limit)
       union all
       select coalesce(i.ids[n.nth], n.nth)
         from (select x.ids, x.first_id, x.last_id, x.jobs from postrider.intake x
