@@ -24,7 +24,6 @@ fsync = on
 synchronous_commit = on
 full_page_writes = on
 autovacuum = on
-jit = off
 log_min_messages = warning
 shared_preload_libraries = 'pg_stat_statements'
 pg_stat_statements.track = none
