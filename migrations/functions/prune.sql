@@ -50,6 +50,7 @@ begin
         end if;
       end if;
     end if;
+    -- The largest number: this part is through.
     continue when v_newest is null or v_after = 9223372036854775807;
     select s.reached, s.pruned into v_after, jobs from postrider.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
     update postrider.prune_mark set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);

@@ -33,9 +33,8 @@ begin
               left join postrider.results_%1$s r on r.job_id = j.id
               left join postrider.trees t on t.job_id = case when j.kind = 'request' then j.parent_id else j.id end
              where r.job_id is null
-                or not case when t.root_id is not null then postrider.tree_is_outdated(t.root_id, $1, $2)
-                            when j.parent_id is null and j.kind = 'request' then postrider.is_outdated(r.state, r.finished_at, $1, $2)
-                            else true end
+                or not postrider.job_is_outdated(
+                         t.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $1, $2)
                 or j.callback_url is not null and postrider.webhook_is_owed(j.id)
              limit 10001) k
   $q$, p_part) into v_keep, v_bytes using p_ended, p_failed;

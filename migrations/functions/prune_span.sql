@@ -24,9 +24,8 @@ begin
     select max(s.id), count(*), bool_and(s.created_at >= greatest($3, $4)),
            array_agg(s.id order by s.id) filter (where s.may_go), array_agg(s.root_id order by s.id) filter (where s.may_go)
       from (select j.id, j.created_at, t.root_id,
-                   r.job_id is not null and case when t.root_id is not null then postrider.tree_is_outdated(t.root_id, $3, $4)
-                                                 when j.is_single then postrider.is_outdated(r.state, r.finished_at, $3, $4)
-                                                 else true end as may_go
+                   r.job_id is not null
+                   and postrider.job_is_outdated(t.root_id, j.is_single, r.state, r.finished_at, $3, $4) as may_go
               from (select x.id, x.created_at, x.parent_id is null and x.kind = 'request' as is_single,
                            case when x.kind = 'request' then x.parent_id else x.id end as tree
                       from postrider.jobs_%1$s x where x.id > $1 order by x.id limit $2) j
@@ -48,8 +47,8 @@ begin
               from unnest($1, $2) u (id, root_id)
               join postrider.results_%1$s r on r.job_id = u.id
               join postrider.jobs_%1$s j on j.id = u.id
-             where (u.root_id is null or u.root_id in (select unnest($3)) and postrider.tree_is_outdated(u.root_id, $4, $5))
-               and (j.parent_id is not null or j.kind <> 'request' or postrider.is_outdated(r.state, r.finished_at, $4, $5))
+             where (u.root_id is null or u.root_id in (select unnest($3)))
+               and postrider.job_is_outdated(u.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $4, $5)
                and (j.callback_url is null or not postrider.webhook_is_owed(j.id))
              order by r.job_id
                for update of r skip locked) l
