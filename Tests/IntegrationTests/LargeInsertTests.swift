@@ -157,7 +157,7 @@ struct LargeInsertTests {
         #expect(longest <= most && longest >= most * 9 / 10)
         let worker = "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id"
         let leader = try queue.number(worker)
-        let epoch = try queue.number("select postrider.lead(\(leader))")
+        let epoch = try queue.lead(leader)
         let feed = "select postrider.feed_next(\(leader), \(epoch), 20000)"
         let fed = try queue.number(feed)
         #expect(fed > 19_000 && fed < 20_000 + most)

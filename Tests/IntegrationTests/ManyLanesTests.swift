@@ -47,7 +47,7 @@ struct ManyLanesTests {
     @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
-        let epoch = try queue.number("select postrider.lead(\(worker))")
+        let epoch = try queue.lead(worker)
         try queue.connection.execute(
             """
             alter table postrider.ready set (autovacuum_enabled = off);
@@ -62,7 +62,6 @@ struct ManyLanesTests {
                     ))
                 guard there < count else { return }
                 try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
-                _ = try queue.number("select postrider.lead(\(worker))")
                 while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
             }
         }

@@ -83,7 +83,7 @@ struct SchemaTests {
         let leader = try queue.number(enlist)
         let well = try queue.number(enlist)
         let silent = try queue.number(enlist)
-        let epoch = try queue.number("select postrider.lead(\(leader))")
+        let epoch = try queue.lead(leader)
         try queue.connection.execute(
             "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(silent); begin")
         #expect(try queue.rows("select lost_worker::text from postrider.reap(\(leader), \(epoch))") == [["\(silent)"]])

@@ -59,7 +59,7 @@ struct ThroughputTests {
     @Test func `an hour is kept, and answers in milliseconds`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
-        let epoch = try queue.number("select postrider.lead(\(worker))")
+        let epoch = try queue.lead(worker)
         // 40 octaves in two kinds for more than an hour, the most there can be.
         try queue.connection.execute(
             """

@@ -16,7 +16,7 @@ final class NewestJobsTests {
     init() throws {
         queue = try TestQueue()
         worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
-        epoch = try queue.number("select postrider.lead(\(worker))")
+        epoch = try queue.lead(worker)
     }
 
     /// Jobs of all kinds and states in two queues.

@@ -16,7 +16,7 @@ struct PromoteByBudgetTests {
         init(calls: Int = 0) throws {
             let queue = try TestQueue()
             let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
-            let epoch = try queue.number("select postrider.lead(\(worker))")
+            let epoch = try queue.lead(worker)
             try queue.connection.execute(
                 """
                 insert into postrider.tracks (queue, lane, priority) values ('default', 'a', 0), ('default', 'b', 0);
@@ -43,7 +43,7 @@ struct PromoteByBudgetTests {
         mutating func changeLeader() throws {
             try queue.connection.execute("update postrider.leases set until = now() - interval '1 s'")
             worker = try queue.number("select worker from postrider.enlist(0, 'next', '0', null, 64, '{}', '{}')")
-            epoch = try queue.number("select postrider.lead(\(worker))")
+            epoch = try queue.lead(worker)
         }
 
         /// How many rows moved, and whether there may be more.

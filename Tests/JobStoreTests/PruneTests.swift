@@ -12,7 +12,7 @@ final class PruneTests {
     init() throws {
         queue = try TestQueue()
         let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
-        leader = "\(worker), \(try queue.number("select postrider.lead(\(worker))"))"
+        leader = "\(worker), \(try queue.lead(worker))"
     }
 
     /// Fills the first range: ended jobs, so many days old, and the ids behind them used up.

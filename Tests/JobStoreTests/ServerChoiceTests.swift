@@ -83,7 +83,7 @@ struct ServerChoiceTests {
         try desk.queue.connection.execute(
             "update postrider.scheduled set run_at = now() - interval '1 s'"
         )
-        let epoch = try desk.queue.number("select postrider.lead(\(worker))")
+        let epoch = try desk.queue.lead(worker)
         _ = try desk.queue.rows("select moved::text from postrider.tend(\(worker), \(epoch), null)")
         #expect(try desk.calls(worker) == ["http://one/x+"])
         try desk.end(job, "o", "f")

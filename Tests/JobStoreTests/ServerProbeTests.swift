@@ -61,7 +61,7 @@ struct ServerProbeTests {
         // It is silent for ten seconds, and the leader declares it lost.
         try desk.queue.connection.execute(
             "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
-        let epoch = try desk.queue.number("select postrider.lead(\(other))")
+        let epoch = try desk.queue.lead(other)
         _ = try desk.queue.rows("select lost_name from postrider.reap(\(other), \(epoch))")
         if try desk.queue.number("select count(*) from postrider.ready where worker = \(prober)") > 0 {
             // The server of the tests is younger than ten seconds: nobody is lost then.

@@ -62,6 +62,13 @@ public struct TestQueue: ~Copyable {
         }
     }
 
+    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch.
+    public func lead(_ worker: Int64) throws -> Int64 {
+        let epoch = try number("select postrider.lead(\(worker))")
+        try connection.execute("update postrider.leases set until = 'infinity'")
+        return epoch
+    }
+
     /// The state of a job.
     public func state(_ id: Int64) throws -> String? {
         try text("select state from postrider.job_status where id = \(id)")
