@@ -46,10 +46,8 @@ struct Dispatcher: ~Copyable {
     var lanes = LaneBook()
     var pickup: PickupMode
     var lookout = Lookout()
-    /// Whether a claim may find something.
-    private(set) var isHungry = true
-    /// The track that news have named, if nothing else makes the worker hungry.
-    private var announced: Int32?
+    /// Where a claim may find something.
+    private(set) var hunger = Hunger.anywhere
     private var lastFence: Int64 = 0
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
@@ -69,8 +67,8 @@ struct Dispatcher: ~Copyable {
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
         if !aside.isEmpty { for attempt in aside.take(now: now, all: isDraining) { write(attempt, now: now) } }
-        if !lanes.isEmpty, book.unpark(&lanes, now: now) { isHungry = true }
-        let claimable = isHungry && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
+        if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
+        let claimable = hunger != .nowhere && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
@@ -88,9 +86,12 @@ struct Dispatcher: ~Copyable {
         if claimable > 0 {
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
             // All that there is is parked.
-            if next.claim == nil { isHungry = false }
+            if next.claim == nil { hunger = .nowhere }
         }
-        announced = nil
+        if case .announced = hunger {
+            // A claim of the one job that is known to wait is not followed by a whole one before it is answered.
+            if next.claim?.announced != nil { hunger = .nowhere } else { look() }
+        }
         guard next.batch != nil || next.claim != nil else { return nil }
         reserved += next.claim?.limit ?? 0
         let number = takeNumber()
@@ -108,9 +109,9 @@ struct Dispatcher: ~Copyable {
     /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
     private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
         guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= lookout.singleDue,
-            let announced, let visit = book.visit(announced: announced)
+            case .announced(let job) = hunger, let visit = book.visit(announced: job.track)
         else { return nil }
-        return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, isSingle: true)
+        return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
     }
 
     /// A number for a transaction, never given twice.
@@ -156,13 +157,13 @@ struct Dispatcher: ~Copyable {
     /// The last row of a claim has been read.
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
-        if claim.isSingle { return singleClaimRead(arrival, now: now) }
+        if claim.announced != nil { return singleClaimRead(arrival, now: now) }
         book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
         if !lanes.isEmpty {
             giveBack(claim, found: arrival.found, now: now)
             lanes.claimTook(now - min(now, claim.sentAt))
         }
-        isHungry = claim.isOutdated || arrival.rows == claim.limit || book.hasHotTracks
+        if claim.isOutdated || arrival.rows == claim.limit || book.hasHotTracks { look() } else { hunger = .nowhere }
         let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
         lookout.poll = now + pickup.interval
         lookout.hasRoom = arrival.rows < claim.limit
@@ -172,8 +173,10 @@ struct Dispatcher: ~Copyable {
     private mutating func singleClaimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
         book.claimReturned(claim.visits, limit: .max, found: arrival.found)
-        isHungry = claim.isOutdated || arrival.rows == 0
         if arrival.rows == 0 {
+            // It may have been committed late, below the watermark.
+            lookout.wantsSurvey = true
+            look()
             lookout.singleClaimFailed(now: now)
             return .none
         }
@@ -190,9 +193,9 @@ struct Dispatcher: ~Copyable {
         batchLimit = min(ExchangePolicy.finishLimit, batchLimit * 2)
         let sequel = batch.sequel
         // The next step of a chain may be ready.
-        if sequel.contains(.tree) { isHungry = true }
+        if sequel.contains(.tree) { look() }
         // A claim of the same transaction, behind the finish, has seen it.
-        if sequel.contains(.page), exchange.claim == nil { isHungry = true }
+        if sequel.contains(.page), exchange.claim == nil { look() }
         if sequel.contains(.place) { lookout.wantsSurvey = true }
         for attempt in batch.attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
             book.stepBack(attempt.lease.track, to: attempt.lease.seq)
@@ -201,7 +204,7 @@ struct Dispatcher: ~Copyable {
     }
 
     /// Batches or chains have heard of an end: their next members may be ready.
-    mutating func treesTold() { isHungry = true }
+    mutating func treesTold() { look() }
 
     /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
     /// jobs are to be prepared again.
@@ -218,7 +221,7 @@ struct Dispatcher: ~Copyable {
             reserved -= claim.limit
             giveBack(claim, found: [:], now: now)
         }
-        isHungry = true
+        look()
     }
 
     /// A finish or a claim failed, and with it its whole exchange. Comes once for each of its statements, in their
@@ -239,6 +242,13 @@ struct Dispatcher: ~Copyable {
         }
         rest(now: now)
         return .report
+    }
+
+    /// A claim may find something in any track.
+    private mutating func look() {
+        // What was announced may lie below the watermark of its track.
+        if case .announced = hunger { lookout.wantsSurvey = true }
+        hunger = .anywhere
     }
 
     /// Sends nothing for a while.
@@ -265,7 +275,7 @@ struct Dispatcher: ~Copyable {
             if verdict.kind == .onward { sequel.insert(.place) }
         }
         // The claim in the transaction of the finish finds the next page: one way to the database less.
-        if sequel.contains(.page) { isHungry = true }
+        if sequel.contains(.page) { look() }
         var attempt = FinishedAttempt(
             lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
         attempt.server = job.server
@@ -320,7 +330,7 @@ struct Dispatcher: ~Copyable {
         finished.removeAll { !held.contains($0.lease.seq) }
         aside.keep(held)
         pickup.connectionLost()
-        isHungry = true
+        look()
         lookout = Lookout()
         return lost
     }
@@ -330,11 +340,15 @@ struct Dispatcher: ~Copyable {
         worker = 0
     }
 
-    /// News of jobs: look for them, in one track if they name it.
-    mutating func jobsAnnounced(on track: Int32? = nil, now: UInt64) -> PickupMode.Change {
-        announced = isHungry ? nil : track
-        isHungry = true
-        lookout.wantsSurvey = true
+    /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
+    /// whether there is more to be looked for.
+    mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
+        if let job, hunger == .nowhere {
+            hunger = .announced(job)
+        } else {
+            lookout.wantsSurvey = true
+            look()
+        }
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
         return pickup.notified(now: now)
     }
@@ -342,7 +356,7 @@ struct Dispatcher: ~Copyable {
     /// INSERTs notify this worker from now on. A job may have come in between the last look and this moment, and in
     /// a track that is not known.
     mutating func listeningBegan() {
-        isHungry = true
+        look()
         lookout.wantsSurvey = true
     }
 
@@ -351,7 +365,7 @@ struct Dispatcher: ~Copyable {
         guard worker > 0, !isDraining, slots.freeCount > 0, now >= lookout.poll else { return .none }
         lookout.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
-        isHungry = true
+        look()
         guard !book.hasPlaces else { return .none }
         // With no track to claim from there is no claim that could come back empty.
         let change = pickup.claimReturned(rows: 0, limit: 1)
@@ -363,6 +377,6 @@ struct Dispatcher: ~Copyable {
     mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
         lookout.surveyReturned(now: now)
         book.surveyReturned(sightings, lanes: &lanes)
-        if !sightings.isEmpty { isHungry = true }
+        if !sightings.isEmpty { look() }
     }
 }

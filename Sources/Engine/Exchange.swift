@@ -18,8 +18,8 @@ struct Exchange {
         var above: Int64
         /// Monotonic nanoseconds.
         var sentAt: UInt64 = 0
-        /// Whether it asks for one announced job and is to be followed by a whole claim if it brings none.
-        var isSingle = false
+        /// The one job it asks for, if it is no whole claim; one follows if it does not bring that job.
+        var announced: AnnouncedJob?
         /// Whether news of jobs arrived after it was sent: then an empty answer proves nothing.
         var isOutdated = false
     }

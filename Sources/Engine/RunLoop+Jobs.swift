@@ -30,8 +30,9 @@ extension RunLoop {
             }
             if let claim = next.claim {
                 let statement: PGStatement
-                if claim.isSingle {
-                    StoreCalls.claimOne(worker: worker, of: claim.visits[0], above: claim.above, into: &parameters)
+                if let job = claim.announced {
+                    StoreCalls.claimOne(
+                        job.id, worker: worker, in: claim.visits[0], above: claim.above, into: &parameters)
                     statement = StoreStatement.claimOne
                 } else {
                     StoreCalls.claim(
@@ -147,8 +148,8 @@ extension RunLoop {
         }
     }
 
-    /// News of jobs: look for them, in one track if they name it.
-    func jobsAnnounced(on track: Int32? = nil) {
-        apply(dispatcher.jobsAnnounced(on: track, now: now))
+    /// News of jobs, of one only if they name it: look for them.
+    func jobsAnnounced(_ job: AnnouncedJob? = nil) {
+        apply(dispatcher.jobsAnnounced(job, now: now))
     }
 }

@@ -34,8 +34,10 @@ extension RunLoop {
             credentials.heard(now: now)
         } else {
             dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews)
-            // Of one plain job: its track, then itself.
-            jobsAnnounced(on: news.payload.split(separator: " ").first.flatMap { Int32($0) })
+            let job = AnnouncedJob(payload: news.payload)
+            jobsAnnounced(job)
+            // That one is ready, and waits for nothing that a leader does.
+            if job != nil { return }
         }
         if epoch != nil {
             schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)

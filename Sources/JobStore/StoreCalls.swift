@@ -79,15 +79,16 @@ public enum StoreCalls {
         parameters.append(array: lanes)
     }
 
-    /// `claimOne`: the first ready job of a track, if it is a plain one.
+    /// `claimOne`: a job, if it is the first that is ready in its track and a plain one.
     public static func claimOne(
-        worker: Int32, of visit: TrackBook.Visit, above fence: Int64, into parameters: inout PGParameters
+        _ job: Int64, worker: Int32, in visit: TrackBook.Visit, above fence: Int64, into parameters: inout PGParameters
     ) {
         parameters.removeAll()
         parameters.append(int32: worker)
         parameters.append(int32: visit.track)
         parameters.append(int64: visit.mark)
         parameters.append(int64: fence)
+        parameters.append(int64: job)
     }
 
     /// `prepare`: the calls of claimed jobs.

@@ -59,7 +59,7 @@ struct PlanTests {
         init(_ queue: borrowing TestQueue) throws {
             worker = try queue.number(
                 "select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
-            epoch = try queue.number("select postrider.lead(\(worker))")
+            epoch = try queue.lead(worker)
             // Only what is measured shall work on these tables.
             try queue.connection.execute(
                 """
@@ -80,7 +80,6 @@ struct PlanTests {
                 try queue.insert(
                     min(9_000, count - there), "url, run_at",
                     "'http://h/' || i, now() + interval '1 h' + i * interval '1 s'")
-                _ = try queue.number("select postrider.lead(\(worker))")
                 while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
             }
             track = try queue.number("select id from postrider.tracks")
@@ -99,14 +98,16 @@ struct PlanTests {
             // The first of each in a session reads the catalogue.
             try turn(queue)
             var cost = Cost()
-            _ = try queue.number("select postrider.lead(\(worker))")
             try makeDue(queue)
             _ = try queue.rows("select moved::text from (\(promote)) p")
             try makeDue(queue)
             cost.survey = try buffers(survey, queue)
             cost.promote = try buffers(promote, queue)
             cost.promoteByBudget = try promoteByBudget(queue)
-            cost.claimOne = try buffers("execute claim_one(\(worker), \(track), \(mark), 0)", queue)
+            let job = try queue.number(
+                "select job_id from postrider.ready where track = \(track) and seq > \(mark) and worker = 0 order by seq limit 1"
+            )
+            cost.claimOne = try buffers("execute claim_one(\(worker), \(track), \(mark), 0, \(job))", queue)
             #expect(
                 try queue.rows(
                     "update postrider.ready set worker = 0 where track = \(track) and seq > \(mark) and worker > 0 returning '1'"

@@ -31,7 +31,7 @@ struct ClaimOneTests {
             try connection.execute("prepare one as \(StoreStatement.claimOne.sql)")
         }
 
-        func one(mark: Int64 = 0, above: Int64 = 0) -> String { "execute one(\(worker), \(track), \(mark), \(above))" }
+        func one(_ job: Int64, above: Int64 = 0) -> String { "execute one(\(worker), \(track), 0, \(above), \(job))" }
 
         var all: String {
             "select * from postrider.claim(\(worker)::int, 0, 64, array[\(track)]::int[], '{64}', '{0}', true, '{0}')"
@@ -41,10 +41,12 @@ struct ClaimOneTests {
 
         func isOpen() throws -> Bool { try queue.number("select last_value from postrider.hold_gate") == 2 }
 
-        /// The job that it takes, nil if none.
-        func taken(above: Int64 = 0) throws -> Int64? {
-            let result = try queue.connection.query(one(above: above))
-            return result.rowCount > 0 ? result.int64(0, 3) : nil
+        /// Whether it takes that job.
+        func takes(_ job: Int64, above: Int64 = 0) throws -> Bool {
+            let result = try queue.connection.query(one(job, above: above))
+            guard result.rowCount > 0 else { return false }
+            #expect(result.int64(0, 3) == job)
+            return true
         }
     }
 
@@ -59,7 +61,7 @@ struct ClaimOneTests {
         let first = try desk.queue.insert("url, \(columns)", "'http://h/a?b=1', \(values)")
         _ = try desk.queue.insert("url", "'http://h/later'")
         try desk.queue.connection.execute("begin")
-        let one = try desk.queue.rows(desk.one())
+        let one = try desk.queue.rows(desk.one(first))
         let state = try desk.queue.rows(
             "select worker::text, attempt::text, (since = now())::text from postrider.ready where job_id = \(first)")
         try desk.queue.connection.execute("rollback; begin")
@@ -74,9 +76,9 @@ struct ClaimOneTests {
     @Test func `its transaction waits for the disk only if the job is to be called at most once`() throws {
         let desk = try Desk()
         for (delivery, commit) in [("at_least_once", "off"), ("at_most_once", "on")] {
-            _ = try desk.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
+            let job = try desk.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
             try desk.queue.connection.execute("begin")
-            #expect(try desk.taken() != nil)
+            #expect(try desk.takes(job))
             #expect(try desk.queue.text("show synchronous_commit") == commit)
             try desk.queue.connection.execute("commit")
         }
@@ -100,18 +102,18 @@ struct ClaimOneTests {
         // The gate is open already; the leader does not shut it before that transaction has ended.
         try desk.shutGate()
         #expect(try desk.isOpen())
-        #expect(try desk.taken() == nil)
+        #expect(try !desk.takes(job))
         try other.execute("commit")
         try desk.shutGate()
         #expect(try desk.isOpen())
-        #expect(try desk.taken() == nil)
+        #expect(try !desk.takes(job))
         try desk.queue.connection.execute(
             "delete from postrider.lanes; delete from postrider.lane_pauses; delete from postrider.hooks; delete from postrider.queues"
         )
-        #expect(try desk.taken() == nil)
+        #expect(try !desk.takes(job))
         try desk.shutGate()
         #expect(try !desk.isOpen())
-        #expect(try desk.taken() == job)
+        #expect(try desk.takes(job))
     }
 
     @Test(arguments: [
@@ -125,7 +127,8 @@ struct ClaimOneTests {
         try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
         let first = try desk.queue.insert("url, lane, \(column)", "'http://h/a', 'h:80', \(value)")
         let plain = try desk.queue.insert("url", "'http://h/b'")
-        #expect(try desk.taken() == nil)
+        #expect(try !desk.takes(first))
+        #expect(try !desk.takes(plain))
         #expect(try desk.queue.number("select count(*) from postrider.ready where worker = 0") == 2)
         let all = try desk.queue.rows("select job_id::text from (\(desk.all)) c order by seq")
         #expect(all == [["\(first)"], ["\(plain)"]])
@@ -136,7 +139,7 @@ struct ClaimOneTests {
         let job = try desk.queue.insert("url", "'http://h/a'")
         let leader = try desk.queue.number(
             "select worker from postrider.enlist(0, 'leader', '0', null, 64, '{}', '{}')")
-        let epoch = try desk.queue.number("select postrider.lead(\(leader))")
+        let epoch = try desk.queue.lead(leader)
         try desk.queue.connection.execute(
             "update postrider.workers set heartbeat_at = now() - interval '1 h' where id = \(desk.worker)")
         // Until then nobody is declared lost.
@@ -144,7 +147,7 @@ struct ClaimOneTests {
         let claims = try PGConnection(desk.queue.database)
         try Desk.prepare(claims)
         try claims.execute("begin")
-        #expect(try claims.query(desk.one()).int64(0, 3) == job)
+        #expect(try claims.query(desk.one(job)).int64(0, 3) == job)
         // The whole claim's lock is not held: the row of the worker is.
         #expect(throws: PGError.self) {
             try desk.queue.rows("select jobs::text from postrider.reap(\(leader)::int, \(epoch))")
@@ -154,7 +157,7 @@ struct ClaimOneTests {
             try desk.queue.rows("select lost_worker::text, jobs::text from postrider.reap(\(leader)::int, \(epoch))")
                 == [["\(desk.worker)", "1"]])
         #expect(try desk.queue.number("select worker from postrider.ready where job_id = \(job)") == 0)
-        #expect(try desk.taken() == nil)
+        #expect(try !desk.takes(job))
     }
 
     @Test func `a row that another worker is taking is left, and fences only grow`() throws {
@@ -163,10 +166,20 @@ struct ClaimOneTests {
         let second = try desk.queue.insert("url", "'http://h/b'")
         let holder = try PGConnection(desk.queue.database)
         try holder.execute("begin; select from postrider.ready where job_id = \(first) for update")
-        #expect(try desk.taken() == second)
+        #expect(try desk.takes(second))
         try holder.execute("rollback")
         let fence = try desk.queue.number("select last_value from postrider.fences")
-        #expect(try desk.taken(above: fence + 1_000) == nil)
-        #expect(try desk.taken(above: fence) == first)
+        #expect(try !desk.takes(first, above: fence + 1_000))
+        #expect(try desk.takes(first, above: fence))
+    }
+
+    @Test func `a job that is not the first of its track waits for the whole claim`() throws {
+        let desk = try Desk()
+        let first = try desk.queue.insert("url", "'http://h/a'")
+        let second = try desk.queue.insert("url", "'http://h/b'")
+        #expect(try !desk.takes(second))
+        #expect(try desk.takes(first))
+        #expect(try desk.takes(second))
+        #expect(try !desk.takes(second))
     }
 }

@@ -78,8 +78,8 @@ final class Fleet {
         self.scenario = scenario
         queue = QueueInMemory(
             timeline: timeline, priorities: (0..<scenario.tracks).map { Int16($0 % 3) })
-        queue.notify = { [unowned self] track in
-            for worker in workers where worker.isListening { worker.notified(track) }
+        queue.notify = { [unowned self] job in
+            for worker in workers where worker.isListening { worker.notified(job) }
         }
         queue.abort = { [unowned self] number, job, fence in
             for worker in workers where worker.number == number { worker.cancelled(job, fence: fence) }

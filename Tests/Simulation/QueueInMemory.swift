@@ -3,6 +3,8 @@
 import JobModel
 import JobStore
 
+@testable import Engine
+
 /// The queue's semantics without a database: rows with a seq in tracks, leases with fences, results that stand.
 ///
 /// A claim locks rows when it runs and takes them when it commits, as SQL does; a row inserted has its seq at once
@@ -49,8 +51,8 @@ final class QueueInMemory {
     private var lastSeq: Int64 = 0
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
-    /// Tells listening workers, of the track if the news name one.
-    var notify: (Int32?) -> Void = { _ in }
+    /// Tells listening workers, of the job if the news name one.
+    var notify: (AnnouncedJob?) -> Void = { _ in }
     /// Tells a worker of a running job that was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
 
@@ -72,7 +74,7 @@ final class QueueInMemory {
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            if tells { notify(isRich ? nil : track) }
+            if tells { notify(isRich ? nil : AnnouncedJob(track: track, id: id)) }
         }
     }
 
@@ -113,7 +115,7 @@ final class QueueInMemory {
 
     /// Runs a claim: locks rows and says where they are; nil if the worker is no more.
     func lock(
-        worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit], isSingle: Bool)
+        worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit], announced: AnnouncedJob?)
     ) -> [(track: Int32, seq: Int64)]? {
         guard let registered = workers[worker], !registered.hasEnded else { return nil }
         var picked: [(track: Int32, seq: Int64)] = []
@@ -131,10 +133,10 @@ final class QueueInMemory {
             }
             ready[visit.track] = rows
         }
-        // That one leaves to others what is not plain.
-        if claim.isSingle, let first = picked.first,
+        // That one leaves to others what is not plain, and what was not announced.
+        if let announced = claim.announced, let first = picked.first,
             let row = ready[first.track]?.first(where: { $0.seq == first.seq }),
-            jobs[row.job]?.isRich == true
+            jobs[row.job]?.isRich == true || row.job != announced.id
         {
             _ = take(picked, worker: worker, above: 0, commits: false)
             return []

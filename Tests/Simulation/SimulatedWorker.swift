@@ -79,11 +79,11 @@ final class SimulatedWorker {
         deliver { [self] in (ofJobs ? jobs : duties)?.cut() }
     }
 
-    func notified(_ track: Int32?) {
+    func notified(_ job: AnnouncedJob?) {
         world.timeline.at(world.timeline.now + world.latency()) { [self] in
             deliver { [self] in
                 if duties?.isReady == true {
-                    apply(dispatcher.jobsAnnounced(on: track, now: world.timeline.now))
+                    apply(dispatcher.jobsAnnounced(job, now: world.timeline.now))
                 }
             }
         }
@@ -204,7 +204,7 @@ final class SimulatedWorker {
             var cause: Rejection?
             if let claim = exchange.claim {
                 if let rows = queue.lock(
-                    worker: worker, claim: (claim.limit, claim.visits, claim.isSingle))
+                    worker: worker, claim: (claim.limit, claim.visits, claim.announced))
                 {
                     picked = rows
                 } else {

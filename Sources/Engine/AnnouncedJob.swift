@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the news of a single plain row say: which job it is, and in which track it waits. Written by `postrider.jobs_feed`.
+struct AnnouncedJob: Equatable {
+    let track: Int32
+    let id: Int64
+}
+
+extension AnnouncedJob {
+    /// From `TRACK ID`; nil from all other news.
+    init?(payload: String) {
+        let words = payload.split(separator: " ")
+        guard words.count == 2, let track = Int32(words[0]), let id = Int64(words[1]) else { return nil }
+        self.init(track: track, id: id)
+    }
+}
