@@ -30,6 +30,8 @@ let package = Package(
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CHTTPServerSystem", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(name: "CHTTPServer", dependencies: ["CHTTPServerSystem"], cSettings: gnu),
         .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),
 
         // 1: each on its own
@@ -56,10 +58,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // 4: the program
+        // 4: what looks at it
+        .target(name: "Admin", dependencies: ["PGClient", "Engine", "Reactor", "CHTTPServer"], swiftSettings: strict),
+
+        // 5: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
@@ -77,6 +82,7 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
+        .testTarget(name: "AdminTests", dependencies: ["Admin", "Engine", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),

@@ -28,7 +28,7 @@ missing_packages() {
         if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes; fi
     done
     [[ $server == yes ]] || echo postgresql
-    for package in libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
+    for package in libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
     done

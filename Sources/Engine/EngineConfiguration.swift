@@ -30,6 +30,8 @@ public struct EngineConfiguration: Sendable {
     public var secretKeys: SecretKeys?
     /// Whose servers are used, of services that have several.
     public var environment = "release"
+    /// What is told how the worker is; nil: nobody asks.
+    public var vitals: Vitals?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

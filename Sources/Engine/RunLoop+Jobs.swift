@@ -134,6 +134,7 @@ extension RunLoop {
             if call.slot >= firstTokenSlot {
                 credentials.callEnded(call.slot - firstTokenSlot, call.outcome)
             } else {
+                configuration.vitals?.callEnded(call.outcome)
                 dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
         }

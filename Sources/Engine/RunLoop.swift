@@ -195,11 +195,14 @@ public final class RunLoop {
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
+        configuration.vitals?.turned(
+            now: now, calls: dispatcher.slots.inUse, isConnected: dispatcher.worker > 0 && jobs.isReady,
+            isDraining: dispatcher.isDraining)
     }
 
     /// How long nothing needs to be done; nil for ever.
     private func patience() -> UInt64? {
-        var moment = UInt64.max
+        var moment = configuration.vitals == nil ? UInt64.max : now + Vitals.longestTurn
         if let due = jobs.nextDeadline { moment = min(moment, due) }
         if let due = duties.nextDeadline { moment = min(moment, due) }
         if let due = callbacks.nextDeadline { moment = min(moment, due) }

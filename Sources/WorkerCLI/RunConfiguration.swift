@@ -25,6 +25,8 @@ struct RunConfiguration: Equatable, Sendable {
     var webhookKeys: WebhookKeys?
     /// What secrets of credentials are sealed with; nil: only those that are not sealed can be used.
     var secretKeys: SecretKeys?
+    /// Where health and metrics are served; nil: nowhere.
+    var pages: AdminPages?
     /// Off behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     /// How log lines look.
@@ -49,7 +51,7 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
-        WebhookSecrets.flag, SecretKey.flag,
+        WebhookSecrets.flag, SecretKey.flag, AdminPages.flag, AdminPages.tokenFlag,
         Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),
@@ -74,6 +76,7 @@ struct RunConfiguration: Equatable, Sendable {
         if let files { try FilesRoot.check(files) }
         webhookKeys = try WebhookSecrets.read(arguments)
         secretKeys = try SecretKey.read(arguments)
+        pages = try AdminPages.read(arguments)
         usesPreparedStatements = arguments.text("prepare") != "off"
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)

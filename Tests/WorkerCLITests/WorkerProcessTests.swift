@@ -18,6 +18,45 @@ struct WorkerProcessTests {
         #expect(outcome.output.split(separator: "\n").count == 1)
     }
 
+    @Test(arguments: [
+        (
+            ["--http", "localhost:80"],
+            "--http: \"localhost:80\": it does not begin with an address in numbers; give one like 127.0.0.1:9464"
+        ),
+        (
+            ["--http", "0.0.0.0:9464"],
+            "--http: 0.0.0.0:9464 can be reached from other machines; give a token with --http-token-file, or an address like 127.0.0.1:9464"
+        ),
+        (
+            ["--http", "[::1]:9464", "--http-token-file", "/nowhere"],
+            "--http-token-file: \"/nowhere\" cannot be read; give a file that holds a token"
+        ),
+    ])
+    func `pages that cannot be served are refused with the flag and what is right`(words: [String], line: String) throws
+    {
+        let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": "host=/nowhere"])
+        #expect(outcome == WorkerProcess.Outcome(status: 64, output: "worker: \(line)\n"))
+    }
+
+    @Test func `a token that can be guessed is refused, and not shown`() throws {
+        let outcome = try WorkerProcess.run(["--http", "127.0.0.1:9464"], ["POSTRIDER_HTTP_TOKEN": "geheim"])
+        #expect(outcome.status == 64)
+        #expect(outcome.output.hasPrefix("worker: POSTRIDER_HTTP_TOKEN: the token is shorter than 16 characters; "))
+        #expect(!outcome.output.contains("geheim"))
+    }
+
+    @Test func `an address that somebody has ends with 64 and says so`() throws {
+        let queue = try TestQueue()
+        let taken = try TargetServer()
+        let address = String(taken.url.dropFirst("http://".count))
+        let outcome = try WorkerProcess.run(["--http", address], ["POSTRIDER_DATABASE": queue.database])
+        #expect(outcome.status == 64)
+        #expect(
+            outcome.output.contains("--http: \(address) cannot be bound: Address already in use; give one that is free")
+        )
+        withExtendedLifetime(taken) {}
+    }
+
     @Test(arguments: [["--help"], ["migrate", "--help"], ["run", "--concurrency", "x", "--help"]])
     func `help ends with 0 wherever it stands`(words: [String]) throws {
         let outcome = try WorkerProcess.run(words)

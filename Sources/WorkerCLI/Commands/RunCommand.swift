@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Admin
 internal import Engine
 internal import Glibc
 internal import JobStore
@@ -39,6 +40,8 @@ enum RunCommand {
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys
+        let vitals = Vitals()
+        if configuration.pages != nil { engine.vitals = vitals }
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)
@@ -46,6 +49,19 @@ enum RunCommand {
             throw CommandError(.internalError, error.message)
         }
         log.write(LogEvent(.info, "worker_started", [("concurrency", .number(configuration.concurrency))]))
+        let server = AdminServer(
+            vitals, slots: configuration.concurrency, database: database, token: configuration.pages?.token)
+        if let pages = configuration.pages {
+            do throws(AdminError) {
+                try server.start(at: pages.address)
+            } catch {
+                throw .usage(
+                    "--\(AdminPages.flag.name)", "\(pages.address) \(error.reason)",
+                    "give one that is free, like \(AdminPages.flag.example)")
+            }
+            log.write(LogEvent(.info, "http_listening", [("address", .text("\(pages.address)"))]))
+        }
+        defer { server.stop() }
         switch loop.run() {
         case .clean: return .clean
         case .abandoned: return .internalError

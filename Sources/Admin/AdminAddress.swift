@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTPServer
+
+/// Where the pages of a worker are served: an address in numbers and a port, `127.0.0.1:9464` or `[::1]:9464`.
+public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
+    /// IPv4 or IPv6, without brackets.
+    public let host: String
+    /// 1 to 65535.
+    public let port: UInt16
+    /// Whether only programs on this machine reach it.
+    public let isLoopback: Bool
+
+    /// From `ADDR:PORT`.
+    ///
+    /// - Throws: what is wrong with it.
+    public init(_ text: String) throws(AdminError) {
+        guard let colon = text.lastIndex(of: ":") else { throw AdminError(reason: "it has no port") }
+        guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            throw AdminError(reason: "its port is none of 1 to 65535")
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            throw AdminError(reason: "IPv6 needs brackets")
+        }
+        let isLoopback = unsafe chttpserver_is_loopback(String(host))
+        guard !host.isEmpty, isLoopback >= 0 else {
+            throw AdminError(reason: "it does not begin with an address in numbers")
+        }
+        self.host = String(host)
+        self.port = port
+        self.isLoopback = isLoopback == 1
+    }
+
+    /// `127.0.0.1:9464`, `[::1]:9464`.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Why pages cannot be served.
+public struct AdminError: Error, Equatable, Sendable {
+    /// What is wrong, as the end of a sentence; without a secret.
+    public let reason: String
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CHTTPServer
+public import Engine
+internal import Glibc
+public import PGClient
+
+/// The pages of a worker: `/healthz`, `/readyz` and `/metrics`, on threads of their own.
+///
+/// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with either: the loop's
+/// state is in `Vitals`, and only `/metrics` asks the database (decision 22).
+public final class AdminServer: Sendable {
+    private let vitals: Vitals
+    private let slots: Int
+    private let token: AdminToken?
+    private let fleet: FleetMetrics
+
+    /// What a reader gets.
+    struct Page: Equatable {
+        var status: UInt32
+        var type = "text/plain; charset=utf-8"
+        var body: String
+    }
+
+    /// Serves nothing yet.
+    ///
+    /// - Parameters:
+    ///   - slots: calls that the worker may have in flight.
+    ///   - token: what readers of `/metrics` must show; nil: nothing. The other two say one word only, and never ask for it.
+    public init(_ vitals: Vitals, slots: Int, database: PGConnectionString, token: AdminToken?) {
+        self.vitals = vitals
+        self.slots = slots
+        self.token = token
+        fleet = FleetMetrics(database)
+    }
+
+    /// Serves from now on. At most once in a process, after signals are blocked: its threads must not get them.
+    ///
+    /// - Throws: the address cannot be bound.
+    ///
+    /// C: `MHD_start_daemon`.
+    public func start(at address: AdminAddress) throws(AdminError) {
+        let context = unsafe Unmanaged.passRetained(self)
+        let error = unsafe chttpserver_start(
+            address.host, address.port,
+            { context, path, authorization, answer in
+                guard let context = unsafe context else { return }
+                let server = unsafe Unmanaged<AdminServer>.fromOpaque(context).takeUnretainedValue()
+                let page = unsafe server.page(
+                    String(cString: path), authorization: authorization.map { unsafe String(cString: $0) })
+                unsafe chttpserver_answer_with(answer, page.status, page.type, page.body, page.body.utf8.count)
+            }, context.toOpaque())
+        guard error == 0 else {
+            unsafe context.release()
+            throw AdminError(reason: "cannot be bound: \(unsafe String(cString: strerror(error)))")
+        }
+    }
+
+    /// Answers no more; waits up to a second for what is being answered, so that the process does not end under it.
+    ///
+    /// C: `MHD_quiesce_daemon`.
+    public func stop() {
+        chttpserver_stop(1000)
+    }
+
+    func page(_ path: String, authorization: String?) -> Page {
+        switch path {
+        case "/healthz":
+            if case .stalled = vitals.condition { return Page(status: 503, body: words) }
+            return Page(status: 200, body: "ok\n")
+        case "/readyz":
+            return Page(status: vitals.condition == .ready ? 200 : 503, body: words)
+        case "/metrics":
+            if let token, !token.isShown(by: authorization) {
+                return Page(status: 401, body: "show the token: Authorization: Bearer …\n")
+            }
+            return Page(status: 200, type: MetricsText.contentType, body: metrics)
+        default:
+            return Page(status: 404, body: "there are /healthz, /readyz and /metrics\n")
+        }
+    }
+
+    private var words: String {
+        switch vitals.condition {
+        case .ready: "ready\n"
+        case .draining: "draining: no job is claimed any more\n"
+        case .disconnected: "no session with the database; the worker tries again\n"
+        case .stalled(let seconds): "the worker's loop has not turned for \(seconds) s\n"
+        }
+    }
+
+    private var metrics: String {
+        var metrics = MetricsText()
+        metrics.single("postrider_worker_slots", .gauge, "Calls that this worker may have in flight.", Double(slots))
+        metrics.single(
+            "postrider_worker_calls_in_flight", .gauge, "Calls that this worker has in flight.", Double(vitals.calls))
+        metrics.single(
+            "postrider_worker_ready", .gauge, "1 while this worker claims jobs.", vitals.condition == .ready ? 1 : 0)
+        metrics.family(
+            "postrider_calls_total", .counter,
+            "Calls that this worker has ended, by the class of the status; none: no whole answer.")
+        for (answer, calls) in vitals.ended {
+            metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
+        }
+        let hasAnswered = fleet.write(to: &metrics)
+        metrics.single(
+            "postrider_database_up", .gauge,
+            "1 if the database has answered; else the families of the fleet are missing.",
+            hasAnswered ? 1 : 0)
+        return metrics.text
+    }
+}

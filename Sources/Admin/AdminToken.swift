@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a reader of pages must know: `Authorization: Bearer TOKEN`. Never shown.
+public struct AdminToken: Equatable, Sendable {
+    private let bytes: [UInt8]
+
+    /// Shorter ones can be guessed.
+    private static let leastLength = 16
+
+    /// From a file's text; white space around it does not count.
+    ///
+    /// - Throws: what is wrong with it, without a word of it.
+    public init(_ text: String) throws(AdminError) {
+        var bytes = ArraySlice(Array(text.utf8))
+        while let last = bytes.last, AdminToken.isSpace(last) { bytes.removeLast() }
+        while let first = bytes.first, AdminToken.isSpace(first) { bytes.removeFirst() }
+        guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw AdminError(reason: "the token is more than one word of visible ASCII")
+        }
+        guard bytes.count >= AdminToken.leastLength else {
+            throw AdminError(reason: "the token is shorter than \(AdminToken.leastLength) characters")
+        }
+        self.bytes = Array(bytes)
+    }
+
+    /// Whether a header of a request shows it. Takes the same time wherever the first difference is.
+    func isShown(by authorization: String?) -> Bool {
+        guard let authorization else { return false }
+        let words = authorization.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
+        let shown = Array(words[1].utf8)
+        guard shown.count == bytes.count else { return false }
+        return zip(shown, bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+internal import Synchronization
+
+/// What the views say of the whole fleet, as metrics: the same from each of its workers.
+///
+/// On a connection of its own, opened when first needed. One reader at a time; a second one is not kept waiting, so a database that does
+/// not answer holds one thread and no more.
+final class FleetMetrics: Sendable {
+    private let database: PGConnectionString
+    private let connection = Mutex<PGConnection?>(nil)
+
+    /// A statement ends after so long: 5 s.
+    private static let begin = "begin read only; set local statement_timeout = '5s'"
+
+    private static let queues = """
+        select queue, ready, scheduled, running, waiting, succeeded, failed, cancelled, expired, skipped, unknown,
+               coalesce(extract(epoch from oldest_ready_age), 0)::float8, paused
+          from postrider.queue_status order by queue
+        """
+    private static let workers = """
+        select state, count(*), coalesce(sum(concurrency), 0)::bigint, coalesce(sum(in_flight), 0)::bigint
+          from postrider.worker_status where state in ('running', 'draining', 'silent') group by state order by state
+        """
+    /// Of the last whole minute; no row if no job ended in it.
+    private static let times = """
+        select finished, failed, wait_p50_ms::float8, wait_p95_ms::float8, wait_p99_ms::float8,
+               call_p50_ms::float8, call_p95_ms::float8, call_p99_ms::float8
+          from postrider.throughput
+         where minute >= date_trunc('minute', now()) - interval '1 minute' and minute < date_trunc('minute', now())
+        """
+
+    private static let standing = ["ready", "scheduled", "running", "waiting"]
+    private static let ended = ["succeeded", "failed", "cancelled", "expired", "skipped", "unknown"]
+
+    /// Nothing is opened yet.
+    init(_ database: PGConnectionString) {
+        self.database = database
+    }
+
+    /// Adds the fleet's families; false if the database does not answer, or is still busy with the last reader. Then none is added.
+    func write(to metrics: inout MetricsText) -> Bool {
+        let fleet = connection.withLockIfAvailable { connection -> MetricsText? in
+            do throws(PGError) {
+                return try read(&connection)
+            } catch {
+                // The next reader opens another.
+                connection = nil
+                return nil
+            }
+        }
+        guard case .some(.some(let fleet)) = fleet else { return false }
+        metrics.append(fleet)
+        return true
+    }
+
+    private func read(_ connection: inout PGConnection?) throws(PGError) -> MetricsText {
+        let open: PGConnection
+        if let kept = connection.take(), (try? kept.execute(FleetMetrics.begin)) != nil {
+            open = kept
+        } else {
+            // The one that was kept may have been cut meanwhile.
+            open = try PGConnection(database)
+            try open.execute(FleetMetrics.begin)
+        }
+        var metrics = MetricsText()
+        let queues = try open.query(FleetMetrics.queues)
+        FleetMetrics.write(queues: queues, to: &metrics)
+        let workers = try open.query(FleetMetrics.workers)
+        FleetMetrics.write(workers: workers, to: &metrics)
+        let times = try open.query(FleetMetrics.times)
+        FleetMetrics.write(times: times, to: &metrics)
+        try open.execute("commit")
+        connection = consume open
+        return metrics
+    }
+
+    private static func write(queues: borrowing PGResult, to metrics: inout MetricsText) {
+        metrics.family("postrider_jobs", .gauge, "Jobs that have not ended, by queue and state.")
+        for row in 0..<queues.rowCount {
+            for (column, state) in standing.enumerated() {
+                metrics.sample(
+                    "postrider_jobs", ["queue": queues.text(row, 0), "state": state],
+                    Double(queues.int64(row, column + 1)))
+            }
+        }
+        // No counter: a job that is retried is taken off again.
+        metrics.family("postrider_jobs_ended", .gauge, "Jobs that have ended, by queue and state.")
+        for row in 0..<queues.rowCount {
+            for (column, state) in ended.enumerated() {
+                metrics.sample(
+                    "postrider_jobs_ended", ["queue": queues.text(row, 0), "state": state],
+                    Double(queues.int64(row, column + 1 + standing.count)))
+            }
+        }
+        metrics.family("postrider_oldest_ready_seconds", .gauge, "How long the oldest ready job of a queue has waited.")
+        for row in 0..<queues.rowCount {
+            metrics.sample("postrider_oldest_ready_seconds", ["queue": queues.text(row, 0)], queues.float8(row, 11))
+        }
+        metrics.family("postrider_queue_paused", .gauge, "1 while a queue is paused.")
+        for row in 0..<queues.rowCount {
+            metrics.sample("postrider_queue_paused", ["queue": queues.text(row, 0)], queues.bool(row, 12) ? 1 : 0)
+        }
+    }
+
+    private static func write(workers: borrowing PGResult, to metrics: inout MetricsText) {
+        for (column, (name, help)) in [
+            ("postrider_workers", "Workers of the fleet, by state."),
+            ("postrider_fleet_slots", "Calls that these workers may have in flight."),
+            ("postrider_fleet_calls_in_flight", "Calls that these workers had in flight at their last heartbeat."),
+        ].enumerated() {
+            metrics.family(name, .gauge, help)
+            for row in 0..<workers.rowCount {
+                metrics.sample(name, ["state": workers.text(row, 0)], Double(workers.int64(row, column + 1)))
+            }
+        }
+    }
+
+    private static func write(times: borrowing PGResult, to metrics: inout MetricsText) {
+        let hasAny = times.rowCount > 0
+        metrics.single(
+            "postrider_finished_jobs", .gauge, "Jobs that ended in the last whole minute.",
+            hasAny ? Double(times.int64(0, 0)) : 0)
+        metrics.single(
+            "postrider_failed_jobs", .gauge, "Those of them that failed, expired or ended unknown.",
+            hasAny ? Double(times.int64(0, 1)) : 0)
+        guard hasAny else { return }
+        for (first, (name, help)) in [
+            ("postrider_wait_seconds", "From being due to the first attempt, of a sample of the last whole minute."),
+            ("postrider_call_seconds", "Length of the calls that ended jobs, of a sample of the last whole minute."),
+        ].enumerated() {
+            metrics.family(name, .gauge, help)
+            for (column, quantile) in ["0.5", "0.95", "0.99"].enumerated()
+            where !times.isNull(0, first * 3 + column + 2) {
+                metrics.sample(name, ["quantile": quantile], times.float8(0, first * 3 + column + 2) / 1000)
+            }
+        }
+    }
+}

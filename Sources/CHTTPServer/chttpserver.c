@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chttpserver.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s.
+enum { CONNECTIONS = 32, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
+
+struct chttpserver_answer {
+    struct MHD_Connection *connection;
+    enum MHD_Result result;
+};
+
+// There is one server in a process, and it is never taken down: that would wait for a thread that waits for a database.
+static struct {
+    chttpserver_handler handler;
+    void *context;
+    struct MHD_Daemon *daemon;
+    // Requests that are being answered.
+    atomic_int busy;
+} the_server;
+
+void chttpserver_answer_with(chttpserver_answer *answer, unsigned status, const char *type, const void *body, size_t count) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
+    if (!response) return;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (status == MHD_HTTP_UNAUTHORIZED) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    answer->result = MHD_queue_response(answer->connection, status, response);
+    MHD_destroy_response(response);
+}
+
+static enum MHD_Result request(
+    void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
+    const char *body, size_t *body_count, void **state
+) {
+    (void)context, (void)version, (void)body;
+    chttpserver_answer answer = {connection, MHD_NO};
+    // The first call brings the headers only; an answer to a body that is still coming is given at once and ends the connection.
+    if (!*state) {
+        *state = &the_server;
+        if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD)) return MHD_YES;
+        static const char words[] = "this address answers GET and HEAD only\n";
+        chttpserver_answer_with(&answer, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", words, sizeof words - 1);
+        return answer.result;
+    }
+    if (*body_count) {
+        *body_count = 0;
+        return MHD_YES;
+    }
+    const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    atomic_fetch_add(&the_server.busy, 1);
+    the_server.handler(the_server.context, path, authorization, &answer);
+    atomic_fetch_sub(&the_server.busy, 1);
+    return answer.result;
+}
+
+static struct addrinfo *resolve(const char *address, uint16_t port) {
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    if (getaddrinfo(address, NULL, &hints, &found)) return NULL;
+    if (found->ai_family == AF_INET6) {
+        ((struct sockaddr_in6 *)found->ai_addr)->sin6_port = htons(port);
+    } else {
+        ((struct sockaddr_in *)found->ai_addr)->sin_port = htons(port);
+    }
+    return found;
+}
+
+int chttpserver_start(const char *address, uint16_t port, chttpserver_handler handler, void *context) {
+    struct addrinfo *place = resolve(address, port);
+    if (!place) return EINVAL;
+    the_server.handler = handler;
+    the_server.context = context;
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
+    if (place->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
+    errno = 0;
+    the_server.daemon = MHD_start_daemon(
+        flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, place->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)STACK_BYTES, MHD_OPTION_END);
+    int error = errno;
+    freeaddrinfo(place);
+    if (the_server.daemon) return 0;
+    return error ? error : EIO;
+}
+
+void chttpserver_stop(int milliseconds) {
+    if (!the_server.daemon) return;
+    int listener = MHD_quiesce_daemon(the_server.daemon);
+    if (listener != MHD_INVALID_SOCKET) close(listener);
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (int waited = 0; waited < milliseconds && atomic_load(&the_server.busy) > 0; waited += 5) nanosleep(&pause, NULL);
+}
+
+int chttpserver_is_loopback(const char *address) {
+    struct addrinfo *place = resolve(address, 0);
+    if (!place) return -1;
+    bool is_loopback;
+    if (place->ai_family == AF_INET6) {
+        const struct in6_addr *bytes = &((struct sockaddr_in6 *)place->ai_addr)->sin6_addr;
+        is_loopback = IN6_IS_ADDR_LOOPBACK(bytes);
+    } else {
+        is_loopback = ntohl(((struct sockaddr_in *)place->ai_addr)->sin_addr.s_addr) >> 24 == 127;
+    }
+    freeaddrinfo(place);
+    return is_loopback;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Admin
+
+/// What readers of pages show.
+struct AdminTokenTests {
+    private static let word = "0123456789abcdef"
+
+    @Test(arguments: [
+        ("Bearer 0123456789abcdef", true), ("bearer 0123456789abcdef", true), ("Bearer 0123456789abcdeF", false),
+        ("Bearer 0123456789abcde", false), ("Bearer 0123456789abcdef0", false), ("Bearer", false), ("Bearer ", false),
+        ("0123456789abcdef", false), ("Basic 0123456789abcdef", false), ("", false),
+    ])
+    func `the whole token behind Bearer`(header: String, isRight: Bool) throws {
+        #expect(try AdminToken(" \(Self.word)\n").isShown(by: header) == isRight)
+    }
+
+    @Test func `no header shows nothing`() throws {
+        #expect(try !AdminToken(Self.word).isShown(by: nil))
+    }
+
+    @Test(arguments: [
+        ("", "the token is shorter than 16 characters"), ("0123456789abcde", "the token is shorter than 16 characters"),
+        ("0123456789 abcdef", "the token is more than one word of visible ASCII"),
+        ("0123456789abcdef\nsecond", "the token is more than one word of visible ASCII"),
+        ("0123456789abcdé0", "the token is more than one word of visible ASCII"),
+    ])
+    func `what can be guessed or cannot be sent is refused without a word of it`(text: String, reason: String) {
+        #expect(throws: AdminError(reason: reason)) { try AdminToken(text) }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+@testable import Engine
+
+/// What a worker says of itself to those who ask.
+struct VitalsTests {
+    private let moment: UInt64 = 1_000_000_000_000
+
+    @Test(arguments: [
+        (true, false, Vitals.Condition.ready), (false, false, .disconnected), (true, true, .draining),
+        (false, true, .draining),
+    ])
+    func `what the last turn told`(isConnected: Bool, isDraining: Bool, condition: Vitals.Condition) {
+        let vitals = Vitals()
+        vitals.turned(now: moment, calls: 7, isConnected: isConnected, isDraining: isDraining)
+        #expect(vitals.calls == 7)
+        #expect(vitals.condition(now: moment) == condition)
+        #expect(vitals.condition(now: moment + 29_999_999_999) == condition)
+        #expect(vitals.condition(now: moment + 30_000_000_000) == .stalled(seconds: 30))
+    }
+
+    @Test func `calls are counted by what was answered`() {
+        let vitals = Vitals()
+        for status in [200, 204, 299, 304, 404, 500, 599, 101, 700] {
+            vitals.callEnded(CallOutcome(.response(HTTPResponse(status: status))))
+        }
+        vitals.callEnded(CallOutcome(.failure(CallFailure(.timeout, "no answer", sent: .maybe))))
+        #expect(
+            vitals.ended.map { "\($0.answer) \($0.calls)" } == ["1xx 1", "2xx 3", "3xx 1", "4xx 1", "5xx 3", "none 1"])
+    }
+
+    @Test func `a worker that has not begun is not connected`() {
+        #expect(Vitals().condition == .disconnected)
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Health and metrics of a running worker.
+struct AdminPagesTests {
+    /// A worker that serves its pages, and their reader.
+    private struct Watched {
+        let worker: RunningWorker
+        let pages: PageReader
+
+        init(_ database: String, _ words: [String] = []) throws {
+            let port = try TargetServer.freePort()
+            worker = try RunningWorker(database, ["--http", "127.0.0.1:\(port)"] + words)
+            pages = PageReader(port: port)
+            try worker.wait(for: "http_listening")
+        }
+
+        func status(_ path: String) throws -> Int { try pages.read(path).status }
+
+        func wait(_ seconds: Double = 20, until path: String, hasStatus status: Int) throws {
+            try TestClock.wait(seconds, for: "\(path) to be \(status)") { try self.status(path) == status }
+        }
+    }
+
+    @Test func `a worker is ready once it has its number, and until it is told to stop`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let watched = try Watched(queue.database)
+        #expect(try watched.status("/healthz") == 200)
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        _ = try queue.insert("url", "'\(target.url)/held/1'")
+        try TestClock.wait(20, for: "the call") { target.underWay == 1 }
+        watched.worker.send(15)
+        try watched.wait(until: "/readyz", hasStatus: 503)
+        let words = try watched.pages.read("/readyz").lines
+        #expect(words == ["draining: no job is claimed any more"])
+        #expect(try watched.status("/healthz") == 200)
+        target.release()
+        #expect(watched.worker.end(0) == 0)
+    }
+
+    @Test func `metrics of the worker and of the fleet are what the views say`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.settings default values on conflict do nothing; select postrider.pause_queue('p\"a\\b')"
+        )
+        let watched = try Watched(queue.database)
+        for path in ["/ok/1", "/ok/2"] { _ = try queue.insert("url", "'\(target.url)\(path)'") }
+        _ = try queue.insert("url, max_attempts", "'\(target.url)/status/404', 1")
+        try queue.waitUntilDone()
+        _ = try queue.insert("url, run_at", "'\(target.url)/ok/3', now() + interval '1 h'")
+        _ = try queue.insert("url, queue", "'\(target.url)/ok/4', 'p\"a\\b'")
+        _ = try queue.insert("url", "'\(target.url)/held/5'")
+        try TestClock.wait(20, for: "the call") { target.underWay == 1 }
+        let expected = [
+            "postrider_calls_total{answer=2xx} 2", "postrider_calls_total{answer=4xx} 1",
+            "postrider_calls_total{answer=none} 0", "postrider_worker_slots 8", "postrider_worker_calls_in_flight 1",
+            "postrider_worker_ready 1",
+            "postrider_database_up 1", "postrider_workers{state=running} 1", "postrider_fleet_slots{state=running} 8",
+            "postrider_jobs{queue=default,state=scheduled} 1", "postrider_jobs{queue=default,state=running} 1",
+            "postrider_jobs{queue=default,state=ready} 0", "postrider_jobs{queue=p\"a\\b,state=ready} 1",
+            "postrider_queue_paused{queue=p\"a\\b} 1", "postrider_queue_paused{queue=default} 0",
+            "postrider_jobs_ended{queue=default,state=succeeded} 2",
+            "postrider_jobs_ended{queue=default,state=failed} 1",
+        ]
+        var missing = expected
+        try TestClock.wait(20, for: "metrics without \(missing)") {
+            let page = try watched.pages.read("/metrics")
+            missing = expected.filter { !page.lines.contains($0) }
+            return page.status == 200 && missing.isEmpty
+        }
+        target.release()
+    }
+
+    @Test func `a database that does not answer keeps nobody from asking for health`() throws {
+        let queue = try TestQueue()
+        let watched = try Watched(queue.database)
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; lock table postrider.totals in access exclusive mode")
+        let reading = BackgroundThread { _ = try? watched.pages.read("/metrics") }
+        try queue.wait(
+            until:
+                "select count(*) = 1 from pg_stat_activity where query like '%queue_status%' and wait_event_type = 'Lock' and datname = current_database()"
+        )
+        #expect(try watched.status("/healthz") == 200)
+        #expect(try watched.status("/readyz") == 200)
+        // A second reader is told at once, the first one after five seconds.
+        let second = try watched.pages.read("/metrics")
+        #expect(second.status == 200)
+        #expect(second.lines.contains("postrider_database_up 0"))
+        #expect(second.lines.contains("postrider_worker_slots 8"))
+        try queue.wait(
+            until:
+                "select count(*) = 0 from pg_stat_activity where query like '%queue_status%' and state = 'active' and pid <> pg_backend_pid() and datname = current_database()"
+        )
+        try holder.execute("commit")
+        try TestClock.wait(20, for: "the database") {
+            try watched.pages.read("/metrics").lines.contains("postrider_database_up 1")
+        }
+        // A session that was cut is opened anew.
+        try queue.connection.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        )
+        #expect(try watched.pages.read("/metrics").lines.contains("postrider_database_up 1"))
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        _ = reading
+    }
+
+    @Test func `a worker that stops while it is asked ends well, and at once`() throws {
+        let queue = try TestQueue()
+        for round in 0..<3 {
+            let watched = try Watched(queue.database)
+            let pages = watched.pages
+            let readers = (0..<4).map { _ in
+                BackgroundThread { while (try? pages.read("/metrics")) != nil {} }
+            }
+            try watched.wait(until: "/readyz", hasStatus: 200)
+            let holder = try PGConnection(queue.database)
+            // In the last round a reader waits for the database.
+            if round == 2 { try holder.execute("begin; lock table postrider.totals in access exclusive mode") }
+            TestClock.sleep(milliseconds: 300)
+            let start = TestClock.now
+            #expect(watched.worker.end(15) == 0)
+            #expect(TestClock.now - start < 6_000_000_000)
+            for reader in readers { reader.join() }
+        }
+    }
+
+    @Test func `who may read metrics shows the token, and nobody else learns more than a word`() throws {
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        try folder.write("token", "0123456789abcdef0123\n")
+        let watched = try Watched(queue.database, ["--http-token-file", folder.path("token")])
+        #expect(try watched.status("/healthz") == 200)
+        let refused = try watched.pages.read("/metrics")
+        #expect(refused.status == 401)
+        #expect(refused.lines == ["show the token: Authorization: Bearer …"])
+        #expect(
+            try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0124"]).status == 401)
+        let shown = try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0123"])
+        #expect(shown.status == 200)
+        #expect(shown.lines.contains("postrider_worker_slots 8"))
+        #expect(!watched.worker.output.contains("0123456789abcdef"))
+    }
+
+    @Test(arguments: [
+        ("GET", "/", 404), ("GET", "/metrics/", 404), ("GET", "/healthz?x=1", 200), ("HEAD", "/healthz", 200),
+        ("HEAD", "/nowhere", 404), ("POST", "/metrics", 405), ("DELETE", "/", 405), ("OPTIONS", "/healthz", 405),
+    ])
+    func `only what is there is answered, and nothing is changed`(method: String, path: String, status: Int) throws {
+        let queue = try TestQueue()
+        let watched = try Watched(queue.database)
+        #expect(try watched.pages.read(path, method: method).status == status)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrivateCluster
+
+/// A reader of a worker's pages: Python's HTTP client, and the official parser of Prometheus' text format.
+public struct PageReader: Sendable {
+    /// What came back.
+    public struct Answer: Sendable {
+        /// The status.
+        public var status: Int
+        /// Of `/metrics` one line for each sample, `name{label=value,…} value`, labels sorted, as the parser has read it; of others the body.
+        public var lines: [String]
+    }
+
+    /// Where the pages are.
+    public let port: UInt16
+
+    /// Of a worker on loopback.
+    public init(port: UInt16) {
+        self.port = port
+    }
+
+    /// Asks for a page; the program fails if it takes 20 s, or where metrics are not as they must be.
+    public func read(_ path: String, method: String = "GET", headers: [String] = []) throws -> Answer {
+        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        let (status, output) = try ChildProcess.run([python, "-c", Self.program, "\(port)", method, path] + headers)
+        var lines = output.split(separator: "\n").map(String.init)
+        guard status == 0, !lines.isEmpty, let code = Int(lines.removeFirst()) else {
+            throw TestClock.Timeout(description: output)
+        }
+        return Answer(status: code, lines: lines)
+    }
+
+    private static let program = #"""
+        import http.client, sys
+        from prometheus_client.parser import text_string_to_metric_families
+
+        port, method, path, *headers = sys.argv[1:]
+        connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+        connection.request(method, path, headers=dict(h.split(": ", 1) for h in headers))
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        print(answer.status)
+        if not answer.headers["content-type"].startswith("text/plain; version="):
+            print(text, end="")
+            sys.exit()
+        seen = set()
+        for family in text_string_to_metric_families(text):
+            assert family.name not in seen and family.documentation and family.type in ("gauge", "counter"), family
+            seen.add(family.name)
+            for sample in family.samples:
+                assert sample.name.endswith("_total") == (family.type == "counter"), sample
+                labels = ",".join(f"{k}={v}" for k, v in sorted(sample.labels.items()))
+                print(f"{sample.name}{{{labels}}} {sample.value:g}" if labels else f"{sample.name} {sample.value:g}")
+        """#
+}
