@@ -2,8 +2,7 @@
 
 internal import Admin
 
-/// Where a worker serves its pages, and what their readers must show. The token comes from a file or the environment, never from the
-/// command line, which every user of the machine can read.
+/// Where a worker serves its pages, and what their readers must show.
 struct AdminPages: Equatable, Sendable {
     /// Where.
     var address: AdminAddress
@@ -16,12 +15,11 @@ struct AdminPages: Equatable, Sendable {
         meaning: "serve /healthz, /readyz and /metrics here; beyond this machine with a token")
 
     /// `--http-token-file`.
-    static let tokenFlag = Flag(
-        name: "http-token-file", kind: .text, placeholder: "FILE", example: "/etc/postrider/http-token",
+    static let tokenSource = SecretSource(
+        name: "http-token-file", variable: "POSTRIDER_HTTP_TOKEN", example: "/etc/postrider/http-token",
         fallback: "the token in POSTRIDER_HTTP_TOKEN, else none",
+        content: "16 random characters or more, like openssl rand -hex 32 prints them",
         meaning: "what readers of /metrics show: Authorization: Bearer …")
-
-    private static let tokenVariable = "POSTRIDER_HTTP_TOKEN"
 
     /// What the flags say; nil if nothing is to be served.
     ///
@@ -34,32 +32,14 @@ struct AdminPages: Equatable, Sendable {
         } catch {
             throw .usage("--\(flag.name)", "\(quoted(text)): \(error.reason)", "give one like \(flag.example)")
         }
-        let token = try token(arguments)
+        let token = try tokenSource.read(arguments) { text in
+            Result { () throws(AdminError) in try AdminToken(text) }.mapError { .init(reason: $0.reason) }
+        }
         if !address.isLoopback && token == nil {
             throw .usage(
                 "--\(flag.name)", "\(address) can be reached from other machines",
-                "give a token with --\(tokenFlag.name), or an address like \(flag.example)")
+                "give a token with --\(tokenSource.flag.name), or an address like \(flag.example)")
         }
         return AdminPages(address: address, token: token)
-    }
-
-    private static func token(_ arguments: Arguments) throws(CommandError) -> AdminToken? {
-        if let path = arguments.text(tokenFlag.name) {
-            guard let text = SecretFile.contents(of: path) else {
-                throw .usage("--\(tokenFlag.name)", "\(quoted(path)) cannot be read", "give a file that holds a token")
-            }
-            return try token(text, place: "--\(tokenFlag.name)")
-        }
-        guard let text = arguments.environment[tokenVariable], !text.isEmpty else { return nil }
-        return try token(text, place: tokenVariable)
-    }
-
-    private static func token(_ text: String, place: String) throws(CommandError) -> AdminToken {
-        do throws(AdminError) {
-            return try AdminToken(text)
-        } catch {
-            throw .usage(
-                place, error.reason, "give 16 random characters or more, like openssl rand -hex 32 prints them")
-        }
     }
 }

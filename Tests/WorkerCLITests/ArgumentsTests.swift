@@ -78,7 +78,7 @@ struct ArgumentsTests {
         (["--log-format", "xml"], "--log-format: \"xml\" is not known; give one of text, json, auto"),
         (["--allow-private=maybe"], "--allow-private: \"maybe\" is neither on nor off; give on or off"),
         (["--concurency", "8"], "--concurency: unknown flag of run; did you mean --concurrency?"),
-        (["--http", "x"], "--http: unknown flag of run; see worker run --help"),
+        (["--serve", "x"], "--serve: unknown flag of run; see worker run --help"),
         (["-c", "8"], "-c: unknown flag of run; see worker run --help"),
         (["extra"], "run: \"extra\" is too much; see worker run --help"),
     ])

@@ -29,7 +29,7 @@ struct WorkerProcessTests {
         ),
         (
             ["--http", "[::1]:9464", "--http-token-file", "/nowhere"],
-            "--http-token-file: \"/nowhere\" cannot be read; give a file that holds a token"
+            "--http-token-file: \"/nowhere\" cannot be read; give a file that holds 16 random characters or more, like openssl rand -hex 32 prints them"
         ),
     ])
     func `pages that cannot be served are refused with the flag and what is right`(words: [String], line: String) throws

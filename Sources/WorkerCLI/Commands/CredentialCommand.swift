@@ -17,7 +17,7 @@ enum CredentialCommand {
             CommandSpec.Operand(name: "ACTION", meaning: "set or log-out"),
             CommandSpec.Operand(name: "NAME", meaning: "a credential's name, as in postrider.credentials"),
         ],
-        flags: [Database.flag, SecretKey.flag],
+        flags: [Database.flag, SecretKey.source.flag],
         details: [
             "Standard input holds the secret alone (of kind basic: user:password), or an object like",
             "{\"access_token\": \"…\", \"refresh_token\": \"…\", \"expires_in\": 3600}. It is sealed before it is sent; without a",
