@@ -85,12 +85,14 @@ struct Dispatcher: ~Copyable {
         }
         if claimable > 0 {
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
-            // All that there is is parked.
-            if next.claim == nil { hunger = .nowhere }
         }
-        if case .announced = hunger {
-            // A claim of the one job that is known to wait is not followed by a whole one before it is answered.
-            if next.claim?.announced != nil { hunger = .nowhere } else { look() }
+        if next.claim?.announced != nil {
+            // No whole claim follows before the answer is there.
+            hunger = .nowhere
+        } else {
+            if case .announced = hunger { look() }
+            // All that there is is parked.
+            if claimable > 0, next.claim == nil { hunger = .nowhere }
         }
         guard next.batch != nil || next.claim != nil else { return nil }
         reserved += next.claim?.limit ?? 0
@@ -343,7 +345,7 @@ struct Dispatcher: ~Copyable {
     /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
     /// whether there is more to be looked for.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
-        if let job, hunger == .nowhere {
+        if let job, hunger == .nowhere, book.visit(announced: job.track) != nil {
             hunger = .announced(job)
         } else {
             lookout.wantsSurvey = true

@@ -90,6 +90,17 @@ struct SingleClaimTests {
         #expect(whole?.limit == 3)
     }
 
+    @Test func `a worker that knows no track yet looks for the job's at once`() {
+        var dispatcher = Dispatcher(capacity: 4, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        dispatcher.lookout.surveyBegan(now: moment)
+        dispatcher.surveyReturned([], now: moment)
+        while dispatcher.nextExchange(now: moment) != nil {}
+        _ = dispatcher.jobsAnnounced(job(9), now: moment)
+        #expect(dispatcher.lookout.wantsSurvey)
+    }
+
     @Test func `what else makes a worker look does so beside news of one track`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
