@@ -99,8 +99,10 @@ struct CallbackTests {
             "insert into postrider.hooks (event, function) values ('will_stop', 'app.hook(bigint, text)')")
         let slow = try queue.insert("url, on_success", "'\(target.url)/ok', 'slow'")
         try queue.wait(
-            until:
-                "select exists (select from pg_stat_activity where query like '%conclude%' and wait_event = 'PgSleep')")
+            until: """
+                select exists (select from pg_stat_activity
+                 where datname = current_database() and query like '%conclude%' and wait_event = 'PgSleep')
+                """)
         try queue.connection.execute("delete from postrider.hooks")
         #expect(try queue.state(slow) == "running")
         #expect(try queue.text("select postrider.explain(\(slow))")?.contains("its call is over") == true)

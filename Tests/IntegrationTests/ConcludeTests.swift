@@ -71,7 +71,10 @@ struct ConcludeTests {
         try keeper.execute("select pg_advisory_lock(78)")
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'wait'")
-        let blocked = "select pid from pg_locks where locktype = 'advisory' and objid = 78 and not granted"
+        let blocked = """
+            select pid from pg_locks where locktype = 'advisory' and objid = 78 and not granted
+               and database = (select oid from pg_database where datname = current_database())
+            """
         try queue.wait(until: "select exists (\(blocked))")
         try queue.connection.execute("select pg_terminate_backend(pid) from (\(blocked)) b")
         try keeper.execute("select pg_advisory_unlock(78)")
