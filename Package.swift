@@ -59,7 +59,7 @@ let package = Package(
         ),
 
         // 4: what looks at it
-        .target(name: "Admin", dependencies: ["PGClient", "Engine", "Reactor", "CHTTPServer"], swiftSettings: strict),
+        .target(name: "Admin", dependencies: ["PGClient", "Engine", "CHTTPServer"], swiftSettings: strict),
 
         // 5: the program
         .target(
@@ -82,7 +82,7 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
-        .testTarget(name: "AdminTests", dependencies: ["Admin", "Engine", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "AdminTests", dependencies: ["Admin"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),

@@ -10,7 +10,8 @@ public import PGClient
 /// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with either: the loop's
 /// state is in `Vitals`, and only `/metrics` asks the database (decision 22).
 public final class AdminServer: Sendable {
-    private let vitals: Vitals
+    /// What the worker's loop writes and the pages tell.
+    public let vitals = Vitals()
     private let slots: Int
     private let token: AdminToken?
     private let fleet: FleetMetrics
@@ -27,8 +28,7 @@ public final class AdminServer: Sendable {
     /// - Parameters:
     ///   - slots: calls that the worker may have in flight.
     ///   - token: what readers of `/metrics` must show; nil: nothing. The other two say one word only, and never ask for it.
-    public init(_ vitals: Vitals, slots: Int, database: PGConnectionString, token: AdminToken?) {
-        self.vitals = vitals
+    public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
         self.slots = slots
         self.token = token
         fleet = FleetMetrics(database)
@@ -66,10 +66,12 @@ public final class AdminServer: Sendable {
     func page(_ path: String, authorization: String?) -> Page {
         switch path {
         case "/healthz":
-            if case .stalled = vitals.condition { return Page(status: 503, body: words) }
+            let condition = vitals.condition
+            if case .stalled = condition { return Page(status: 503, body: AdminServer.words(for: condition)) }
             return Page(status: 200, body: "ok\n")
         case "/readyz":
-            return Page(status: vitals.condition == .ready ? 200 : 503, body: words)
+            let condition = vitals.condition
+            return Page(status: condition == .ready ? 200 : 503, body: AdminServer.words(for: condition))
         case "/metrics":
             if let token, !token.isShown(by: authorization) {
                 return Page(status: 401, body: "show the token: Authorization: Bearer …\n")
@@ -80,8 +82,8 @@ public final class AdminServer: Sendable {
         }
     }
 
-    private var words: String {
-        switch vitals.condition {
+    private static func words(for condition: Vitals.Condition) -> String {
+        switch condition {
         case .ready: "ready\n"
         case .draining: "draining: no job is claimed any more\n"
         case .disconnected: "no session with the database; the worker tries again\n"

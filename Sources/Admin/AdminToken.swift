@@ -11,16 +11,15 @@ public struct AdminToken: Equatable, Sendable {
     ///
     /// - Throws: what is wrong with it, without a word of it.
     public init(_ text: String) throws(AdminError) {
-        var bytes = ArraySlice(Array(text.utf8))
-        while let last = bytes.last, AdminToken.isSpace(last) { bytes.removeLast() }
-        while let first = bytes.first, AdminToken.isSpace(first) { bytes.removeFirst() }
-        guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        let words = text.utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let bytes = words.first.map(Array.init) ?? []
+        guard words.count <= 1, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw AdminError(reason: "the token is more than one word of visible ASCII")
         }
         guard bytes.count >= AdminToken.leastLength else {
             throw AdminError(reason: "the token is shorter than \(AdminToken.leastLength) characters")
         }
-        self.bytes = Array(bytes)
+        self.bytes = bytes
     }
 
     /// Whether a header of a request shows it. Takes the same time wherever the first difference is.
@@ -32,6 +31,4 @@ public struct AdminToken: Equatable, Sendable {
         guard shown.count == bytes.count else { return false }
         return zip(shown, bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -32,9 +32,7 @@ struct AdminPages: Equatable, Sendable {
         } catch {
             throw .usage("--\(flag.name)", "\(quoted(text)): \(error.reason)", "give one like \(flag.example)")
         }
-        let token = try tokenSource.read(arguments) { text in
-            Result { () throws(AdminError) in try AdminToken(text) }.mapError { .init(reason: $0.reason) }
-        }
+        let token = try tokenSource.read(arguments, AdminToken.init(_:), reason: \.reason)
         if !address.isLoopback && token == nil {
             throw .usage(
                 "--\(flag.name)", "\(address) can be reached from other machines",

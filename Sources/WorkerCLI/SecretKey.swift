@@ -15,8 +15,6 @@ enum SecretKey {
     ///
     /// - Throws: `usage` for a file that cannot be read and for text that holds no keys; without a word of it.
     static func read(_ arguments: Arguments) throws(CommandError) -> SecretKeys? {
-        try source.read(arguments) { text in
-            Result { () throws(SecretKeyError) in try SecretKeys(text) }.mapError { .init(reason: $0.reason) }
-        }
+        try source.read(arguments, SecretKeys.init(_:), reason: \.reason)
     }
 }

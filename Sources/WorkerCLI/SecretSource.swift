@@ -27,10 +27,10 @@ struct SecretSource: Sendable {
 
     /// The secret as `parse` understands it; nil if none is given.
     ///
-    /// - Parameter parse: returns the reason why the text is none, without a word of it.
+    /// - Parameter reason: why a text is none, without a word of it.
     /// - Throws: `usage` for a file that cannot be read, and for what `parse` refuses.
-    func read<Secret>(
-        _ arguments: Arguments, _ parse: (String) -> Result<Secret, Refusal>
+    func read<Secret, Refusal>(
+        _ arguments: Arguments, _ parse: (String) throws(Refusal) -> Secret, reason: (Refusal) -> String
     ) throws(CommandError) -> Secret? {
         let text: String
         let place: String
@@ -45,15 +45,11 @@ struct SecretSource: Sendable {
             place = variable
             text = value
         }
-        switch parse(text) {
-        case .success(let secret): return secret
-        case .failure(let refusal): throw .usage(place, refusal.reason, "give \(content)")
+        do throws(Refusal) {
+            return try parse(text)
+        } catch {
+            throw .usage(place, reason(error), "give \(content)")
         }
-    }
-
-    /// Why a text is no such secret.
-    struct Refusal: Error {
-        let reason: String
     }
 
     /// The text of a file, up to a limit; nil if it cannot be read.

@@ -15,8 +15,6 @@ enum WebhookSecrets {
     ///
     /// - Throws: `usage` for a file that cannot be read and for text that holds no secrets; without a word of it.
     static func read(_ arguments: Arguments) throws(CommandError) -> WebhookKeys? {
-        try source.read(arguments) { text in
-            Result { () throws(WebhookKeyError) in try WebhookKeys(text) }.mapError { .init(reason: $0.reason) }
-        }
+        try source.read(arguments, WebhookKeys.init(_:), reason: \.reason)
     }
 }

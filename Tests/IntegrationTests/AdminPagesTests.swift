@@ -45,9 +45,7 @@ struct AdminPagesTests {
     @Test func `metrics of the worker and of the fleet are what the views say`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
-        try queue.connection.execute(
-            "insert into postrider.settings default values on conflict do nothing; select postrider.pause_queue('p\"a\\b')"
-        )
+        try queue.connection.execute("select postrider.pause_queue('p\"a\\b')")
         let watched = try Watched(queue.database)
         for path in ["/ok/1", "/ok/2"] { _ = try queue.insert("url", "'\(target.url)\(path)'") }
         _ = try queue.insert("url, max_attempts", "'\(target.url)/status/404', 1")
@@ -83,10 +81,7 @@ struct AdminPagesTests {
         let holder = try PGConnection(queue.database)
         try holder.execute("begin; lock table postrider.totals in access exclusive mode")
         let reading = BackgroundThread { _ = try? watched.pages.read("/metrics") }
-        try queue.wait(
-            until:
-                "select count(*) = 1 from pg_stat_activity where query like '%queue_status%' and wait_event_type = 'Lock' and datname = current_database()"
-        )
+        try queue.waitUntilBlocked("queue_status")
         #expect(try watched.status("/healthz") == 200)
         #expect(try watched.status("/readyz") == 200)
         // A second reader is told at once, the first one after five seconds.

@@ -74,11 +74,7 @@ struct HookTests {
         try keeper.execute("select pg_advisory_lock(77)")
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url", "'\(target.url)/ok'")
-        try queue.wait(
-            until: """
-                select exists (select from pg_locks where locktype = 'advisory' and objid = 77 and not granted
-                  and database = (select oid from pg_database where datname = current_database()))
-                """)
+        try queue.waitUntilBlocked("begin_job")
         #expect(target.requests.isEmpty)
         #expect(try queue.state(id) == "running")
         try keeper.execute("select pg_advisory_unlock(77)")

@@ -12,7 +12,7 @@ public enum CronReference {
     ///
     /// - Returns: lines `expression TAB zone TAB instant TAB next`, the next empty for an expression that never fires.
     public static func lines(seed: UInt64, count: Int) throws -> String {
-        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([
             python, "-W", "error", "-c", program, "\(seed % 1_000_000)", "\(count)",
         ])

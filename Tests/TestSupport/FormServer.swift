@@ -16,7 +16,7 @@ public final class FormServer: Sendable {
     public init() throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"
-        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        let python = try ProjectFolder.python()
         process = try ChildProcess.spawn([python, "-c", Self.program, String(port)], output: -1)
         try TestClock.wait(20, for: "the form server on port \(port)") { TargetServer.isTaken(port) }
     }

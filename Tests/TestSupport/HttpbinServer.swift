@@ -15,7 +15,7 @@ public final class HttpbinServer: Sendable {
         url = "http://127.0.0.1:\(port)"
         process = try ChildProcess.spawn(
             [
-                try Self.projectFolder() + "/.postrider/venv/bin/python", "-m", "gunicorn", "--bind",
+                try ProjectFolder.python(), "-m", "gunicorn", "--bind",
                 "127.0.0.1:\(port)",
                 "--worker-class", "gevent", "--worker-connections", "2000", "--log-level", "error", "httpbin:app",
             ], output: -1)
@@ -25,16 +25,5 @@ public final class HttpbinServer: Sendable {
     deinit {
         kill(process, SIGTERM)
         _ = ChildProcess.wait(for: process)
-    }
-
-    /// The first folder above the built program that holds the package.
-    static func projectFolder() throws -> String {
-        var parts = WorkerProcess.path.split(separator: "/")
-        while !parts.isEmpty {
-            parts.removeLast()
-            let folder = parts.map { "/" + $0 }.joined()
-            if unsafe access(folder + "/Package.swift", F_OK) == 0 { return folder }
-        }
-        throw TestClock.Timeout(description: "no Package.swift above \(WorkerProcess.path)")
     }
 }

@@ -15,7 +15,7 @@ public final class OIDCProvider: Sendable {
         url = "http://127.0.0.1:\(port)"
         process = try ChildProcess.spawn(
             [
-                try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python", "-W", "ignore", "-m",
+                try ProjectFolder.python(), "-W", "ignore", "-m",
                 "oidc_provider_mock", "--port", "\(port)",
             ], output: -1)
         try TestClock.wait(30, for: "the OpenID provider on port \(port)") { TargetServer.isTaken(port) }
@@ -28,9 +28,9 @@ public final class OIDCProvider: Sendable {
 
     /// A refresh token of the user ada for the client app.
     public func logIn() throws -> String {
-        let folder = try HttpbinServer.projectFolder()
+        let folder = try ProjectFolder.path()
         let (status, output) = try ChildProcess.run(
-            [folder + "/.postrider/venv/bin/python", "-B", folder + "/Tests/TokenAPI/login.py", url])
+            [ProjectFolder.python(), "-B", folder + "/Tests/TokenAPI/login.py", url])
         guard status == 0 else { throw TestClock.Timeout(description: output) }
         return String(output.prefix { !$0.isNewline })
     }

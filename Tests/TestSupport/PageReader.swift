@@ -22,7 +22,7 @@ public struct PageReader: Sendable {
 
     /// Asks for a page; the program fails if it takes 20 s, or where metrics are not as they must be.
     public func read(_ path: String, method: String = "GET", headers: [String] = []) throws -> Answer {
-        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([python, "-c", Self.program, "\(port)", method, path] + headers)
         var lines = output.split(separator: "\n").map(String.init)
         guard status == 0, !lines.isEmpty, let code = Int(lines.removeFirst()) else {

@@ -16,10 +16,10 @@ public final class SmallAPIServer: Sendable {
     public init() throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"
-        let folder = try HttpbinServer.projectFolder()
+        let folder = try ProjectFolder.path()
         process = try ChildProcess.spawn(
             [
-                folder + "/.postrider/venv/bin/python", "-B", "-m", "gunicorn", "--bind", "127.0.0.1:\(port)",
+                ProjectFolder.python(), "-B", "-m", "gunicorn", "--bind", "127.0.0.1:\(port)",
                 "--worker-class", "gevent", "--worker-connections", "2000", "--log-level", "error",
                 "--chdir", folder + "/Tests/SmallAPI", "api:app",
             ], output: -1)

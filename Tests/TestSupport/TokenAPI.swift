@@ -20,10 +20,10 @@ public final class TokenAPI: Sendable {
         folder = try TestFolder()
         try folder.write("config.json", settings)
         try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
-        let project = try HttpbinServer.projectFolder()
+        let project = try ProjectFolder.path()
         process = try ChildProcess.spawn(
             [
-                "/usr/bin/env", "TOKEN_API_FOLDER=\(folder.path)", project + "/.postrider/venv/bin/python", "-B", "-m",
+                "/usr/bin/env", "TOKEN_API_FOLDER=\(folder.path)", ProjectFolder.python(), "-B", "-m",
                 "gunicorn", "--bind", "127.0.0.1:\(port)", "--worker-class", "gevent", "--worker-connections", "2000",
                 "--log-level", "error", "--chdir", project + "/Tests/TokenAPI", "api:app",
             ], output: -1)

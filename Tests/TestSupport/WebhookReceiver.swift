@@ -23,7 +23,7 @@ public final class WebhookReceiver: Sendable {
         log = unsafe mkstemp(&name)
         _ = fcntl(log, F_SETFD, FD_CLOEXEC)
         unsafe unlink(name)
-        let python = try HttpbinServer.projectFolder() + "/.postrider/venv/bin/python"
+        let python = try ProjectFolder.python()
         process = try ChildProcess.spawn([python, "-c", Self.program, String(port)] + secrets, output: log)
         try TestClock.wait(20, for: "the receiver on port \(port)") { TargetServer.isTaken(port) }
     }

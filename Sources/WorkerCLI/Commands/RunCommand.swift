@@ -40,8 +40,10 @@ enum RunCommand {
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys
-        let vitals = Vitals()
-        if configuration.pages != nil { engine.vitals = vitals }
+        let server = configuration.pages.map { pages in
+            AdminServer(slots: configuration.concurrency, database: database, token: pages.token)
+        }
+        engine.vitals = server?.vitals
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)
@@ -49,9 +51,7 @@ enum RunCommand {
             throw CommandError(.internalError, error.message)
         }
         log.write(LogEvent(.info, "worker_started", [("concurrency", .number(configuration.concurrency))]))
-        let server = AdminServer(
-            vitals, slots: configuration.concurrency, database: database, token: configuration.pages?.token)
-        if let pages = configuration.pages {
+        if let server, let pages = configuration.pages {
             do throws(AdminError) {
                 try server.start(at: pages.address)
             } catch {
@@ -61,7 +61,7 @@ enum RunCommand {
             }
             log.write(LogEvent(.info, "http_listening", [("address", .text("\(pages.address)"))]))
         }
-        defer { server.stop() }
+        defer { server?.stop() }
         switch loop.run() {
         case .clean: return .clean
         case .abandoned: return .internalError
