@@ -12,6 +12,7 @@ public import PGClient
 ///   history table ............ created if it is not there
 ///   numbered files ........... those not applied yet, in order, each with its history row
 ///   functions, then views .... those whose text changed; all of them if a numbered file ran
+///   roles .................... made where they are absent, and given the schema and their rights (decision 23)
 /// commit ..................... or nothing at all: a schema is never half new
 /// ```
 ///
@@ -40,18 +41,32 @@ public struct Migrator: Sendable {
         self.lockWaitMilliseconds = lockWaitMilliseconds
     }
 
+    /// What a run has done.
+    public struct Outcome: Equatable, Sendable {
+        /// The names of the files that were applied, in order.
+        public var applied: [String] = []
+        /// Why roles and privileges stay as they are, as a sentence without its full stop; nil if they are as they should be.
+        public var note: String?
+    }
+
     /// Applies what is missing, all in one transaction.
     ///
-    /// - Returns: the names of the files that were applied, in order.
+    /// - Parameter setsUpRoles: false: roles and privileges are left alone.
     /// - Throws: `locked`, `changed`, `newer`, `files`, or `database` with the file that failed; nothing was changed.
-    public func migrate(_ connection: borrowing PGConnection) throws(StoreError) -> [String] {
+    public func migrate(
+        _ connection: borrowing PGConnection, setsUpRoles: Bool = true
+    ) throws(StoreError) -> Outcome {
         let ordered = try MigrationOrder.sorted(files)
         let check = try SchemaCheck(files: ordered, version: version, connection)
         try run("begin", "begin isolation level read committed", connection)
         do throws(StoreError) {
-            let applied = try migrate(ordered, check, connection)
+            var outcome = Outcome()
+            outcome.applied = try migrate(ordered, check, connection)
+            if setsUpRoles && ordered.contains(where: { $0.name == Self.roles }) {
+                outcome.note = try setUpRoles(isChanged: !outcome.applied.isEmpty, connection)
+            }
             try run("commit", "commit", connection)
-            return applied
+            return outcome
         } catch {
             // A connection that is gone cannot roll back, and the server has done so already.
             try? connection.execute("rollback")
@@ -80,6 +95,16 @@ public struct Migrator: Sendable {
             applied.append(file.name)
         }
         return applied
+    }
+
+    private func setUpRoles(
+        isChanged: Bool, _ connection: borrowing PGConnection
+    ) throws(StoreError) -> String? {
+        do throws(PGError) {
+            return try connection.query("select postrider.set_up_roles(\(isChanged))").optionalText(0, 0)
+        } catch {
+            throw StoreError.database("roles", error)
+        }
     }
 
     private func refuse(_ plan: MigrationPlan) throws(StoreError) {
@@ -165,6 +190,9 @@ public struct Migrator: Sendable {
         set local search_path = pg_catalog, pg_temp;
         """
     }
+
+    /// The function that makes roles; files without it are those of a test.
+    private static let roles = "functions/set_up_roles.sql"
 
     private static let historyTable = """
         create schema if not exists postrider;

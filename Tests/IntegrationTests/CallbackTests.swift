@@ -69,6 +69,7 @@ struct CallbackTests {
             """
             create table app.orders (id bigint primary key);
             create table app.payments (order_id bigint references app.orders deferrable initially deferred);
+            grant insert on app.orders, app.payments to postrider_worker;
             create function app.pay(bigint) returns void language sql as $$ insert into app.payments values ($1) $$;
             create function app.late(bigint, text) returns void language plpgsql as $$
             begin

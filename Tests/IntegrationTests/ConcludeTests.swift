@@ -21,6 +21,8 @@ struct ConcludeTests {
             """
             create schema app;
             create table app.effects (job bigint);
+            grant usage on schema app to postrider_worker;
+            grant insert on app.effects to postrider_worker;
             create function app.effect(bigint) returns void language plpgsql as $$
             begin
               insert into app.effects values ($1);

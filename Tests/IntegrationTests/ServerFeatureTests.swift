@@ -66,6 +66,7 @@ struct ServerFeatureTests {
         try queue.connection.execute(
             """
             create table public.ended (job bigint);
+            grant insert on public.ended to postrider_worker;
             create function public.note(bigint) returns void language sql as 'insert into public.ended values ($1)';
             insert into postrider.callbacks (name, function) values ('note', 'public.note(bigint)')
             """)

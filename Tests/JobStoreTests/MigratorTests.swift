@@ -26,10 +26,10 @@ struct MigratorTests {
     @Test func `a fresh database gets every file once and is current`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         #expect(try SchemaCheck(connection).state(connection) == .missing)
-        let applied = try Migrator().migrate(connection)
+        let applied = try Migrator().migrate(connection).applied
         #expect(Set(applied) == Set(Migrations.all.map(\.name)))
         #expect(try SchemaCheck(connection).state(connection) == .current)
-        #expect(try Migrator().migrate(connection) == [])
+        #expect(try Migrator().migrate(connection).applied == [])
     }
 
     @Test func `two migrators at once share the work without harm`() throws {
@@ -38,10 +38,10 @@ struct MigratorTests {
         let migrator = Migrator(files: [Self.table, slow, Self.function, Self.view])
         let elsewhere = Mutex<Int?>(nil)
         let second = BackgroundThread {
-            let applied = try? migrator.migrate(PGConnection(database)).count
+            let applied = try? migrator.migrate(PGConnection(database)).applied.count
             elsewhere.withLock { $0 = applied }
         }
-        let applied = try migrator.migrate(PGConnection(database)).count
+        let applied = try migrator.migrate(PGConnection(database)).applied.count
         second.join()
         let other = try #require(elsewhere.withLock { $0 })
         #expect([applied, other].sorted() == [0, 4])
@@ -56,7 +56,7 @@ struct MigratorTests {
         #expect(error?.code == .database)
         #expect(error?.message.hasPrefix("views/wrong.sql: ") == true)
         #expect(try Self.text("select count(*) from pg_namespace where nspname = 'postrider'", connection) == "0")
-        #expect(try Migrator(files: [Self.table, Self.function]).migrate(connection).count == 2)
+        #expect(try Migrator(files: [Self.table, Self.function]).migrate(connection).applied.count == 2)
     }
 
     @Test func `a session that is ended in the middle leaves nothing behind`() throws {
@@ -82,7 +82,7 @@ struct MigratorTests {
         isOver.store(true, ordering: .releasing)
         killer.join()
         #expect(try Self.text("select count(*) from pg_namespace where nspname = 'postrider'", observer) == "0")
-        #expect(try Migrator(files: [Self.table]).migrate(observer) == ["0001_table.sql"])
+        #expect(try Migrator(files: [Self.table]).migrate(observer).applied == ["0001_table.sql"])
     }
 
     @Test func `a numbered file that changed after it was applied is refused`() throws {
@@ -122,7 +122,7 @@ struct MigratorTests {
         let two = Self.file(
             "functions/one.sql",
             "create or replace function postrider.one() returns int language sql as 'select 2';")
-        #expect(try Migrator(files: [Self.table, two, Self.view]).migrate(connection) == ["functions/one.sql"])
+        #expect(try Migrator(files: [Self.table, two, Self.view]).migrate(connection).applied == ["functions/one.sql"])
         #expect(try Self.text("select one from postrider.ones", connection) == "2")
     }
 
@@ -130,14 +130,14 @@ struct MigratorTests {
         let connection = try PGConnection(TestCluster.makeDatabase())
         _ = try Migrator(files: [Self.table, Self.function, Self.view]).migrate(connection)
         let drop = Self.file("0002_drop.sql", "drop function postrider.one() cascade;")
-        let applied = try Migrator(files: [Self.table, drop, Self.function, Self.view]).migrate(connection)
+        let applied = try Migrator(files: [Self.table, drop, Self.function, Self.view]).migrate(connection).applied
         #expect(applied == ["0002_drop.sql", "functions/one.sql", "views/ones.sql"])
     }
 
     @Test func `files are applied by number, kind, name and after header`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let early = Self.file("views/a.sql", "-- after: ones.sql\ncreate view postrider.a as table postrider.ones;")
-        let applied = try Migrator(files: [early, Self.view, Self.function, Self.table]).migrate(connection)
+        let applied = try Migrator(files: [early, Self.view, Self.function, Self.table]).migrate(connection).applied
         #expect(applied == ["0001_table.sql", "functions/one.sql", "views/ones.sql", "views/a.sql"])
     }
 
@@ -160,6 +160,6 @@ struct MigratorTests {
         #expect(error?.code == .locked)
         #expect(error?.message.contains("process \(holder.processID), slow one, since ") == true)
         try holder.execute("rollback")
-        #expect(try migrator.migrate(connection) == ["0001_table.sql"])
+        #expect(try migrator.migrate(connection).applied == ["0001_table.sql"])
     }
 }

@@ -10,6 +10,8 @@ public enum CallbackLog {
             """
             create schema app;
             create table app.log (n bigint generated always as identity, job bigint, event text, state text);
+            grant usage on schema app to postrider_worker, postrider_owner;
+            grant select, insert on app.log to postrider_worker, postrider_owner;
             create function app.note(bigint) returns void language plpgsql as $$
             begin
               insert into log (job, event, state) select id, 'callback', state from postrider.job_status where id = $1;

@@ -13,7 +13,7 @@ public final class RunningWorker: Sendable {
     private let guardianPID: Int32
     private let status = Mutex<Int32?>(nil)
 
-    /// Starts `worker run` on a database; private addresses are allowed, the log is JSON.
+    /// Starts `worker run` on a database, with a worker's rights only; private addresses are allowed, the log is JSON.
     public init(_ database: String, concurrency: Int = 8, _ words: [String] = []) throws {
         var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
         log = unsafe mkstemp(&name)
@@ -21,7 +21,7 @@ public final class RunningWorker: Sendable {
         unsafe unlink(name)
         pid = try ChildProcess.spawn(
             [
-                WorkerProcess.path, "run", "--database", database, "--concurrency", "\(concurrency)",
+                WorkerProcess.path, "run", "--database", TestRole.worker.database(database), "--concurrency", "\(concurrency)",
                 "--allow-private", "--log-format", "json",
             ] + words, output: log)
         guardian = try Pipe()

@@ -12,9 +12,14 @@ public struct TestQueue: ~Copyable {
 
     private static let template = Result { () throws -> String in
         let database = try TestCluster.makeDatabaseText()
+        try migrate(database)
+        return String(database.split(separator: "=").last ?? "")
+    }
+
+    private static func migrate(_ database: String) throws {
         let outcome = try WorkerProcess.run(["migrate", "--database", database])
         guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
-        return String(database.split(separator: "=").last ?? "")
+        try TestRole.createAll(PGConnection(database))
     }
 
     /// A new one on the server of the test process.
@@ -27,8 +32,7 @@ public struct TestQueue: ~Copyable {
     /// A new one on a server of the test's own.
     public init(on cluster: PrivateCluster) throws {
         let text = cluster.connectionString()
-        let outcome = try WorkerProcess.run(["migrate", "--database", text])
-        guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
+        try Self.migrate(text)
         connection = try PGConnection(text)
         database = text
     }

@@ -7,7 +7,7 @@
 -- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges, without one
 -- some 30 for a billion jobs.
 create or replace function postrider.extend_partitions(p_worker int, p_epoch bigint) returns text
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$

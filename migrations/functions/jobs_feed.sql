@@ -153,6 +153,8 @@ begin
     if v_planted is not null then
       -- A batch over thousands of elements may make a batch for each: all with the same each, which is looked at once.
       perform postrider.admit_each(e.each) from unnest(v_each) e (each) where e.each is not null;
+      perform postrider.refuse_foreign(m.parent_id, m.created_by)
+         from (select distinct n.parent_id, n.created_by from new_rows n where n.parent_id is not null) m;
       perform postrider.plant(v_planted);
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;

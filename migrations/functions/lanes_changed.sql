@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A lane that may run more than before, by whatever hand, runs at once: idle workers would else look within 250 ms.
 create or replace function postrider.lanes_changed() returns trigger
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin

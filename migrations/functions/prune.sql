@@ -4,7 +4,7 @@
 -- much must stay) outdated jobs are deleted, 5,000 ids in a step. So an installation with fewer than a million jobs within the
 -- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
 create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$

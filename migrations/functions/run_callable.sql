@@ -20,7 +20,8 @@ begin
     if p_function is null then
       raise exception using errcode = '42883', message = format('callback %s is not registered any more', p_callback);
     elsif v_found.call is null then
-      raise exception using errcode = '42883', message = format('function %s does not exist any more', p_function);
+      raise exception using errcode = '42883', message = format(
+        'function %s does not exist any more, or %s has no right to its schema', p_function, quote_ident(current_user));
     end if;
     perform pg_catalog.set_config('search_path', v_found.path, true);
     if v_is_hook then

@@ -4,56 +4,79 @@
 -- max_attempts is how many attempts the job may have in all, more after a retry; of an ended one, at least those it had.
 -- What a batch or chain has no use for is null.
 --
+-- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id without being
+-- computed whole. What is looked up for one job at a time stands in one lateral part, for the same reason: PostgreSQL looks for an order
+-- among eight tables at most, and reads the whole of a view that holds more. So what is of the job alone is null until the filter has spoken, wherever a condition of the reader's own is
+-- looked at; ids, queues, tags, times and states stay bare, since indexes find by them or tell nothing of what the job does (decision 23).
+--
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
-select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, j.name, j.queue,
-       coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
-       j.service, coalesce(t.priority, p.priority, j.priority) as priority,
+select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
+       case when p.visible then coalesce(j.lane, j.service, postrider.url_lane(j.url)) end as lane,
+       case when p.visible then j.service end as service,
+       coalesce((select t.priority from postrider.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
-            when o.state in ('c', 'e', 'k') then postrider.state_name(o.state)
-            when o.job_id is not null then 'running'
-            when s.job_id is not null then 'scheduled'
-            when tr.state = 'o' then case when tr.run_at > now() then 'scheduled' else 'running' end
-            when tr.job_id is not null or m.is_waiting then 'waiting'
+            when p.ending in ('c', 'e', 'k') then postrider.state_name(p.ending)
+            when p.ending is not null then 'running'
+            when p.is_scheduled then 'scheduled'
+            when p.tree = 'o' then case when p.tree_run_at > now() then 'scheduled' else 'running' end
+            when p.tree is not null or m.is_waiting then 'waiting'
             when p.worker > 0 then 'running'
             else 'ready'
        end as state,
-       coalesce(r.attempt, o.attempt, s.attempt, p.attempt, m.attempt, 0) as attempt,
+       coalesce(r.attempt, p.attempt, m.attempt, 0) as attempt,
        case when j.kind = 'request'
-         then coalesce(s.max_attempts, p.max_attempts,
-                       greatest(j.max_attempts + coalesce(m.attempt, 0), r.attempt, o.attempt)) end as max_attempts,
-       coalesce(s.run_at, tr.run_at, least(j.run_at, p.since, o.started_at, r.started_at)) as run_at,
+         then coalesce(p.max_attempts, greatest(j.max_attempts + coalesce(m.attempt, 0), r.attempt, p.ended_attempt)) end as max_attempts,
+       coalesce(p.run_at, p.tree_run_at, least(j.run_at, p.since, p.started_at, r.started_at)) as run_at,
        j.created_at,
-       case when r.job_id is not null then r.started_at when o.job_id is not null then o.started_at
-            when tr.run_at <= now() then tr.started_at when p.worker > 0 then p.since end as started_at,
-       coalesce(r.finished_at, case when o.state in ('c', 'e', 'k') then o.finished_at end) as finished_at,
-       w.name as worker,
-       case when j.kind = 'request' then j.method end as method, postrider.url_shown(coalesce(d.url, j.url)) as url,
+       case when r.job_id is not null then r.started_at when p.ending is not null then p.started_at
+            when p.tree_run_at <= now() then p.tree_started_at when p.worker > 0 then p.since end as started_at,
+       coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end) as finished_at,
+       (select w.name from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) as worker,
+       case when p.visible and j.kind = 'request' then j.method end as method,
+       case when p.visible then postrider.url_shown(coalesce(
+         (select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
        r.status_code::int as status_code,
-       postrider.headers_json(r.headers) as response_headers,
-       r.body,
-       coalesce(r.result, postrider.result_json(r.headers, r.body)) as result,
-       coalesce(r.error_code, case when o.state in ('c', 'e', 'k') then o.error_code end) as error_code,
-       coalesce(r.error, case when o.state in ('c', 'e', 'k') then o.error end) as error,
+       case when p.visible then postrider.headers_json(r.headers) end as response_headers,
+       case when p.visible then r.body end as body,
+       case when p.visible then coalesce(r.result, postrider.result_json(r.headers, r.body)) end as result,
+       coalesce(r.error_code, case when p.ending in ('c', 'e', 'k') then p.error_code end) as error_code,
+       case when p.visible then coalesce(r.error, case when p.ending in ('c', 'e', 'k') then p.error end) end as error,
        coalesce(r.cache in ('hit', 'stale'), false) as from_cache,
-       tr.failed_job_id,
-       tr.children::bigint as children, tr.finished::bigint as children_finished, tr.failed::bigint as children_failed,
-       b.done as bytes_done, b.total as bytes_total,
-       j.tag, j.metadata
+       p.failed_job_id, p.children::bigint as children, p.children_finished::bigint as children_finished,
+       p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
+       j.tag, case when p.visible then j.metadata end as metadata
   from postrider.jobs j
   left join postrider.results r on r.job_id = j.id
-  left join postrider.outcomes o on o.job_id = j.id
-  left join postrider.trees tr on tr.job_id = j.id and j.kind <> 'request'
   left join postrider.members m on m.job_id = j.id and j.parent_id is not null
-  left join postrider.scheduled s on s.job_id = j.id
-  left join lateral (
-       select q.worker, q.attempt, q.max_attempts, q.since, q.fence, t.priority
-         from postrider.ready_place(j.id) q left join postrider.tracks t on t.id = q.track
-        where r.job_id is null and s.job_id is null and j.kind = 'request' and m.is_waiting is not true) p on true
-  left join lateral (
-       select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1) d on true
-  left join postrider.progress b on b.job_id = j.id and b.fence = p.fence and p.worker > 0
-  left join postrider.tracks t on t.id = coalesce(r.track, o.track, s.track)
-  left join postrider.workers w on w.id = coalesce(nullif(r.worker, 0), nullif(o.worker, 0), nullif(p.worker, 0));
+ cross join lateral (
+       select j.created_by = current_user or (select postrider.sees_all()) as visible,
+              o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
+              t.state as tree, t.run_at as tree_run_at, t.started_at as tree_started_at, t.failed_job_id, t.children,
+              t.finished as children_finished, t.failed as children_failed,
+              s.job_id is not null as is_scheduled, s.run_at, u.since, coalesce(nullif(o.worker, 0), u.worker) as worker,
+              coalesce(o.attempt, s.attempt, u.attempt) as attempt, coalesce(s.max_attempts, u.max_attempts) as max_attempts,
+              coalesce(o.track, s.track, u.track) as track, b.done as bytes_done, b.total as bytes_total
+         from (values (1)) one
+         left join postrider.trees t on t.job_id = j.id and j.kind <> 'request'
+         left join postrider.outcomes o on o.job_id = j.id and r.job_id is null
+         left join postrider.scheduled s on s.job_id = j.id and r.job_id is null
+         left join lateral (
+              select q.* from (
+              (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
+                 from postrider.tracks k join postrider.ready y on y.track = k.id and y.seq = j.id
+                where k.queue = j.queue and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)) and k.priority = j.priority
+                  and y.job_id = j.id)
+              union all
+              (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
+                 from postrider.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)
+              union all
+              (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
+                 from postrider.ready y where y.job_id = j.id and y.seq <> y.job_id)
+              limit 1) q
+              where s.job_id is null and r.job_id is null and j.kind = 'request' and m.is_waiting is not true) u on true
+         left join postrider.progress b on b.job_id = j.id and b.fence = u.fence and u.worker > 0
+       offset 0) p
+ where p.visible;
 comment on view postrider.job_status is
   'public: one row for each job: where it stands and what came back; read it by id, parent_id, tag or queue, or newest first with a LIMIT; newest_jobs gives the ids of a state';

@@ -1,6 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.pages as
-select p.job_id, p.page, p.url, p.status_code::int as status_code, p.count as items, p.next, p.fetched_at
-  from postrider.fetched_pages p;
+select p.job_id, p.page, case when v.visible then p.url end as url, p.status_code::int as status_code, p.count as items,
+       case when v.visible then p.next end as next, p.fetched_at
+  from postrider.fetched_pages p
+ cross join lateral (
+       select (select postrider.sees_all())
+              or exists (select from postrider.jobs j where j.id = p.job_id and j.created_by = current_user) as visible offset 0) v
+ where v.visible;
 comment on view postrider.pages is
   'public: one row for each page that a job with paginate has fetched, as it came: its place from 1, how many items it had, what leads to the one after';

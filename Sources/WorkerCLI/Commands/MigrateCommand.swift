@@ -13,21 +13,30 @@ enum MigrateCommand {
             Flag(
                 name: "status", kind: .toggle,
                 meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
+            Flag(
+                name: "no-roles", kind: .toggle,
+                meaning: "make no roles and leave privileges alone; all belongs to who migrates"),
         ],
         details: ["All or nothing, in one transaction; several at once wait for each other."],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.connect(arguments)
             do throws(StoreError) {
-                return try arguments.isOn("status") ? status(connection) : migrate(connection)
+                return try arguments.isOn("status")
+                    ? status(connection) : migrate(connection, setsUpRoles: !arguments.isOn("no-roles"))
             } catch {
                 throw Database.failure(error)
             }
         })
 
-    private static func migrate(_ connection: borrowing PGConnection) throws(StoreError) -> ExitCode {
-        let applied = try Migrator().migrate(connection)
-        for name in applied { Terminal.write("applied  \(name)\n") }
-        Terminal.write(applied.isEmpty ? "the schema is up to date\n" : "the schema is up to date now\n")
+    private static func migrate(
+        _ connection: borrowing PGConnection, setsUpRoles: Bool
+    ) throws(StoreError) -> ExitCode {
+        let outcome = try Migrator().migrate(connection, setsUpRoles: setsUpRoles)
+        for name in outcome.applied { Terminal.write("applied  \(name)\n") }
+        Terminal.write(outcome.applied.isEmpty ? "the schema is up to date\n" : "the schema is up to date now\n")
+        if let note = outcome.note {
+            Terminal.write("\(note); migrate as a role with CREATEROLE, or with --no-roles\n")
+        }
         return .clean
     }
 

@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Called at the end of each migration, as the role that migrates. Roles belong to the whole cluster: they are made where they are
+-- absent, never dropped, and another database may make them at the same moment.
+--
+-- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need many of them. Of
+-- the functions that run as the owner each role has its own.
+create or replace function postrider.set_up_roles(p_is_changed boolean) returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_roles text[] := '{postrider_owner,postrider_worker,postrider_client,postrider_admin,postrider_reader}';
+  v_role text;
+  v_object text;
+  v_invokers text;
+begin
+  if not p_is_changed and not exists (select from unnest(v_roles) r (name) where to_regrole(r.name) is null)
+     and (select n.nspowner = to_regrole('postrider_owner') from pg_namespace n where n.nspname = 'postrider') then
+    return null;
+  end if;
+  begin
+    foreach v_role in array v_roles loop
+      if to_regrole(v_role) is null then
+        begin
+          execute format('create role %I', v_role);
+        exception when duplicate_object or unique_violation then
+          continue;
+        end;
+      end if;
+    end loop;
+    if not pg_has_role(current_user, 'postrider_owner', 'usage') then
+      execute format('grant postrider_owner to %I', current_user);
+    end if;
+
+    for v_object in select o.object from postrider.not_owned_by('postrider_owner') o loop
+      execute format('alter %s owner to postrider_owner', v_object);
+    end loop;
+
+    revoke all on schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all tables in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all sequences in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all functions in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    grant usage on schema postrider to postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    select string_agg(p.oid::regprocedure::text, ', ') into v_invokers
+      from pg_proc p
+     where p.pronamespace = 'postrider'::regnamespace and not p.prosecdef and p.prorettype <> 'trigger'::regtype;
+    execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
+
+    grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.job_status, postrider.attempts,
+      postrider.pages, postrider.callback_errors, postrider.recent_failures to postrider_client, postrider_admin, postrider_reader;
+    grant execute on function postrider.explain_job to postrider_client, postrider_admin, postrider_reader;
+
+    -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
+    execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (
+      select string_agg(quote_ident(a.attname), ', ')
+        from pg_attribute a
+       where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+         and a.attname not in ('id', 'created_at', 'created_by')));
+    grant execute on function postrider.cancel_job, postrider.spec_values, postrider.spec_duplicate to postrider_client, postrider_admin;
+
+    grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
+      postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput
+      to postrider_admin, postrider_reader;
+    grant execute on function postrider.newest_jobs, postrider.routes_of to postrider_admin, postrider_reader;
+
+    -- Configuration, but for callbacks and hooks: those name code that workers run.
+    grant select, insert, update, delete on postrider.services, postrider.servers, postrider.lanes, postrider.queues,
+      postrider.credentials, postrider.schedules to postrider_admin;
+    grant select, update on postrider.settings to postrider_admin;
+    grant select on postrider.callbacks, postrider.hooks to postrider_admin;
+    grant execute on function postrider.cancel_all, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
+      postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane, postrider.switch_server,
+      postrider.log_in, postrider.log_in_sealed, postrider.log_out, postrider.rerun_callback, postrider.run_schedule,
+      postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text), postrider.cache_put(jsonb, bytea, text),
+      postrider.cache_invalidate to postrider_admin;
+
+    grant select, insert, update, delete on all tables in schema postrider to postrider_worker;
+    revoke insert, update, delete on postrider.callbacks, postrider.hooks, postrider.migrations, postrider.settings,
+      postrider.ticket_key from postrider_worker;
+    grant usage, select, update on all sequences in schema postrider to postrider_worker;
+    grant execute on all functions in schema postrider to postrider_worker;
+  exception when insufficient_privilege then
+    return format('roles and privileges stay as they are: %s', sqlerrm);
+  end;
+  return null;
+end
+$$;
+comment on function postrider.set_up_roles(boolean) is
+  'private: makes the roles, gives the schema to postrider_owner and each role its rights; what kept it from doing so, or null';
