@@ -85,6 +85,6 @@ let package = Package(
         .testTarget(name: "AdminTests", dependencies: ["Admin"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),
     ]
 )

@@ -34,7 +34,7 @@ public struct ServerBinaries: Equatable, Sendable {
     }
 
     /// The path of one program.
-    func path(_ program: String) -> String { "\(directory)/\(program)" }
+    package func path(_ program: String) -> String { "\(directory)/\(program)" }
 
     private static func isComplete(_ directory: String) -> Bool {
         ["initdb", "postgres"].allSatisfy { unsafe access("\(directory)/\($0)", X_OK) == 0 }

@@ -51,6 +51,16 @@ enum Database {
         if let advice { throw CommandError(.schema, advice) }
     }
 
+    /// The role that connects, if it may not run jobs; nil if it may.
+    static func roleWithoutWork(_ connection: borrowing PGConnection) throws(PGError) -> String? {
+        let answer = try connection.query(
+            "select current_user::text, has_table_privilege('postrider.workers', 'insert')")
+        return answer.bool(0, 1) ? nil : answer.text(0, 0)
+    }
+
+    /// What lets a role run jobs.
+    static func grant(to role: String) -> String { "as the schema's owner: grant postrider_worker to \(role)" }
+
     /// Not connected, and what to look at.
     static func unreachable(_ error: PGError) -> CommandError {
         CommandError(.unreachable, "database not reachable: \(error.message); check --database or POSTRIDER_DATABASE")
@@ -67,6 +77,8 @@ enum Database {
         case "PR", "22", "23", "P0": return CommandError(.usage, error.message + hint)
         case "42" where error.sqlState?.rawValue == "42P01" || error.sqlState?.rawValue == "42883", "3F":
             return CommandError(.schema, "\(error.message); run: worker migrate")
+        case "42" where error.sqlState == .insufficientPrivilege:
+            return CommandError(.usage, "\(error.message); the role that connects needs more rights, see docs/roles.md")
         default: return CommandError(.internalError, error.description + hint)
         }
     }

@@ -6,6 +6,36 @@ import Testing
 
 /// What the views and `explain` say of jobs, held against what is so.
 struct StatusTests {
+    @Test func `job_status is entered by the ids of another table, two other tables beside it`() throws {
+        let queue = try TestQueue()
+        try queue.insert(20_000, "url, run_at", "'http://h/', now() + make_interval(days => i % 2)")
+        try queue.connection.execute(
+            """
+            create table orders as select id as job, id % 1000 as customer from postrider.jobs;
+            create index on orders (customer);
+            create table customers as select n as id from generate_series(0, 999) n;
+            alter table customers add primary key (id)
+            """)
+        try queue.connection.execute("vacuum analyze")
+        for join in ["join", "left join"] {
+            let plan = try queue.rows(
+                """
+                explain (analyze, buffers)
+                select s.state, s.result, a.error
+                  from customers c join orders o on o.customer = c.id \(join) postrider.job_status s on s.id = o.job
+                  left join postrider.attempts a on a.job_id = o.job
+                 where c.id = 7
+                """
+            ).map { $0[0] ?? "" }
+            let text = plan.joined(separator: "\n")
+            #expect(!text.contains("Seq Scan on jobs_1"), "\(text)")
+            // 20 orders, and some 30 pages for each.
+            let line = try #require(plan.first { $0.contains("Buffers: shared hit=") })
+            let pages = try #require(Int(line.split(separator: "=")[1].prefix { $0.isNumber }))
+            #expect(pages < 1_500, "\(text)")
+        }
+    }
+
     @Test func `queue_status counts the requests of each queue by state, those too whose turn has not come`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

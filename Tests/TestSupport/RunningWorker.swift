@@ -21,7 +21,8 @@ public final class RunningWorker: Sendable {
         unsafe unlink(name)
         pid = try ChildProcess.spawn(
             [
-                WorkerProcess.path, "run", "--database", TestRole.worker.database(database), "--concurrency", "\(concurrency)",
+                WorkerProcess.path, "run", "--database", TestRole.worker.database(database), "--concurrency",
+                "\(concurrency)",
                 "--allow-private", "--log-format", "json",
             ] + words, output: log)
         guardian = try Pipe()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a change of state brings along stands here, so that it is the same whether Postrider or a person makes it.
 create or replace function postrider.servers_check() returns trigger
-language plpgsql
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare

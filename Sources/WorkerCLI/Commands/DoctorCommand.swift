@@ -27,6 +27,10 @@ enum DoctorCommand {
             try Database.check(connection)
             write([Finding(.ok, "schema", "the one of this program")])
             do throws(PGError) {
+                if let role = try Database.roleWithoutWork(connection) {
+                    write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
+                    return .failed
+                }
                 write(try FleetCheckup.findings(connection, hasKeys: configuration.secretKeys != nil))
             } catch {
                 throw Database.failure(error)

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What a client may do, and what it tries to do beyond that.
+struct ClientRoleTests {
+    /// A session of a role, and whether a statement of it is refused.
+    private static func session(_ role: TestRole, _ queue: borrowing TestQueue) throws -> PGConnection {
+        try PGConnection(role.database(queue.database))
+    }
+
+    private static func refusal(_ sql: String, _ connection: borrowing PGConnection) -> String? {
+        do throws(PGError) {
+            try connection.execute(sql)
+            return nil
+        } catch {
+            return error.sqlState?.rawValue
+        }
+    }
+
+    @Test func `a client inserts by INSERT, COPY and submit, and reads and cancels what it inserted`() throws {
+        let queue = try TestQueue()
+        let client = try Self.session(.client, queue)
+        let later = "now() + interval '1 day'"
+        let id = try client.query(
+            "insert into postrider.jobs (url, run_at) values ('http://h/1', \(later)) returning id"
+        ).int64(0, 0)
+        let copied = try Psql.run(
+            "copy postrider.jobs (url, run_at) from stdin;\nhttp://h/2\t2100-01-01\nhttp://h/3\t2100-01-01\n\\.\n",
+            on: TestRole.client.database(queue.database))
+        #expect(copied == .init(status: 0, output: ""))
+        let chain = try client.query(
+            """
+            select postrider.submit('{"run_at": "2100-01-01", "chain": [{"name": "a", "url": "http://h/4"},
+              {"batch": [{"url": "http://h/{{a.body.id}}"}]}]}')
+            """
+        ).int64(0, 0)
+        #expect(try client.query("select id from postrider.job_status where url = 'http://h/1'").int64(0, 0) == id)
+        #expect(try client.query("select count(*) from postrider.job_status").int64(0, 0) == 7)
+        #expect(
+            try client.query("select postrider.explain(\(id))").text(0, 0).hasPrefix("Job \(id) is scheduled: it runs"))
+        #expect(try client.query("select postrider.cancel(\(chain))").bool(0, 0))
+        #expect(try client.query("select postrider.cancel(\(id))").bool(0, 0))
+        #expect(try queue.rows("select distinct created_by from postrider.jobs") == [["test_client"]])
+        // What is wrong with a row or a spec is said to it as to everybody.
+        #expect(Self.refusal("insert into postrider.jobs (url) values ('ftp://h/')", client) == "PR001")
+        #expect(
+            Self.refusal("select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1000}')", client) == "PR001")
+    }
+
+    @Test func `nobody else's job can be seen, cancelled, joined or claimed as one's own`() throws {
+        let queue = try TestQueue()
+        let client = try Self.session(.client, queue)
+        let stranger = try Self.session(.stranger, queue)
+        try client.execute(
+            """
+            insert into postrider.jobs (url, run_at) values ('http://h/1', now() + interval '1 day');
+            select postrider.submit('{"run_at": "2100-01-01", "chain": [{"name": "a", "url": "http://h/2"}]}')
+            """)
+        #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)
+        #expect(try stranger.query("select 1 from postrider.tickets").rowCount == 0)
+        #expect(try stranger.query("select postrider.explain(1)").text(0, 0) == "Job 1 does not exist.")
+        for (sql, state) in [
+            ("select postrider.cancel(1)", "PR003"), ("select postrider.cancel_job(1, null)", "PR003"),
+            ("select postrider.cancel_job(1, '\\x00')", "PR003"),
+            ("insert into postrider.jobs (url, created_by) values ('http://h/', 'test_client')", "42501"),
+            ("insert into postrider.jobs (url, created_at) values ('http://h/', '2000-01-01')", "42501"),
+            ("insert into postrider.jobs (parent_id, url) values (2, 'http://h/{{a.body.secret}}')", "PR001"),
+            ("select postrider.submit('{\"parent_id\": 2, \"url\": \"http://h/\"}')", "PR001"),
+            (
+                "select postrider.plant_spec(postrider.spec_nodes('{\"url\": \"http://h/\"}', '$'), null, null, 1, 'test_client')",
+                "42501"
+            ),
+            ("select url from postrider.jobs", "42501"), ("delete from postrider.jobs", "42501"),
+            ("select postrider.end_job(1, 'c', 'cancelled', 'mine', null, false)", "42501"),
+            ("update postrider.scheduled set run_at = now()", "42501"),
+            ("select secret from postrider.ticket_key", "42501"),
+        ] {
+            #expect(Self.refusal(sql, stranger) == state, "\(sql)")
+        }
+        #expect(try queue.rows("select distinct state from postrider.job_status order by 1") == [["scheduled"]])
+        #expect(try client.query("select postrider.cancel(1)").bool(0, 0))
+    }
+
+    @Test func `the answers of another client's jobs are in no view, and in no condition`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let client = try Self.session(.client, queue)
+        let stranger = try Self.session(.stranger, queue)
+        let values = "'\(target.url)/ok', '{\"order\": 7}', 'n'"
+        try client.execute("insert into postrider.jobs (url, metadata, tag) values (\(values))")
+        try client.execute("insert into postrider.jobs (url, max_attempts) values ('\(target.url)/status/500', 1)")
+        let worker = try RunningWorker(queue.database)
+        try queue.waitUntilDone()
+        for (view, rows) in [("job_status", 2), ("attempts", 2), ("recent_failures", 1)] {
+            #expect(try client.query("select 1 from postrider.\(view)").rowCount == rows, "\(view)")
+            #expect(try stranger.query("select 1 from postrider.\(view)").rowCount == 0, "\(view)")
+        }
+        // A function that costs nothing is asked first where a plan is free to choose.
+        try stranger.execute(
+            """
+            create temp table seen (word text);
+            create function pg_temp.look(word text) returns boolean language plpgsql cost 0.0000001 as $$
+            begin
+              insert into seen select word where word is not null;
+              return true;
+            end $$
+            """)
+        for (view, columns) in [
+            (
+                "job_status",
+                ["name", "lane", "service", "method", "url", "response_headers", "body", "result", "error", "metadata"]
+            ),
+            ("attempts", ["remote_ip", "server", "error"]),
+            ("recent_failures", ["url", "error", "lane", "tag"]), ("callback_errors", ["error", "tag"]),
+            ("pages", ["url", "next"]), ("tickets", ["ticket"]),
+        ] {
+            for column in columns {
+                _ = try stranger.query("select 1 from postrider.\(view) where pg_temp.look(\(column)::text)")
+            }
+        }
+        #expect(try stranger.query("select word from seen").rowCount == 0)
+        _ = worker
+    }
+
+    @Test func `functions of a client's own under names of the system change nothing`() throws {
+        let queue = try TestQueue()
+        let client = try Self.session(.client, queue)
+        let stranger = try Self.session(.stranger, queue)
+        try client.execute("insert into postrider.jobs (url, run_at) values ('http://h/1', now() + interval '1 day')")
+        try queue.connection.execute(
+            """
+            create schema evil authorization test_stranger;
+            do $$ begin execute format('grant create, temporary on database %I to test_stranger', current_database()); end $$
+            """)
+        try stranger.execute(
+            """
+            create table evil.pg_namespace as select 'postrider'::name as nspname, 'test_stranger'::regrole::oid as nspowner;
+            create function evil.pg_has_role(oid, oid, text) returns boolean language sql as 'select true';
+            create function evil.to_regrole(text) returns regrole language sql as $$ select 'test_stranger'::regrole $$;
+            create function evil.sha256(bytea) returns bytea language sql as $$ select '\\x00'::bytea $$;
+            set search_path = evil, pg_catalog
+            """)
+        #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)
+        #expect(try stranger.query("select postrider.explain(1)").text(0, 0) == "Job 1 does not exist.")
+        #expect(Self.refusal("select postrider.cancel_job(1, '\\x00')", stranger) == "PR003")
+        #expect(try !stranger.query("select postrider.sees_all()").bool(0, 0))
+    }
+
+    @Test func `a function that runs as a client cancels what it inserted, whoever calls it`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            create schema api authorization test_client;
+            grant usage on schema api to test_nobody;
+            set role test_client;
+            create function api.book() returns bigint language sql security definer set search_path = pg_catalog as
+              $$ insert into postrider.jobs (url, run_at) values ('http://h/', now() + interval '1 day') returning id $$;
+            create function api.cancel(bigint) returns boolean language sql security definer set search_path = pg_catalog as
+              $$ select postrider.cancel($1) $$;
+            reset role
+            """)
+        let nobody = try Self.session(.nobody, queue)
+        let id = try nobody.query("select api.book()").int64(0, 0)
+        #expect(Self.refusal("select postrider.cancel(\(id))", nobody) == "42501")
+        #expect(try nobody.query("select api.cancel(\(id))").bool(0, 0))
+        #expect(try queue.state(id) == "cancelled")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// Who migrates, and which roles and owners there are afterwards. Roles belong to the whole server, so each test has its own.
+struct MigrateRoleTests {
+    private static let owners = """
+        select distinct owner::regrole::text from (
+          select nspowner as owner from pg_namespace where nspname = 'postrider'
+          union all select relowner from pg_class where relnamespace = 'postrider'::regnamespace
+          union all select proowner from pg_proc where pronamespace = 'postrider'::regnamespace
+          union all select typowner from pg_type where typnamespace = 'postrider'::regnamespace) o order by 1
+        """
+    private static let roles = "select rolname::text from pg_roles where rolname like 'postrider%' order by 1"
+
+    private static func rows(_ sql: String, _ database: String) throws -> [String] {
+        let result = try PGConnection(database).query(sql)
+        return (0..<result.rowCount).map { result.text($0, 0) }
+    }
+
+    @Test func `without roles all belongs to who migrates; with them, later, it moves, jobs and all`() throws {
+        let server = try PrivateCluster()
+        let database = server.connectionString()
+        let bare = try WorkerProcess.run(["migrate", "--no-roles", "--database", database])
+        #expect(bare.status == 0)
+        #expect(try Self.rows(Self.roles, database) == [])
+        #expect(try Self.rows(Self.owners, database) == ["postgres"])
+        try PGConnection(database).execute(
+            "insert into postrider.jobs (url, run_at) values ('http://h/', now() + interval '1 day')")
+        #expect(try Self.rows("select state from postrider.job_status", database) == ["scheduled"])
+        let whole = try WorkerProcess.run(["migrate", "--database", database])
+        #expect(whole == .init(status: 0, output: "the schema is up to date\n"))
+        let expected = ["admin", "client", "owner", "reader", "worker"].map { "postrider_\($0)" }
+        #expect(try Self.rows(Self.roles, database) == expected)
+        #expect(try Self.rows(Self.owners, database) == ["postrider_owner"])
+        #expect(try Self.rows("select postrider.explain(1)", database)[0].hasPrefix("Job 1 is scheduled"))
+    }
+
+    @Test func `two databases migrated at once make the roles together`() throws {
+        let server = try PrivateCluster()
+        try PGConnection(server.connectionString()).execute("create database one")
+        try PGConnection(server.connectionString()).execute("create database two")
+        let databases = ["one", "two"].map { server.connectionString(database: $0) }
+        let runs = databases.map { database in
+            BackgroundThread { _ = try? WorkerProcess.run(["migrate", "--database", database]) }
+        }
+        for run in runs { run.join() }
+        for database in databases {
+            let again = try WorkerProcess.run(["migrate", "--database", database])
+            #expect(again == .init(status: 0, output: "the schema is up to date\n"))
+            #expect(try Self.rows(Self.owners, database) == ["postrider_owner"])
+            #expect(
+                try Self.rows(
+                    "select has_table_privilege('postrider_worker', 'postrider.ready', 'update')::text", database)
+                    == ["true"])
+        }
+    }
+
+    @Test func `who may make no roles is told so and gets a schema that works; who may, needs no superuser`() throws {
+        let server = try PrivateCluster()
+        let superuser = try PGConnection(server.connectionString())
+        try superuser.execute("create role plain login; create role maker login createrole")
+        try superuser.execute("create database one owner plain")
+        try superuser.execute("create database two owner maker")
+        let one = server.connectionString(database: "one").replacing("user=postgres", with: "user=plain")
+        let two = server.connectionString(database: "two").replacing("user=postgres", with: "user=maker")
+        let plain = try WorkerProcess.run(["migrate", "--database", one])
+        #expect(plain.status == 0)
+        #expect(
+            plain.output.hasSuffix(
+                """
+                the schema is up to date now
+                roles and privileges stay as they are: permission denied to create role; migrate as a role with CREATEROLE, or \
+                with --no-roles
+
+                """))
+        #expect(try Self.rows(Self.owners, one) == ["plain"])
+        try PGConnection(one).execute("insert into postrider.jobs (url) values ('http://h/')")
+        #expect(try Self.rows("select state from postrider.job_status", one) == ["ready"])
+        for output in ["the schema is up to date now\n", "the schema is up to date\n"] {
+            let maker = try WorkerProcess.run(["migrate", "--database", two])
+            #expect(maker.status == 0)
+            #expect(maker.output.hasSuffix(output), "\(maker.output.suffix(300))")
+        }
+        #expect(try Self.rows(Self.owners, two) == ["postrider_owner"])
+        #expect(try Self.rows("select postrider.submit('{\"url\": \"http://h/\"}')::text", two) == ["1"])
+    }
+}

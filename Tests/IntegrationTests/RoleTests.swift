@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Who may do what: the rights of each role, as the catalog has them and as statements meet them.
+struct RoleTests {
+    @Test func `everybody has nothing, and all belongs to the owner`() throws {
+        let queue = try TestQueue()
+        let open = try queue.rows(
+            """
+            select o.name from (
+              select 'schema' as name, nspacl as acl, 'n'::"char" as kind, nspowner as owner from pg_namespace where nspname = 'postrider'
+              union all
+              select oid::regclass::text, relacl, 'r', relowner from pg_class
+               where relnamespace = 'postrider'::regnamespace and relkind in ('r', 'p', 'v', 'S')
+              union all
+              select oid::regprocedure::text, proacl, 'f', proowner from pg_proc where pronamespace = 'postrider'::regnamespace) o
+            where o.owner <> 'postrider_owner'::regrole
+               or exists (select from aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) a where a.grantee = 0)
+            """)
+        #expect(open == [])
+        let nobody = try PGConnection(TestRole.nobody.database(queue.database))
+        let error = #expect(throws: PGError.self) { _ = try nobody.query("select * from postrider.error_codes") }
+        #expect(error?.sqlState == .insufficientPrivilege)
+    }
+
+    @Test func `each public view and function has somebody who may use it, and the owner's functions have few`() throws
+    {
+        let queue = try TestQueue()
+        let unread = try queue.rows(
+            """
+            select relname::text from pg_class c
+             where relnamespace = 'postrider'::regnamespace and relkind = 'v' and obj_description(oid, 'pg_class') like 'public%'
+               and not (has_table_privilege('postrider_reader', oid, 'select') and has_table_privilege('postrider_admin', oid, 'select'))
+            """)
+        #expect(unread == [])
+        let unused = try queue.rows(
+            """
+            select oid::regprocedure::text from pg_proc
+             where pronamespace = 'postrider'::regnamespace and obj_description(oid, 'pg_proc') like 'public%'
+               and not has_function_privilege('postrider_admin', oid, 'execute')
+            """)
+        #expect(unused == [])
+        let forClients = try queue.rows(
+            """
+            select proname::text from pg_proc
+             where pronamespace = 'postrider'::regnamespace and prosecdef and has_function_privilege('postrider_client', oid, 'execute')
+             order by 1
+            """)
+        #expect(forClients == [["cancel_job"], ["explain_job"], ["spec_duplicate"], ["spec_values"], ["watch_places"]])
+        let forReaders = try queue.rows(
+            """
+            select proname::text from pg_proc
+             where pronamespace = 'postrider'::regnamespace and prosecdef and has_function_privilege('postrider_reader', oid, 'execute')
+             order by 1
+            """)
+        #expect(forReaders == [["explain_job"], ["newest_jobs"], ["routes_of"], ["watch_places"]])
+        // What runs as the owner must not look for its names where its caller says.
+        let loose = try queue.rows(
+            """
+            select oid::regprocedure::text from pg_proc
+             where pronamespace = 'postrider'::regnamespace and prosecdef
+               and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)
+            """)
+        #expect(loose == [])
+    }
+
+    @Test func `a reader reads every public view and changes nothing`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('api', 'http://h/');
+            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'), ('api', 2, 'http://b/');
+            insert into postrider.jobs (service, url, run_at) values ('api', '/1', now() + interval '1 day')
+            """)
+        let reader = try PGConnection(TestRole.reader.database(queue.database))
+        for view in try queue.rows(
+            """
+            select relname::text from pg_class where relnamespace = 'postrider'::regnamespace and relkind = 'v'
+               and obj_description(oid, 'pg_class') like 'public%'
+            """)
+        {
+            _ = try reader.query("select * from postrider.\(try #require(view[0]))")
+        }
+        #expect(try reader.query("select url from postrider.job_status").text(0, 0) == "/1")
+        #expect(try reader.query("select postrider.explain(1)").text(0, 0).hasPrefix("Job 1 is scheduled"))
+        #expect(try reader.query("select id from postrider.newest_jobs('scheduled')").int64(0, 0) == 1)
+        for sql in [
+            "select postrider.cancel(1)", "select postrider.retry(1)", "select postrider.pause_queue('default')",
+            "insert into postrider.jobs (url) values ('http://h/')", "select * from postrider.jobs",
+            "select headers from postrider.services", "select * from postrider.secrets",
+            "select * from postrider.results",
+        ] {
+            let error = #expect(throws: PGError.self, "\(sql)") { try reader.execute(sql) }
+            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+        }
+    }
+
+    @Test func `an admin configures and steers, but registers no code and reads no secret`() throws {
+        let queue = try TestQueue()
+        let admin = try PGConnection(TestRole.admin.database(queue.database))
+        try queue.insert("url, run_at", "'http://h/1', now() + interval '1 day'")
+        try admin.execute(
+            """
+            insert into postrider.credentials (name, kind, allowed_origins) values ('key', 'bearer', '{http://h}');
+            update postrider.credentials set allowed_origins = '{http://h,http://g}';
+            insert into postrider.services (name, base_url, credential) values ('api', 'http://h/', 'key');
+            update postrider.services set timeout = '5 s';
+            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'), ('api', 2, 'http://b/');
+            update postrider.servers set base_url = 'http://c/' where position = 2;
+            select postrider.switch_server('api', 2);
+            delete from postrider.servers;
+            insert into postrider.lanes (name, max_in_flight) values ('h:80', 3);
+            update postrider.lanes set max_in_flight = 4;
+            delete from postrider.lanes;
+            insert into postrider.queues (name, paused) values ('mail', true);
+            update postrider.queues set paused = false;
+            delete from postrider.queues;
+            insert into postrider.schedules (name, cron, spec) values ('daily', '@daily', '{"url": "http://h/"}');
+            update postrider.schedules set cron = '@hourly';
+            select postrider.run_schedule('daily');
+            delete from postrider.schedules;
+            update postrider.settings set retention = '10 days';
+            select postrider.pause_queue('default'), postrider.resume_queue('default');
+            select postrider.pause_lane('h:80'), postrider.resume_lane('h:80');
+            select postrider.reschedule(1, now() + interval '2 days', 4);
+            select postrider.log_in('key', '{"access_token": "t"}'), postrider.log_out('key');
+            select postrider.cache_put('{"url": "http://h/", "cache_ttl": "1 h"}', '{}'::jsonb), postrider.cache_invalidate();
+            select postrider.cancel(1), postrider.retry(1), postrider.cancel_all(), postrider.retry_failed();
+            select postrider.purge(now() - interval '1 day');
+            delete from postrider.services;
+            delete from postrider.credentials
+            """)
+        #expect(try queue.rows("select created_by from postrider.jobs where tag = 'daily'") == [["test_admin"]])
+        for sql in [
+            "insert into postrider.callbacks (name, function) values ('x', 'pg_catalog.abs(bigint)')",
+            "insert into postrider.hooks (event, function) values ('did_stop', 'pg_catalog.abs(bigint)')",
+            "select * from postrider.secrets", "select * from postrider.cache_entries",
+            "select * from postrider.results",
+            "insert into postrider.jobs (url) values ('http://h/')", "drop table postrider.jobs",
+        ] {
+            let error = #expect(throws: PGError.self, "\(sql)") { try admin.execute(sql) }
+            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+        }
+    }
+
+    @Test func `the program says which right is missing`() throws {
+        let queue = try TestQueue()
+        let database = TestRole.client.database(queue.database)
+        let run = try WorkerProcess.run(["run", "--database", database])
+        let grant = "test_client may not run jobs; as the schema's owner: grant postrider_worker to test_client"
+        #expect(run == .init(status: 64, output: "worker: --database: \(grant)\n"))
+        let doctor = try WorkerProcess.run(["doctor", "--database", database])
+        #expect(doctor.status == 1)
+        #expect(doctor.output.hasSuffix("fault   rights      \(grant)\n"), "\(doctor.output)")
+        let retry = try WorkerProcess.run(["retry", "1", "--database", database])
+        #expect(
+            retry
+                == .init(
+                    status: 64,
+                    output:
+                        "worker: permission denied for function retry; the role that connects needs more rights, see docs/roles.md\n"
+                ))
+        // Its own trees it may watch.
+        let id = try PGConnection(database).query(
+            "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')"
+        ).int64(0, 0)
+        #expect(try PGConnection(database).query("select * from postrider.watch(\(id), 10)").rowCount == 2)
+        let stranger = TestRole.stranger.database(queue.database)
+        #expect(try PGConnection(stranger).query("select * from postrider.watch(\(id), 10)").rowCount == 0)
+    }
+
+    @Test func `a worker's rights are enough to lead: new ranges belong to the owner, old ones go`() throws {
+        let queue = try TestQueue()
+        let worker = try PGConnection(TestRole.worker.database(queue.database))
+        let id = try worker.query("select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')").int64(
+            0, 0)
+        let epoch = try queue.lead(id)
+        try queue.connection.execute("alter table postrider.jobs alter id restart 1500000")
+        _ = try worker.query("select postrider.extend_partitions(\(id)::int, \(epoch))")
+        #expect(
+            try queue.rows(
+                """
+                select relname::text, relowner::regrole::text from pg_class
+                 where relname in ('jobs_3', 'results_3') and relnamespace = 'postrider'::regnamespace order by 1
+                """) == [["jobs_3", "postrider_owner"], ["results_3", "postrider_owner"]])
+        let pruned = try worker.query("select dropped from postrider.prune(\(id)::int, \(epoch))").text(0, 0)
+        #expect(pruned == "jobs_1 from 1 to 1000000")
+        for sql in [
+            "insert into postrider.callbacks (name, function) values ('x', 'pg_catalog.abs(bigint)')",
+            "drop table postrider.jobs_2", "select secret from postrider.ticket_key for update",
+        ] {
+            let error = #expect(throws: PGError.self, "\(sql)") { try worker.execute(sql) }
+            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Twice a second for whoever looks, so it costs by what is shown: batches and chains with their counts, the members of
+-- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
+--
+-- Runs as the owner and gives nothing away but ids and how they hang together; watch shows of them what its caller may see.
+create or replace function postrider.watch_places(p_id bigint, p_rows int)
+returns table (place bigint, depth int, job_id bigint, active bigint)
+language sql stable security definer rows 100
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+  with recursive roots as materialized (
+    select p_id as id where p_id is not null
+     union
+    select t.job_id
+      from (select t.job_id, t.parent_id, t.state from postrider.trees t order by t.job_id desc limit 10000) t
+     where p_id is null and t.parent_id is null and t.state in ('w', 'o')
+     union
+    select b.job_id
+      from postrider.progress b
+     where p_id is null and not exists (select from postrider.members m where m.job_id = b.job_id)),
+  tree as (
+    select t.job_id, array[t.job_id] as path, t.state not in ('w', 'o') as is_over, t.children
+      from roots r join postrider.trees t on t.job_id = r.id
+     union all
+    select c.job_id, t.path || m.position::bigint, c.state not in ('w', 'o'), c.children
+      from tree t
+      join postrider.trees c on c.parent_id = t.job_id
+      join postrider.members m on m.job_id = c.job_id),
+  known as (
+    select t.job_id, t.path, t.is_over from tree t
+     union
+    select r.id, array[r.id], false from roots r where not exists (select from tree t where t.job_id = r.id)
+     union
+    select m.job_id, t.path || m.position::bigint, t.is_over
+      from tree t
+     cross join lateral (
+           select m.job_id, m.position from postrider.members m where m.parent_id = t.job_id order by m.position limit 12) m
+     where t.children <= 12 and not exists (select from postrider.trees c where c.job_id = m.job_id)
+     union
+    select m.job_id, t.path || m.position::bigint, false
+      from postrider.progress b
+      join postrider.members m on m.job_id = b.job_id
+      join tree t on t.job_id = m.parent_id),
+  shown as (
+    select k.job_id, k.path from known k order by cardinality(k.path) > 1 and k.is_over, k.path limit p_rows)
+  select row_number() over (order by s.path), cardinality(s.path) - 1, s.job_id, greatest(t.released - t.finished, 0)::bigint
+    from shown s left join postrider.trees t on t.job_id = s.job_id
+$$;
+comment on function postrider.watch_places(bigint, int) is
+  'private: the jobs that watch shows, in the order of the tree, and how many members of each are under way';
