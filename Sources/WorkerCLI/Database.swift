@@ -51,6 +51,17 @@ enum Database {
         if let advice { throw CommandError(.schema, advice) }
     }
 
+    /// Looks whether the role that connects may run jobs. - Throws: `usage`.
+    static func checkRights(_ connection: borrowing PGConnection) throws(CommandError) {
+        let role: String?
+        do throws(PGError) {
+            role = try roleWithoutWork(connection)
+        } catch {
+            throw failure(error)
+        }
+        if let role { throw .usage("--\(flag.name)", "\(role) may not run jobs", grant(to: role)) }
+    }
+
     /// The role that connects, if it may not run jobs; nil if it may.
     static func roleWithoutWork(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(

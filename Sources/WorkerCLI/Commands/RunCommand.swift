@@ -17,21 +17,9 @@ enum RunCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
-            try checkRights(Database.open(arguments))
+            try Database.checkRights(Database.open(arguments))
             return try serve(configuration)
         })
-
-    private static func checkRights(_ connection: borrowing PGConnection) throws(CommandError) {
-        let role: String?
-        do throws(PGError) {
-            role = try Database.roleWithoutWork(connection)
-        } catch {
-            throw Database.failure(error)
-        }
-        if let role {
-            throw .usage("--\(Database.flag.name)", "\(role) may not run jobs", Database.grant(to: role))
-        }
-    }
 
     /// Makes calls until a signal ends it; the schema has been checked.
     static func serve(_ configuration: RunConfiguration) throws(CommandError) -> ExitCode {
