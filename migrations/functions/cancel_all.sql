@@ -48,7 +48,7 @@ begin
        and (cancel_all.tag is null or j.tag = cancel_all.tag)
      order by w.track, w.seq nulls last, w.job_id
   loop
-    v_count := v_count + postrider.cancel(v_id)::int;
+    v_count := v_count + postrider.cancel_any(v_id)::int;
   end loop;
   return v_count;
 end

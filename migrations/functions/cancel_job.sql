@@ -1,68 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
--- for; afterwards its result stands and the cancel changes nothing.
 create or replace function postrider.cancel_job(p_id bigint, p_ticket bytea) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
 as $$
-#variable_conflict use_column
-declare
-  v_row postrider.ready;
-  v_planned postrider.scheduled;
-  v_member postrider.members;
-  v_state "char";
 begin
   if p_ticket is distinct from (select postrider.ticket(k.secret, p_id) from postrider.ticket_key k) then
     raise exception using errcode = 'PR003', message = postrider.missing_job(p_id), hint = 'Look it up in postrider.job_status.';
   end if;
-  if exists (select from postrider.trees t where t.job_id = p_id) then
-    return postrider.cancel_tree(p_id);
-  end if;
-  for i in 1 .. 100 loop
-    select * into v_row from postrider.ready r
-     where r.ctid = (select p.spot from postrider.ready_place(p_id) p) for update;
-    exit when found;
-    delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
-    if found then
-      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before it was called', v_planned.parent_id,
-        v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey);
-      return true;
-    end if;
-    update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
-    if found then
-      insert into postrider.tree_deltas (tree_id, run, released)
-      select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_member.parent_id;
-      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before its turn came', v_member.parent_id,
-        postrider.job_is_followed(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
-         from postrider.jobs j where j.id = p_id;
-      return true;
-    end if;
-    if exists (select from postrider.results r where r.job_id = p_id)
-       or exists (select from postrider.outcomes o where o.job_id = p_id) then
-      return false;
-    end if;
-    continue when postrider.feed_job(p_id);
-    -- Between two places (just promoted, reaped or moved): look again.
-  end loop;
-  if v_row.job_id is null then
-    raise exception using errcode = 'PR004', message = format('job %s could not be reached, it keeps moving', p_id),
-      hint = 'Try again.';
-  end if;
-  delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
-  v_state := case when v_row.worker > 0 and v_row.at_most_once then 'u' else 'c' end;
-  if v_row.worker > 0 then
-    insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
-    perform pg_notify('postrider', 'abort');
-  end if;
-  perform postrider.end_job(p_id, v_state, 'cancelled',
-    case when v_row.worker = 0 then 'cancelled before it was called'
-         when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
-         else 'cancelled while it was running' end,
-    v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt, v_row.rekey,
-    case when v_row.worker > 0 then v_row.since end, v_row.fence, v_row.worker);
-  return true;
+  return postrider.cancel_any(p_id);
 end
 $$;
 comment on function postrider.cancel_job(bigint, bytea) is
-  'private: ends an unfinished job for who has its ticket; false if it was finished already';
+  'private: cancel for who has the job''s ticket';
