@@ -64,13 +64,12 @@ public final class AdminServer: Sendable {
     }
 
     func page(_ path: String, authorization: String?) -> Page {
+        let condition = vitals.condition
         switch path {
         case "/healthz":
-            let condition = vitals.condition
             if case .stalled = condition { return Page(status: 503, body: AdminServer.words(for: condition)) }
             return Page(status: 200, body: "ok\n")
         case "/readyz":
-            let condition = vitals.condition
             return Page(status: condition == .ready ? 200 : 503, body: AdminServer.words(for: condition))
         case "/metrics":
             if let token, !token.isShown(by: authorization) {

@@ -6,23 +6,9 @@ import Testing
 
 /// What a client may do, and what it tries to do beyond that.
 struct ClientRoleTests {
-    /// A session of a role, and whether a statement of it is refused.
-    private static func session(_ role: TestRole, _ queue: borrowing TestQueue) throws -> PGConnection {
-        try PGConnection(role.database(queue.database))
-    }
-
-    private static func refusal(_ sql: String, _ connection: borrowing PGConnection) -> String? {
-        do throws(PGError) {
-            try connection.execute(sql)
-            return nil
-        } catch {
-            return error.sqlState?.rawValue
-        }
-    }
-
     @Test func `a client inserts by INSERT, COPY and submit, and reads and cancels what it inserted`() throws {
         let queue = try TestQueue()
-        let client = try Self.session(.client, queue)
+        let client = try TestRole.client.connect(queue)
         let later = "now() + interval '1 day'"
         let id = try client.query(
             "insert into postrider.jobs (url, run_at) values ('http://h/1', \(later)) returning id"
@@ -45,15 +31,16 @@ struct ClientRoleTests {
         #expect(try client.query("select postrider.cancel(\(id))").bool(0, 0))
         #expect(try queue.rows("select distinct created_by from postrider.jobs") == [["test_client"]])
         // What is wrong with a row or a spec is said to it as to everybody.
-        #expect(Self.refusal("insert into postrider.jobs (url) values ('ftp://h/')", client) == "PR001")
+        #expect(TestRole.refusal(of: "insert into postrider.jobs (url) values ('ftp://h/')", client) == "PR001")
         #expect(
-            Self.refusal("select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1000}')", client) == "PR001")
+            TestRole.refusal(of: "select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1000}')", client)
+                == "PR001")
     }
 
     @Test func `nobody else's job can be seen, cancelled, joined or claimed as one's own`() throws {
         let queue = try TestQueue()
-        let client = try Self.session(.client, queue)
-        let stranger = try Self.session(.stranger, queue)
+        let client = try TestRole.client.connect(queue)
+        let stranger = try TestRole.stranger.connect(queue)
         try client.execute(
             """
             insert into postrider.jobs (url, run_at) values ('http://h/1', now() + interval '1 day');
@@ -78,7 +65,7 @@ struct ClientRoleTests {
             ("update postrider.scheduled set run_at = now()", "42501"),
             ("select secret from postrider.ticket_key", "42501"),
         ] {
-            #expect(Self.refusal(sql, stranger) == state, "\(sql)")
+            #expect(TestRole.refusal(of: sql, stranger) == state, "\(sql)")
         }
         #expect(try queue.rows("select distinct state from postrider.job_status order by 1") == [["scheduled"]])
         #expect(try client.query("select postrider.cancel(1)").bool(0, 0))
@@ -87,8 +74,8 @@ struct ClientRoleTests {
     @Test func `the answers of another client's jobs are in no view, and in no condition`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
-        let client = try Self.session(.client, queue)
-        let stranger = try Self.session(.stranger, queue)
+        let client = try TestRole.client.connect(queue)
+        let stranger = try TestRole.stranger.connect(queue)
         let values = "'\(target.url)/ok', '{\"order\": 7}', 'n'"
         try client.execute("insert into postrider.jobs (url, metadata, tag) values (\(values))")
         try client.execute("insert into postrider.jobs (url, max_attempts) values ('\(target.url)/status/500', 1)")
@@ -127,8 +114,8 @@ struct ClientRoleTests {
 
     @Test func `functions of a client's own under names of the system change nothing`() throws {
         let queue = try TestQueue()
-        let client = try Self.session(.client, queue)
-        let stranger = try Self.session(.stranger, queue)
+        let client = try TestRole.client.connect(queue)
+        let stranger = try TestRole.stranger.connect(queue)
         try client.execute("insert into postrider.jobs (url, run_at) values ('http://h/1', now() + interval '1 day')")
         try queue.connection.execute(
             """
@@ -145,7 +132,7 @@ struct ClientRoleTests {
             """)
         #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)
         #expect(try stranger.query("select postrider.explain(1)").text(0, 0) == "Job 1 does not exist.")
-        #expect(Self.refusal("select postrider.cancel_job(1, '\\x00')", stranger) == "PR003")
+        #expect(TestRole.refusal(of: "select postrider.cancel_job(1, '\\x00')", stranger) == "PR003")
         #expect(try !stranger.query("select postrider.sees_all()").bool(0, 0))
     }
 
@@ -162,9 +149,9 @@ struct ClientRoleTests {
               $$ select postrider.cancel($1) $$;
             reset role
             """)
-        let nobody = try Self.session(.nobody, queue)
+        let nobody = try TestRole.nobody.connect(queue)
         let id = try nobody.query("select api.book()").int64(0, 0)
-        #expect(Self.refusal("select postrider.cancel(\(id))", nobody) == "42501")
+        #expect(TestRole.refusal(of: "select postrider.cancel(\(id))", nobody) == "42501")
         #expect(try nobody.query("select api.cancel(\(id))").bool(0, 0))
         #expect(try queue.state(id) == "cancelled")
     }

@@ -21,7 +21,7 @@ struct RoleTests {
                or exists (select from aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) a where a.grantee = 0)
             """)
         #expect(open == [])
-        let nobody = try PGConnection(TestRole.nobody.database(queue.database))
+        let nobody = try TestRole.nobody.connect(queue)
         let error = #expect(throws: PGError.self) { _ = try nobody.query("select * from postrider.error_codes") }
         #expect(error?.sqlState == .insufficientPrivilege)
     }
@@ -75,7 +75,7 @@ struct RoleTests {
             insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'), ('api', 2, 'http://b/');
             insert into postrider.jobs (service, url, run_at) values ('api', '/1', now() + interval '1 day')
             """)
-        let reader = try PGConnection(TestRole.reader.database(queue.database))
+        let reader = try TestRole.reader.connect(queue)
         for view in try queue.rows(
             """
             select relname::text from pg_class where relnamespace = 'postrider'::regnamespace and relkind = 'v'
@@ -93,14 +93,13 @@ struct RoleTests {
             "select headers from postrider.services", "select * from postrider.secrets",
             "select * from postrider.results",
         ] {
-            let error = #expect(throws: PGError.self, "\(sql)") { try reader.execute(sql) }
-            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+            #expect(TestRole.refusal(of: sql, reader) == "42501", "\(sql)")
         }
     }
 
     @Test func `an admin configures and steers, but registers no code and reads no secret`() throws {
         let queue = try TestQueue()
-        let admin = try PGConnection(TestRole.admin.database(queue.database))
+        let admin = try TestRole.admin.connect(queue)
         try queue.insert("url, run_at", "'http://h/1', now() + interval '1 day'")
         try admin.execute(
             """
@@ -141,8 +140,7 @@ struct RoleTests {
             "select * from postrider.results",
             "insert into postrider.jobs (url) values ('http://h/')", "drop table postrider.jobs",
         ] {
-            let error = #expect(throws: PGError.self, "\(sql)") { try admin.execute(sql) }
-            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+            #expect(TestRole.refusal(of: sql, admin) == "42501", "\(sql)")
         }
     }
 
@@ -174,7 +172,7 @@ struct RoleTests {
 
     @Test func `a worker's rights are enough to lead: new ranges belong to the owner, old ones go`() throws {
         let queue = try TestQueue()
-        let worker = try PGConnection(TestRole.worker.database(queue.database))
+        let worker = try TestRole.worker.connect(queue)
         let id = try worker.query("select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')").int64(
             0, 0)
         let epoch = try queue.lead(id)
@@ -192,8 +190,7 @@ struct RoleTests {
             "insert into postrider.callbacks (name, function) values ('x', 'pg_catalog.abs(bigint)')",
             "drop table postrider.jobs_2", "select secret from postrider.ticket_key for update",
         ] {
-            let error = #expect(throws: PGError.self, "\(sql)") { try worker.execute(sql) }
-            #expect(error?.sqlState == .insufficientPrivilege, "\(sql)")
+            #expect(TestRole.refusal(of: sql, worker) == "42501", "\(sql)")
         }
     }
 }

@@ -6,11 +6,7 @@ internal import PrivateCluster
 public enum Psql {
     /// Runs a script as a role, up to its first error; the exit status and all that it printed.
     public static func run(_ script: String, on database: String) throws -> WorkerProcess.Outcome {
-        let pipeline = "printf %s \"$0\" | \"$@\""
-        let (status, output) = try ChildProcess.run([
-            "/bin/sh", "-c", pipeline, script, try ServerBinaries.find().path("psql"), "-X", "-q", "-At", "-v",
-            "ON_ERROR_STOP=1", database,
-        ])
-        return WorkerProcess.Outcome(status: status, output: output)
+        let psql = try ServerBinaries.find().path("psql")
+        return try WorkerProcess.run([psql, "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", database], reading: script)
     }
 }

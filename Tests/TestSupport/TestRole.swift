@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PGClient
+public import PGClient
 
 /// Roles of the test server that log in: each with the rights of one role of Postrider and no more.
 public enum TestRole: String, CaseIterable, Sendable {
@@ -25,6 +25,21 @@ public enum TestRole: String, CaseIterable, Sendable {
         case .stranger: "postrider_client"
         case .nobody: nil
         default: "postrider_\(rawValue)"
+        }
+    }
+
+    /// A session of it.
+    public func connect(_ queue: borrowing TestQueue) throws -> PGConnection {
+        try PGConnection(database(queue.database))
+    }
+
+    /// The SQLSTATE with which a statement is refused; nil if it is not.
+    public static func refusal(of sql: String, _ connection: borrowing PGConnection) -> String? {
+        do throws(PGError) {
+            try connection.execute(sql)
+            return nil
+        } catch {
+            return error.sqlState?.rawValue
         }
     }
 

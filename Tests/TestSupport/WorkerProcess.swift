@@ -44,8 +44,13 @@ public enum WorkerProcess {
 
     /// Runs it to its end with this text as its standard input.
     public static func run(_ words: [String], input: String) throws -> Outcome {
+        try run([path] + words, reading: input)
+    }
+
+    /// Runs any program, the first of the words, to its end with this text as its standard input.
+    static func run(_ words: [String], reading input: String) throws -> Outcome {
         let pipeline = "printf %s \"$0\" | \"$@\""
-        let (status, output) = try ChildProcess.run(["/bin/sh", "-c", pipeline, input, path] + words)
+        let (status, output) = try ChildProcess.run(["/bin/sh", "-c", pipeline, input] + words)
         return Outcome(status: status, output: output)
     }
 

@@ -33,7 +33,7 @@ begin
       case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_tree.children, p_job.kind,
       v_busy || ' are under way' || case when v_first is not null and v_open > v_busy then format(' and %s wait', v_open - v_busy) else '' end,
       case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end)
-      || case when v_first is not null and v_open > v_busy then ' ' || postrider.explain(v_first) else '' end;
+      || case when v_first is not null and v_open > v_busy then ' ' || postrider.explain_any(v_first) else '' end;
   end if;
   if v_member.is_waiting is not true then
     return null;

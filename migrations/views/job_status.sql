@@ -5,9 +5,11 @@
 -- What a batch or chain has no use for is null.
 --
 -- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id without being
--- computed whole. What is looked up for one job at a time stands in one lateral part, for the same reason: PostgreSQL looks for an order
--- among eight tables at most, and reads the whole of a view that holds more. So what is of the job alone is null until the filter has spoken, wherever a condition of the reader's own is
--- looked at; ids, queues, tags, times and states stay bare, since indexes find by them or tell nothing of what the job does (decision 23).
+-- computed whole. So what says something of the job is null until the filter has spoken, wherever a reader's own condition is looked
+-- at; ids, queues, tags, times and states stay bare, since indexes find by them or they tell nothing of what the job does (decision 23).
+--
+-- What is looked up for one job at a time stands in one lateral part: PostgreSQL looks for an order among eight tables at most, and
+-- computes the whole of a view that holds more before it joins it.
 --
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as

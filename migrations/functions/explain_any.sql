@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.explain_any(p_id bigint) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job postrider.jobs;
+  v_result postrider.results;
+  v_end postrider.outcomes;
+  v_place record;
+  v_at timestamptz;
+  v_attempt int;
+  v_lane text;
+  v_ahead bigint;
+  v_workers int;
+  v_free int;
+  v_key bytea;
+  v_credential text;
+  v_page text;
+  v_hold text;
+begin
+  select * into v_job from postrider.jobs j where j.id = p_id;
+  select * into v_result from postrider.results r where r.job_id = p_id;
+  if found then
+    return format('Job %s %s at %s%s.', p_id,
+      case v_result.state when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'was cancelled'
+        when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
+      to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+      case when v_result.error_code is not null
+             then format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error)
+           when v_result.status_code is not null
+             then format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)
+           when v_result.error is not null then format(': %s', v_result.error) end)
+      || coalesce((
+           select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)
+             from postrider.callback_faults f where f.job_id = p_id order by f.id desc limit 1), '');
+  end if;
+  select * into v_end from postrider.outcomes o where o.job_id = p_id;
+  if found then
+    return format('Job %s %s at %s%s.', p_id,
+      case when v_end.state in ('c', 'e', 'k')
+        then format('is %s, and its callbacks, hooks and notices are to run', postrider.state_name(v_end.state))
+        else 'is running: its call is over, and it ends together with its callbacks, hooks and notices' end,
+      to_char(greatest(v_end.due_at, now()), 'YYYY-MM-DD HH24:MI:SS TZ'),
+      case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries) else '' end);
+  end if;
+  if v_job.kind <> 'request' or v_job.parent_id is not null then
+    v_place := null;
+    select postrider.explain_member(v_job) as text into v_place;
+    if v_place.text is not null then
+      return v_place.text;
+    end if;
+  end if;
+  v_page := postrider.page_reached(v_job);
+  v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
+  select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
+    from postrider.workers w
+   where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));
+  v_hold := postrider.explain_hold(v_job.queue, v_lane);
+  select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = p_id;
+  if found then
+    select w.key into v_key from postrider.cache_waits w where w.job_id = p_id and w.run_at = v_at;
+    if found then
+      return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s.', p_id,
+        coalesce((select format('job %s is making', c.job_id) from postrider.cache_calls c where c.key = v_key and c.leads),
+                 'another job is about to make'),
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
+    end if;
+    select w.credential into v_credential from postrider.credential_waits w where w.job_id = p_id and w.run_at = v_at;
+    if found then
+      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', p_id, v_credential,
+        (select coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
+                                                                   when c.next_try_at <= now() then ', tried again in a moment' end, '')
+           from postrider.credential_status c where c.name = v_credential),
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
+    end if;
+    return format('Job %s is scheduled: %s at %s, in %s%s%s%s%s.', p_id,
+      case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
+      to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
+      postrider.explain_budget(v_lane, v_attempt),
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
+      ', but ' || v_hold, v_page)
+      || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
+  end if;
+  select p.*, w.name into v_place
+    from postrider.ready_place(p_id) p left join postrider.workers w on w.id = p.worker;
+  if not found and exists (
+       select from postrider.intake i
+        where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))) then
+    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s.', p_id, v_lane,
+      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
+      ', but ' || v_hold, v_page);
+  elsif not found then
+    return format('Job %s is between two steps; ask again in a moment.', p_id);
+  end if;
+  if v_place.worker > 0 then
+    return format('Job %s is running: attempt %s on worker %s since %s%s.', p_id, v_place.attempt, v_place.name,
+      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'), replace(v_page, 'is next', 'is being fetched'));
+  end if;
+  if v_hold is not null then
+    return format('Job %s is ready, but %s%s.', p_id, v_hold, v_page);
+  end if;
+  if v_workers = 0 then
+    return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s%s.',
+      p_id, v_job.queue, v_job.queue, v_page);
+  end if;
+  select count(*) into v_ahead
+    from (select from postrider.ready r
+           where r.track = v_place.track and r.seq < v_place.seq and r.worker = 0 limit 10001) a;
+  return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s%s.',
+    p_id, case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, v_lane, v_job.priority,
+    v_workers, v_free, v_job.queue, v_page)
+    || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
+end
+$$;
+comment on function postrider.explain_any(bigint) is
+  'private: says of a job that is there, whoever inserted it, why it is not running and when it will, or how it ended';
