@@ -61,7 +61,8 @@ begin
     grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
       postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput
       to postrider_admin, postrider_reader;
-    grant execute on function postrider.newest_jobs, postrider.routes_of to postrider_admin, postrider_reader;
+    grant execute on function postrider.newest_jobs, postrider.routes_of, postrider.track_counts, postrider.queue_counts
+      to postrider_admin, postrider_reader;
 
     -- Configuration, but for callbacks and hooks: those name code that workers run.
     grant select, insert, update, delete on postrider.services, postrider.servers, postrider.lanes, postrider.queues,

@@ -1,14 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of each track the first 10,000 rows are counted: the calls under way are among them, since a track is worked off from its
--- front, and more ready jobs than that are told as 10,000.
 create or replace view postrider.lane_status as
 with tracked as (
-  select t.lane, sum(f.running)::bigint as in_flight, sum(f.ready)::bigint as ready, min(f.oldest) as oldest
-    from postrider.tracks t
-   cross join lateral (
-         select count(*) filter (where c.worker > 0) as running, count(*) filter (where c.worker = 0) as ready,
-                min(c.since) filter (where c.worker = 0) as oldest
-           from (select r.worker, r.since from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) c) f
+  select t.lane, sum(c.running)::bigint as in_flight, sum(c.ready)::bigint as ready, min(c.oldest) as oldest
+    from postrider.track_counts() c join postrider.tracks t on t.id = c.track
    group by t.lane),
 taken_in as (
   select i.lane, sum(i.jobs) as ready, min(i.at) as oldest from postrider.intake i group by i.lane)
@@ -34,4 +28,4 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
               postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
          from postrider.lane_retries q where q.lane = l.lane) f on true;
 comment on view postrider.lane_status is
-  'public: one row for each lane: its limits, calls under way, ready jobs (a track counts up to 10000), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
+  'public: one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the views say of a backlog over many lanes, and how much of it they look at.
+struct BacklogViewTests {
+    private static let lanes = 300
+    private static let jobs = 2000
+
+    /// A queue with 600,000 ready jobs in 300 lanes; of the first lane 5,000 more are under way.
+    private func backlog() throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority)
+            select 'q' || i % 2, 'l' || i, 0 from generate_series(1, \(Self.lanes)) i;
+            insert into postrider.tracks (queue, lane, priority) values ('small', 'few', 0);
+            insert into postrider.ready (seq, job_id, track, max_attempts, worker)
+            select i, i, 1, 5, 1 from generate_series(1, 5000) i;
+            insert into postrider.ready (seq, job_id, track, max_attempts)
+            select 10000 + i, i, 1 + i % \(Self.lanes), 5 from generate_series(1, \(Self.lanes * Self.jobs)) i;
+            insert into postrider.ready (seq, job_id, track, max_attempts, since)
+            select i, i, \(Self.lanes + 1), 5, now() - interval '1 h' from generate_series(1, 7) i;
+            """)
+        return queue
+    }
+
+    @Test func `a look at queues or lanes reads a part of the backlog, and counts what is small or runs exactly`()
+        throws
+    {
+        let queue = try backlog()
+        let total = Int64(Self.lanes * Self.jobs)
+        let queues = try queue.rows(
+            "select queue, running::text, round(ready / \(total / 2).0, 1)::text from postrider.queue_status order by 1"
+        )
+        #expect(queues[0][0] == "q0" && queues[0][1] == "0" && queues[1][0] == "q1" && queues[1][1] == "5000")
+        for row in queues.prefix(2) { #expect(["0.8", "0.9", "1.0", "1.1", "1.2"].contains(row[2]), "\(row)") }
+        let age = "oldest_ready_age between interval '1 h' and interval '70 min'"
+        for view in ["queue_status where queue = 'small'", "lane_status where lane = 'few'"] {
+            #expect(try queue.rows("select ready::text, (\(age))::text from postrider.\(view)") == [["7", "true"]])
+        }
+        #expect(try queue.number("select in_flight from postrider.lane_status where lane = 'l1'") == 5000)
+        let ready = try queue.number("select sum(ready)::bigint from postrider.lane_status")
+        #expect(abs(ready - total) < total / 5, "\(ready)")
+        // The front of each lane is counted; a lane may not be told as smaller than what was seen of it.
+        let least = try queue.number("select min(ready) from postrider.lane_status where lane <> 'few'")
+        #expect(least >= 200_000 / Int64(Self.lanes + 2), "\(least)")
+    }
+
+    @Test(arguments: [
+        "postrider.queue_status", "postrider.lane_status", "(select * from postrider.lane_status where lane = 'l7')",
+    ])
+    func `a look reads at most 350,000 rows, however many there are`(view: String) throws {
+        let queue = try backlog()
+        let read = """
+            select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
+             where relid = 'postrider.ready'::regclass
+            """
+        try queue.connection.execute("begin")
+        let before = try queue.number(read)
+        _ = try queue.rows("select v::text from \(view) v")
+        let rows = try queue.number(read) - before
+        // 200,000 at the fronts, some 110,000 in 2,500 pages.
+        #expect((100_000...350_000).contains(rows), "\(rows)")
+        try queue.connection.execute("commit")
+    }
+
+    @Test(arguments: ["queue_status", "lane_status", "recent_failures"])
+    func `a look is not compiled, although the tables are large`(view: String) throws {
+        let queue = try backlog()
+        try queue.connection.execute("analyze postrider.ready, postrider.tracks; set jit = on")
+        let plan = try queue.rows("explain (analyze) select * from postrider.\(view)").compactMap(\.[0])
+        #expect(!plan.contains { $0.contains("JIT") }, "\(plan.suffix(8))")
+    }
+}
