@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, whatever the settings above say.
 SWIFT := env HOME=$(CURDIR)/.build/home CFFIXED_USER_HOME=$(CURDIR)/.build/home swift
 
-.PHONY: help setup build demo test lint bench soak clean
+.PHONY: help setup parts build demo test lint bench soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -18,7 +18,12 @@ setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
 	@mkdir -p $(TMPDIR) $(XDG_CACHE_HOME) .build/home
 	@scripts/setup.sh
 
-build: setup ## Build the release worker, .build/release/worker
+# All but the browser, which only tests need.
+parts:
+	@mkdir -p $(TMPDIR) $(XDG_CACHE_HOME) .build/home
+	@scripts/setup.sh --without-browser
+
+build: parts ## Build the release worker, .build/release/worker
 	$(SWIFT) build -c release --static-swift-stdlib --product worker
 
 demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views

@@ -59,7 +59,9 @@ let package = Package(
         ),
 
         // 4: what looks at it
-        .target(name: "Admin", dependencies: ["PGClient", "Engine", "CHTTPServer"], swiftSettings: strict),
+        .target(
+            name: "Admin", dependencies: ["JobModel", "PGClient", "JobStore", "Engine", "CHTTPServer"],
+            resources: [.embedInCode("Dashboard/dashboard.css"), .embedInCode("Dashboard/dashboard.js")], swiftSettings: strict),
 
         // 5: the program
         .target(

@@ -1,8 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build, the tests and the demo need; does nothing where all is there.
+# setup.sh --without-browser leaves out what only tests of the dashboard need, 350 MB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+without_browser=no
+case ${1-} in
+'') ;;
+--without-browser) without_browser=yes ;;
+*)
+    echo "setup: $1 is not known; there is --without-browser" >&2
+    exit 64
+    ;;
+esac
 
 say() { echo "setup: $*" >&2; }
 
@@ -28,7 +39,10 @@ missing_packages() {
         if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes; fi
     done
     [[ $server == yes ]] || echo postgresql
-    for package in libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
+    local -a browser=(chromium chromium-driver)
+    # Who is not root and has no browser goes without those tests.
+    if [[ $without_browser == yes ]] || ((EUID != 0)); then browser=(); fi
+    for package in "${browser[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
     done
@@ -83,6 +97,9 @@ make_venv() {
 }
 
 check_swift
+if [[ $without_browser == no ]] && ((EUID != 0)) && [[ ! -x /usr/bin/chromedriver ]]; then
+    say 'chromium and chromium-driver are not installed: tests of the dashboard in a browser will be skipped'
+fi
 if ! command -v dpkg-query >/dev/null; then
     say "this is not Debian or a relative of it; docker compose up works everywhere"
     exit 1

@@ -34,6 +34,13 @@ public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
         self.isLoopback = isLoopback == 1
     }
 
+    /// A port of 127.0.0.1.
+    public init(loopback port: UInt16) {
+        host = "127.0.0.1"
+        self.port = port
+        isLoopback = true
+    }
+
     /// `127.0.0.1:9464`, `[::1]:9464`.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

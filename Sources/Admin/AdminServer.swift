@@ -5,33 +5,29 @@ public import Engine
 internal import Glibc
 public import PGClient
 
-/// The pages of a worker: `/healthz`, `/readyz` and `/metrics`, on threads of their own.
+/// The pages of a worker: `/healthz`, `/readyz`, `/metrics` and the dashboard, on threads of their own.
 ///
 /// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with either: the loop's
-/// state is in `Vitals`, and only `/metrics` asks the database (decision 22).
+/// state is in `Vitals`, and health never asks the database (decision 22).
 public final class AdminServer: Sendable {
     /// What the worker's loop writes and the pages tell.
     public let vitals = Vitals()
     private let slots: Int
-    private let token: AdminToken?
-    private let fleet: FleetMetrics
-
-    /// What a reader gets.
-    struct Page: Equatable {
-        var status: UInt32
-        var type = "text/plain; charset=utf-8"
-        var body: String
-    }
+    private let gate: AdminGate
+    private let fleet: ReadOnlyDatabase
+    private let dashboard: Dashboard
 
     /// Serves nothing yet.
     ///
     /// - Parameters:
     ///   - slots: calls that the worker may have in flight.
-    ///   - token: what readers of `/metrics` must show; nil: nothing. The other two say one word only, and never ask for it.
+    ///   - token: what readers must show; nil: nothing. `/healthz` and `/readyz` say one sentence only, and never ask for it.
     public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
         self.slots = slots
-        self.token = token
-        fleet = FleetMetrics(database)
+        gate = AdminGate(token: token)
+        // Two connections: a page that takes long keeps no collector of metrics waiting.
+        fleet = ReadOnlyDatabase(database)
+        dashboard = Dashboard(ReadOnlyDatabase(database))
     }
 
     /// Serves from now on. At most once in a process, after signals are blocked: its threads must not get them.
@@ -43,12 +39,11 @@ public final class AdminServer: Sendable {
         let context = unsafe Unmanaged.passRetained(self)
         let error = unsafe chttpserver_start(
             address.host, address.port,
-            { context, path, authorization, answer in
+            { context, exchange in
                 guard let context = unsafe context else { return }
                 let server = unsafe Unmanaged<AdminServer>.fromOpaque(context).takeUnretainedValue()
-                let page = unsafe server.page(
-                    String(cString: path), authorization: authorization.map { unsafe String(cString: $0) })
-                unsafe chttpserver_answer_with(answer, page.status, page.type, page.body, page.body.utf8.count)
+                let page = unsafe server.page(for: PageRequest(exchange))
+                unsafe chttpserver_answer(exchange, page.status, page.type, page.body, page.body.utf8.count)
             }, context.toOpaque())
         guard error == 0 else {
             unsafe context.release()
@@ -63,21 +58,20 @@ public final class AdminServer: Sendable {
         chttpserver_stop(1000)
     }
 
-    func page(_ path: String, authorization: String?) -> Page {
+    func page(for request: PageRequest) -> Page {
         let condition = vitals.condition
-        switch path {
+        switch request.path {
         case "/healthz":
             if case .stalled = condition { return Page(status: 503, body: AdminServer.words(for: condition)) }
             return Page(status: 200, body: "ok\n")
         case "/readyz":
             return Page(status: condition == .ready ? 200 : 503, body: AdminServer.words(for: condition))
-        case "/metrics":
-            if let token, !token.isShown(by: authorization) {
-                return Page(status: 401, body: "show the token: Authorization: Bearer …\n")
-            }
-            return Page(status: 200, type: MetricsText.contentType, body: metrics)
         default:
-            return Page(status: 404, body: "there are /healthz, /readyz and /metrics\n")
+            if let refusal = gate.refusal(of: request) { return refusal }
+            if request.path == "/metrics" {
+                return Page(status: 200, type: MetricsText.contentType, body: metrics)
+            }
+            return dashboard.page(for: request)
         }
     }
 
@@ -103,11 +97,12 @@ public final class AdminServer: Sendable {
         for (answer, calls) in vitals.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
-        let hasAnswered = fleet.write(to: &metrics)
+        let fleet = (try? fleet.read(FleetMetrics.read)).flatMap(\.self)
+        if let fleet { metrics.append(fleet) }
         metrics.single(
             "postrider_database_up", .gauge,
             "1 if the database has answered; else the families of the fleet are missing.",
-            hasAnswered ? 1 : 0)
+            fleet == nil ? 0 : 1)
         return metrics.text
     }
 }

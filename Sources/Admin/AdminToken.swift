@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 /// What a reader of pages must know: `Authorization: Bearer TOKEN`. Never shown.
 public struct AdminToken: Equatable, Sendable {
     private let bytes: [UInt8]
@@ -22,12 +24,25 @@ public struct AdminToken: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether a header of a request shows it. Takes the same time wherever the first difference is.
+    /// Whether a header of a request shows it: `Bearer TOKEN`, or `Basic` with any name and the token as the password, as browsers send it.
+    ///
+    /// Takes the same time wherever the first difference is.
     func isShown(by authorization: String?) -> Bool {
         guard let authorization else { return false }
         let words = authorization.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
-        let shown = Array(words[1].utf8)
+        guard words.count == 2 else { return false }
+        switch words[0].lowercased() {
+        case "bearer": return isEqual(Array(words[1].utf8))
+        case "basic":
+            guard let pair = Base64.decode(words[1]), let colon = pair.firstIndex(of: UInt8(ascii: ":")) else {
+                return false
+            }
+            return isEqual(Array(pair[(colon + 1)...]))
+        default: return false
+        }
+    }
+
+    private func isEqual(_ shown: [UInt8]) -> Bool {
         guard shown.count == bytes.count else { return false }
         return zip(shown, bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PGClient
-internal import Synchronization
 
 /// What the views say of the whole fleet, as metrics: the same from each of its workers.
-///
-/// On a connection of its own, opened when first needed. One reader at a time; a second one is not kept waiting, so a database that does
-/// not answer holds one thread and no more.
-final class FleetMetrics: Sendable {
-    private let database: PGConnectionString
-    private let connection = Mutex<PGConnection?>(nil)
-
-    /// A statement ends after so long: 5 s.
-    private static let begin = "begin read only; set local statement_timeout = '5s'"
-
+enum FleetMetrics {
     private static let queues = """
         select queue, ready, scheduled, running, waiting, succeeded, failed, cancelled, expired, skipped, unknown,
                coalesce(extract(epoch from oldest_ready_age), 0)::float8, paused
@@ -34,45 +24,15 @@ final class FleetMetrics: Sendable {
     private static let standing = ["ready", "scheduled", "running", "waiting"]
     private static let ended = ["succeeded", "failed", "cancelled", "expired", "skipped", "unknown"]
 
-    /// Nothing is opened yet.
-    init(_ database: PGConnectionString) {
-        self.database = database
-    }
-
-    /// Adds the fleet's families; false if the database does not answer, or is still busy with the last reader. Then none is added.
-    func write(to metrics: inout MetricsText) -> Bool {
-        let fleet = connection.withLockIfAvailable { connection -> MetricsText? in
-            do throws(PGError) {
-                return try read(&connection)
-            } catch {
-                // The next reader opens another.
-                connection = nil
-                return nil
-            }
-        }
-        guard case .some(.some(let fleet)) = fleet else { return false }
-        metrics.append(fleet)
-        return true
-    }
-
-    private func read(_ connection: inout PGConnection?) throws(PGError) -> MetricsText {
-        let open: PGConnection
-        if let kept = connection.take(), (try? kept.execute(FleetMetrics.begin)) != nil {
-            open = kept
-        } else {
-            // The one that was kept may have been cut meanwhile.
-            open = try PGConnection(database)
-            try open.execute(FleetMetrics.begin)
-        }
+    /// The fleet's families.
+    static func read(_ connection: borrowing PGConnection) throws(PGError) -> MetricsText {
         var metrics = MetricsText()
-        let queues = try open.query(FleetMetrics.queues)
-        FleetMetrics.write(queues: queues, to: &metrics)
-        let workers = try open.query(FleetMetrics.workers)
-        FleetMetrics.write(workers: workers, to: &metrics)
-        let times = try open.query(FleetMetrics.times)
-        FleetMetrics.write(times: times, to: &metrics)
-        try open.execute("commit")
-        connection = consume open
+        let queues = try connection.query(FleetMetrics.queues)
+        write(queues: queues, to: &metrics)
+        let workers = try connection.query(FleetMetrics.workers)
+        write(workers: workers, to: &metrics)
+        let times = try connection.query(FleetMetrics.times)
+        write(times: times, to: &metrics)
         return metrics
     }
 

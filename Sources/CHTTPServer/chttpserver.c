@@ -16,8 +16,9 @@
 // A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s.
 enum { CONNECTIONS = 32, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
-struct chttpserver_answer {
+struct chttpserver_exchange {
     struct MHD_Connection *connection;
+    const char *path;
     enum MHD_Result result;
 };
 
@@ -30,16 +31,43 @@ static struct {
     atomic_int busy;
 } the_server;
 
-void chttpserver_answer_with(chttpserver_answer *answer, unsigned status, const char *type, const void *body, size_t count) {
+const char *chttpserver_path(const chttpserver_exchange *exchange) {
+    return exchange->path;
+}
+
+const char *chttpserver_header(const chttpserver_exchange *exchange, const char *name) {
+    return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+const char *chttpserver_argument(const chttpserver_exchange *exchange, const char *name) {
+    return MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+// Pages load what this server serves and nothing else, and stand in no other site's frame. Who has read them keeps no copy.
+static const struct { const char *name, *value; } HEADERS[] = {
+    {"Cache-Control", "no-store"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Content-Security-Policy",
+     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
+     "base-uri 'none'; frame-ancestors 'none'"},
+};
+
+void chttpserver_answer(chttpserver_exchange *exchange, unsigned status, const char *type, const void *body, size_t count) {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
     if (!response) return;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (status == MHD_HTTP_UNAUTHORIZED) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++)
+        MHD_add_response_header(response, HEADERS[i].name, HEADERS[i].value);
+    if (status == MHD_HTTP_UNAUTHORIZED) {
+        // Programs send the token as such; browsers ask for a password.
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"postrider\", charset=\"UTF-8\"");
+    }
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    answer->result = MHD_queue_response(answer->connection, status, response);
+    exchange->result = MHD_queue_response(exchange->connection, status, response);
     MHD_destroy_response(response);
 }
 
@@ -48,24 +76,23 @@ static enum MHD_Result request(
     const char *body, size_t *body_count, void **state
 ) {
     (void)context, (void)version, (void)body;
-    chttpserver_answer answer = {connection, MHD_NO};
+    chttpserver_exchange exchange = {connection, path, MHD_NO};
     // The first call brings the headers only; an answer to a body that is still coming is given at once and ends the connection.
     if (!*state) {
         *state = &the_server;
         if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD)) return MHD_YES;
         static const char words[] = "this address answers GET and HEAD only\n";
-        chttpserver_answer_with(&answer, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", words, sizeof words - 1);
-        return answer.result;
+        chttpserver_answer(&exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", words, sizeof words - 1);
+        return exchange.result;
     }
     if (*body_count) {
         *body_count = 0;
         return MHD_YES;
     }
-    const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     atomic_fetch_add(&the_server.busy, 1);
-    the_server.handler(the_server.context, path, authorization, &answer);
+    the_server.handler(the_server.context, &exchange);
     atomic_fetch_sub(&the_server.busy, 1);
-    return answer.result;
+    return exchange.result;
 }
 
 static struct addrinfo *resolve(const char *address, uint16_t port) {

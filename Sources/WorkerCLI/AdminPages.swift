@@ -12,14 +12,14 @@ struct AdminPages: Equatable, Sendable {
     /// `--http`.
     static let flag = Flag(
         name: "http", kind: .text, placeholder: "ADDR:PORT", example: "127.0.0.1:9464", fallback: "not served",
-        meaning: "serve /healthz, /readyz and /metrics here; beyond this machine with a token")
+        meaning: "serve the dashboard, /healthz, /readyz and /metrics here; beyond this machine with a token")
 
     /// `--http-token-file`.
     static let tokenSource = SecretSource(
         name: "http-token-file", variable: "POSTRIDER_HTTP_TOKEN", example: "/etc/postrider/http-token",
         fallback: "the token in POSTRIDER_HTTP_TOKEN, else none",
         content: "16 random characters or more, like openssl rand -hex 32 prints them",
-        meaning: "what readers of /metrics show: Authorization: Bearer …")
+        meaning: "what readers show: Authorization: Bearer …, or this as the password of any name")
 
     /// What the flags say; nil if nothing is to be served.
     ///

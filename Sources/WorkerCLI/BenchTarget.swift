@@ -25,7 +25,7 @@ struct BenchTarget: ~Copyable {
             throw CommandError(.internalError, "cannot make a directory in /tmp")
         }
         let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let port = freePort()
+        let port = LoopbackPort.free()
         do throws(CommandError) {
             try write(settings(directory: directory, port: port), to: "\(directory)/nginx.conf")
             let process = try spawn(directory)
@@ -84,7 +84,7 @@ struct BenchTarget: ~Copyable {
 
     private static func waitUntilReady(_ process: Int32, port: UInt16) throws(CommandError) {
         for _ in 0..<2000 {
-            if unsafe tryAddress(port, connect) { return }
+            if LoopbackPort.answers(port) { return }
             guard ChildProcess.poll(process) == nil else {
                 throw CommandError(.internalError, "nginx did not start on port \(port)")
             }
@@ -93,30 +93,6 @@ struct BenchTarget: ~Copyable {
         kill(process, SIGKILL)
         _ = ChildProcess.wait(for: process)
         throw CommandError(.internalError, "nginx was not ready within 4 s")
-    }
-
-    /// Below the range from which the system takes ports by itself, where one could be taken at any moment.
-    private static func freePort() -> UInt16 {
-        while true {
-            let port = UInt16.random(in: 20_000..<32_000)
-            if unsafe tryAddress(port, bind) { return port }
-        }
-    }
-
-    private static func tryAddress(
-        _ port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
-    ) -> Bool {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { rebound in
-                unsafe call(probe, rebound, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
     }
 
     private static func remove(_ directory: String) {

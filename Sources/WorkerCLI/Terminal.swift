@@ -54,17 +54,4 @@ enum Terminal {
         let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unreadable"
         return .usage("FILE \(quoted(path))", reason, "give a file, or - for standard input")
     }
-
-    /// The text without what could steer a terminal: control characters become `\u{1b}` and the like.
-    static func harmless(_ text: String) -> String {
-        var shown = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                shown += "\\u{\(String(scalar.value, radix: 16))}"
-            default: shown.unicodeScalars.append(scalar)
-            }
-        }
-        return shown
-    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 /// Rows in columns of equal width, for a terminal.
 enum TextTable {
     /// The header and the rows, two spaces between columns; texts are made harmless and cut at `widest`.
@@ -19,7 +21,7 @@ enum TextTable {
     }
 
     private static func cell(_ text: String, _ widest: Int) -> String {
-        let shown = Terminal.harmless(text)
+        let shown = HarmlessText.escape(text)
         return shown.count > widest ? shown.prefix(widest - 1) + "…" : shown
     }
 }

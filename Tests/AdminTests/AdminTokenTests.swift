@@ -12,8 +12,13 @@ struct AdminTokenTests {
         ("Bearer 0123456789abcdef", true), ("bearer 0123456789abcdef", true), ("Bearer 0123456789abcdeF", false),
         ("Bearer 0123456789abcde", false), ("Bearer 0123456789abcdef0", false), ("Bearer", false), ("Bearer ", false),
         ("0123456789abcdef", false), ("Basic 0123456789abcdef", false), ("", false),
+        // ada:0123456789abcdef, :0123456789abcdef, ada:x:0123456789abcdef, ada:0123456789abcde, 0123456789abcdef
+        ("Basic YWRhOjAxMjM0NTY3ODlhYmNkZWY=", true), ("basic OjAxMjM0NTY3ODlhYmNkZWY=", true),
+        ("Basic YWRhOng6MDEyMzQ1Njc4OWFiY2RlZg==", false), ("Basic YWRhOjAxMjM0NTY3ODlhYmNkZQ==", false),
+        ("Basic MDEyMzQ1Njc4OWFiY2RlZg==", false), ("Basic ada:0123456789abcdef", false),
+        ("Digest YWRhOjAxMjM0NTY3ODlhYmNkZWY=", false),
     ])
-    func `the whole token behind Bearer`(header: String, isRight: Bool) throws {
+    func `the whole token behind Bearer, or as a password`(header: String, isRight: Bool) throws {
         #expect(try AdminToken(" \(Self.word)\n").isShown(by: header) == isRight)
     }
 

@@ -6,29 +6,10 @@ import Testing
 
 /// Health and metrics of a running worker.
 struct AdminPagesTests {
-    /// A worker that serves its pages, and their reader.
-    private struct Watched {
-        let worker: RunningWorker
-        let pages: PageReader
-
-        init(_ database: String, _ words: [String] = []) throws {
-            let port = try TargetServer.freePort()
-            worker = try RunningWorker(database, ["--http", "127.0.0.1:\(port)"] + words)
-            pages = PageReader(port: port)
-            try worker.wait(for: "http_listening")
-        }
-
-        func status(_ path: String) throws -> Int { try pages.read(path).status }
-
-        func wait(_ seconds: Double = 20, until path: String, hasStatus status: Int) throws {
-            try TestClock.wait(seconds, for: "\(path) to be \(status)") { try self.status(path) == status }
-        }
-    }
-
     @Test func `a worker is ready once it has its number, and until it is told to stop`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
-        let watched = try Watched(queue.database)
+        let watched = try WatchedWorker(queue.database)
         #expect(try watched.status("/healthz") == 200)
         try watched.wait(until: "/readyz", hasStatus: 200)
         _ = try queue.insert("url", "'\(target.url)/held/1'")
@@ -46,7 +27,7 @@ struct AdminPagesTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute("select postrider.pause_queue('p\"a\\b')")
-        let watched = try Watched(queue.database)
+        let watched = try WatchedWorker(queue.database)
         for path in ["/ok/1", "/ok/2"] { _ = try queue.insert("url", "'\(target.url)\(path)'") }
         _ = try queue.insert("url, max_attempts", "'\(target.url)/status/404', 1")
         try queue.waitUntilDone()
@@ -76,7 +57,7 @@ struct AdminPagesTests {
 
     @Test func `a database that does not answer keeps nobody from asking for health`() throws {
         let queue = try TestQueue()
-        let watched = try Watched(queue.database)
+        let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
         let holder = try PGConnection(queue.database)
         try holder.execute("begin; lock table postrider.totals in access exclusive mode")
@@ -109,7 +90,7 @@ struct AdminPagesTests {
     @Test func `a worker that stops while it is asked ends well, and at once`() throws {
         let queue = try TestQueue()
         for round in 0..<3 {
-            let watched = try Watched(queue.database)
+            let watched = try WatchedWorker(queue.database)
             let pages = watched.pages
             let readers = (0..<4).map { _ in
                 BackgroundThread { while (try? pages.read("/metrics")) != nil {} }
@@ -130,11 +111,11 @@ struct AdminPagesTests {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try folder.write("token", "0123456789abcdef0123\n")
-        let watched = try Watched(queue.database, ["--http-token-file", folder.path("token")])
+        let watched = try WatchedWorker(queue.database, ["--http-token-file", folder.path("token")])
         #expect(try watched.status("/healthz") == 200)
         let refused = try watched.pages.read("/metrics")
         #expect(refused.status == 401)
-        #expect(refused.lines == ["show the token: Authorization: Bearer …"])
+        #expect(refused.lines == ["show the token: Authorization: Bearer …, or as the password of any name"])
         #expect(
             try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0124"]).status == 401)
         let shown = try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0123"])
@@ -144,12 +125,16 @@ struct AdminPagesTests {
     }
 
     @Test(arguments: [
-        ("GET", "/", 404), ("GET", "/metrics/", 404), ("GET", "/healthz?x=1", 200), ("HEAD", "/healthz", 200),
+        ("GET", "/", 200), ("GET", "/metrics/", 404), ("GET", "/jobs/1/", 404), ("GET", "/jobs/x", 404),
+        ("GET", "/jobs/17", 404),
+        ("GET", "/jobs/99999999999999999999", 404), ("GET", "/jobs?id=x", 404), ("GET", "/../etc/passwd", 404),
+        ("GET", "/dashboard.css", 200), ("HEAD", "/", 200), ("POST", "/jobs/1", 405), ("GET", "/healthz?x=1", 200),
+        ("HEAD", "/healthz", 200),
         ("HEAD", "/nowhere", 404), ("POST", "/metrics", 405), ("DELETE", "/", 405), ("OPTIONS", "/healthz", 405),
     ])
     func `only what is there is answered, and nothing is changed`(method: String, path: String, status: Int) throws {
         let queue = try TestQueue()
-        let watched = try Watched(queue.database)
+        let watched = try WatchedWorker(queue.database)
         #expect(try watched.pages.read(path, method: method).status == status)
     }
 }

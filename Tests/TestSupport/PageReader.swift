@@ -8,6 +8,8 @@ public struct PageReader: Sendable {
     public struct Answer: Sendable {
         /// The status.
         public var status: Int
+        /// By their names in lower case; of several of one name the last.
+        public var headers: [String: String]
         /// Of `/metrics` one line for each sample, `name{label=value,…} value`, labels sorted, as the parser has read it; of others the body.
         public var lines: [String]
     }
@@ -25,10 +27,15 @@ public struct PageReader: Sendable {
         let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([python, "-c", Self.program, "\(port)", method, path] + headers)
         var lines = output.split(separator: "\n").map(String.init)
-        guard status == 0, !lines.isEmpty, let code = Int(lines.removeFirst()) else {
-            throw TestClock.Timeout(description: output)
+        guard status == 0, !lines.isEmpty, let code = Int(lines.removeFirst()),
+            let end = lines.firstIndex(of: "--")
+        else { throw TestClock.Timeout(description: output) }
+        var names: [String: String] = [:]
+        for line in lines[..<end] {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            names[line[..<colon].lowercased()] = String(line[line.index(colon, offsetBy: 2)...])
         }
-        return Answer(status: code, lines: lines)
+        return Answer(status: code, headers: names, lines: Array(lines[(end + 1)...]))
     }
 
     private static let program = #"""
@@ -41,6 +48,9 @@ public struct PageReader: Sendable {
         answer = connection.getresponse()
         text = answer.read().decode()
         print(answer.status)
+        for name, value in answer.getheaders():
+            print(f"{name}: {value}")
+        print("--")
         if not answer.headers["content-type"].startswith("text/plain; version="):
             print(text, end="")
             sys.exit()

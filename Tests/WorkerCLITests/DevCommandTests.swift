@@ -23,6 +23,12 @@ struct DevCommandTests {
         return line.map { String($0.dropFirst(8).dropLast()) }
     }
 
+    private static func dashboardPort(in file: URL) -> UInt16? {
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("  http://127.0.0.1:") && $0.hasSuffix("/") }
+        return line.flatMap { UInt16($0.dropFirst(19).dropLast()) }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
     func `dev takes a job, and its server ends with it however it ends`(signal: Int32) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
@@ -36,6 +42,10 @@ struct DevCommandTests {
             let id = try connection.query(insert).int64(0, 0)
             let finished = "select 1 from postrider.job_status where id = \(id) and error_code = 'connect'"
             _ = try Self.eventually { try connection.query(finished).rowCount == 1 ? true : nil }
+            // Each of several has a dashboard of its own.
+            let port = try #require(Self.dashboardPort(in: file))
+            let page = try PageReader(port: port).read("/jobs/\(id)")
+            #expect(page.status == 200 && page.lines.joined().contains("Job \(id)"))
         }
         #expect(WorkerProcess.end(process, signal: signal) == (signal == SIGKILL ? 128 + SIGKILL : 0))
         _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }

@@ -36,9 +36,4 @@ struct LogWriterTests {
         let table = TextTable.format(["ID", "URL"], [["1", "a\u{1b}[2J"], ["20", "é"]])
         #expect(table == "ID  URL\n1   a\\u{1b}[2J\n20  é\n")
     }
-
-    @Test func `a body that is not text is shown by its size`() {
-        #expect(ShowCommand.body([0xFF, 0x00]) == "(2 bytes, not text)")
-        #expect(ShowCommand.body(Array("hi".utf8)) == "hi")
-    }
 }

@@ -6,18 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What is answered; filled by the handler.
-typedef struct chttpserver_answer chttpserver_answer;
+// A request with its answer. Lives while its handler runs, and so does all text that is got from it.
+typedef struct chttpserver_exchange chttpserver_exchange;
 
-// Is called on the thread of a connection, several at once, and calls chttpserver_answer_with once. authorization: the header, NULL
-// if there is none. path: without the query, decoded.
-typedef void (*chttpserver_handler)(
-    void *_Nullable context, const char *_Nonnull path, const char *_Nullable authorization,
-    chttpserver_answer *_Nonnull answer);
+// Is called on the thread of a connection, several at once, and calls chttpserver_answer once.
+typedef void (*chttpserver_handler)(void *_Nullable context, chttpserver_exchange *_Nonnull exchange);
+
+// Of the URL, without the query, decoded.
+const char *_Nonnull chttpserver_path(const chttpserver_exchange *_Nonnull exchange);
+
+// The value of a header, NULL if there is none. name: in any case.
+const char *_Nullable chttpserver_header(const chttpserver_exchange *_Nonnull exchange, const char *_Nonnull name);
+
+// The value of an argument of the query, decoded, NULL if there is none.
+const char *_Nullable chttpserver_argument(const chttpserver_exchange *_Nonnull exchange, const char *_Nonnull name);
 
 // Copies all it is given.
-void chttpserver_answer_with(
-    chttpserver_answer *_Nonnull answer, unsigned status, const char *_Nonnull type, const void *_Nullable body, size_t count);
+void chttpserver_answer(
+    chttpserver_exchange *_Nonnull exchange, unsigned status, const char *_Nonnull type, const void *_Nullable body,
+    size_t count);
 
 // Serves from now on. address: IPv4 or IPv6 in numbers. Returns 0, or the errno of what failed.
 int chttpserver_start(

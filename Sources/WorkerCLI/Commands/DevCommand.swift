@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Admin
+internal import Glibc
 internal import JobStore
 internal import PGClient
 internal import PrivateCluster
 
-/// `worker dev`: a private PostgreSQL with the schema, and a worker; all gone at the end.
+/// `worker dev`: a private PostgreSQL with the schema, a worker and its dashboard; all gone at the end.
 ///
 /// The server ends with this process however that ends: `PrivateCluster` keeps a watchdog for it.
 enum DevCommand {
     private static let database = "postrider"
+    /// Of the dashboard.
+    private static let usualPort: UInt16 = 9464
 
     static let spec = CommandSpec(
         name: "dev",
-        summary: "run a worker on a private PostgreSQL that ends with it",
+        summary: "run a worker with its dashboard on a private PostgreSQL that ends with it",
         flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare"].contains($0.name) } + [
             Flag(
                 name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
@@ -21,10 +25,15 @@ enum DevCommand {
         details: [
             "Needs the server's programs of PostgreSQL 15 or newer; as root the server runs as postgres.",
             "Private addresses may be called. One Ctrl-C ends all; nothing is kept.",
+            "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
         ],
         run: { (arguments) throws(CommandError) in
             var configuration = try RunConfiguration(arguments)
             configuration.allowsPrivate = true
+            let (port, reservation) = LoopbackPort.reserve(preferring: usualPort)
+            defer { close(reservation) }
+            let pages = configuration.pages ?? AdminPages(address: AdminAddress(loopback: port))
+            configuration.pages = pages
             let cluster = try start(port: arguments.text("port").flatMap { UInt16($0) })
             defer { cluster.remove() }
             configuration.database = cluster.connectionString(database: database)
@@ -33,6 +42,7 @@ enum DevCommand {
                 """
                 PostgreSQL is up with the schema postrider, and ends with this program. Look at it from elsewhere:
 
+                  http://\(pages.address)/
                   psql '\(configuration.database)'
 
                 insert into postrider.jobs (url) values ('https://example.com/') returning id;

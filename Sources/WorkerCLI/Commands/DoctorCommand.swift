@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
 internal import PGClient
 
 /// `worker doctor`: looks at all that a worker with these flags would need, and says what to mend.
@@ -43,7 +44,8 @@ enum DoctorCommand {
             let grade = finding.grade.rawValue, subject = finding.subject
             Terminal.write(
                 grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
-                    + String(repeating: " ", count: max(1, 12 - subject.count)) + Terminal.harmless(finding.text) + "\n"
+                    + String(repeating: " ", count: max(1, 12 - subject.count)) + HarmlessText.escape(finding.text)
+                    + "\n"
             )
         }
     }

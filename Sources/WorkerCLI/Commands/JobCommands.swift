@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
 internal import PGClient
 
 /// The commands that are one SQL function on one job.
@@ -16,7 +17,7 @@ enum JobCommands {
             let answer = try call(
                 "select postrider.explain(j.id) from postrider.jobs j where j.id = $1", arguments, connection)
             guard answer.rowCount > 0 else { return missing(arguments.operands[0]) }
-            Terminal.write(Terminal.harmless(answer.text(0, 0)) + "\n")
+            Terminal.write(HarmlessText.escape(answer.text(0, 0)) + "\n")
             return .clean
         })
 

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobStore
 internal import PGClient
 
 /// `worker jobs`: lists jobs, newest first.
 enum JobsCommand {
-    private static let states = [
-        "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
-    ]
-
     static let spec = CommandSpec(
         name: "jobs",
         summary: "list jobs, newest first",
         flags: [
             Database.flag,
             Flag(
-                name: "state", kind: .choice(states), placeholder: "S", example: "failed",
-                meaning: "only this state: \(states.joined(separator: ", "))"),
+                name: "state", kind: .choice(JobFilter.states), placeholder: "S", example: "failed",
+                meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
             Flag(name: "queue", kind: .text, placeholder: "Q", example: "default", meaning: "only this queue"),
             Flag(
                 name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", fallback: "50",
@@ -34,20 +31,10 @@ enum JobsCommand {
 
     private static func list(_ arguments: Arguments, _ connection: borrowing PGConnection) throws(PGError) {
         var parameters = PGParameters()
-        parameters.append(int32: Int32(arguments.whole("limit", default: 50)))
-        // Each way is in the statement only if it is asked for: so each has a plan of its own.
-        var filter = ""
-        switch (arguments.text("state"), arguments.text("queue")) {
-        case (nil, nil): break
-        case (nil, let queue?):
-            parameters.append(text: queue)
-            filter = "where queue = $2"
-        case (let state?, let queue):
-            parameters.append(text: state)
-            parameters.append(text: queue)
-            filter = "where id = any (array(select n.id from postrider.newest_jobs($2, $3, $1) n)) and state = $2"
-        }
-        let source = "from postrider.job_status s \(filter) order by id desc limit $1"
+        let filter = JobFilter(
+            state: arguments.text("state"), queue: arguments.text("queue"), limit: arguments.whole("limit", default: 50)
+        )
+        let source = filter.source(&parameters)
         if arguments.isOn("json") {
             let result = try connection.query("select row_to_json(s)::text \(source)", &parameters)
             for row in 0..<result.rowCount { Terminal.write(result.text(row, 0) + "\n") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
 internal import PGClient
 
 /// The commands that stop and start what has a name: queues and lanes.
@@ -70,7 +71,7 @@ enum PauseCommands {
     ) throws(CommandError) {
         let known = try call("select from postrider.\(view) where \(kind) = $1", arguments, connection)
         guard known.rowCount == 0 else { return }
-        let name = Terminal.harmless(quoted(arguments.operands[1]))
+        let name = HarmlessText.escape(quoted(arguments.operands[1]))
         Terminal.write(
             "worker: no \(kind) \(name) is known so far; see select \(kind) from postrider.\(view) for those that are\n",
             to: .error)
@@ -82,7 +83,7 @@ enum PauseCommands {
     ) throws(CommandError) -> ExitCode {
         let state = try call(sql, arguments, connection)
         let line = state.rowCount > 0 ? state.text(0, 0) : arguments.operands[1] + " running"
-        Terminal.write(Terminal.harmless(line) + "\n")
+        Terminal.write(HarmlessText.escape(line) + "\n")
         return .clean
     }
 

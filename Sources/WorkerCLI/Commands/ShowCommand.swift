@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
 internal import PGClient
 
 /// `worker show ID`: all that is known of one job, and its tries.
@@ -34,7 +35,10 @@ enum ShowCommand {
         guard job.rowCount > 0 else { return false }
         var text = ""
         for row in 0..<job.rowCount { text += line(job.text(row, 0), job.text(row, 1)) }
-        if !job.isNull(0, 2) { text += line("body", body(job.bytes(0, 2))) }
+        if !job.isNull(0, 2) {
+            let body = job.bytes(0, 2)
+            text += line("body", HarmlessText.body(body, size: body.count))
+        }
         Terminal.write(text)
         let columns = [
             "attempt", "worker", "started_at", "total_ms", "status_code", "error_code", "error", "remote_ip",
@@ -50,12 +54,6 @@ enum ShowCommand {
     }
 
     private static func line(_ key: String, _ value: String) -> String {
-        key + String(repeating: " ", count: max(1, 18 - key.count)) + Terminal.harmless(value) + "\n"
-    }
-
-    /// Text as text, anything else by its size; at most 4,000 characters.
-    static func body(_ bytes: [UInt8]) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return "(\(bytes.count) bytes, not text)" }
-        return text.count <= 4000 ? text : text.prefix(4000) + "… (\(bytes.count) bytes)"
+        key + String(repeating: " ", count: max(1, 18 - key.count)) + HarmlessText.escape(value) + "\n"
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
 internal import PGClient
 
 /// `worker submit FILE|-`: inserts the job, batch or chain that a JSON object describes.
@@ -57,7 +58,7 @@ enum SubmitCommand {
         let reason = error.detail ?? error.message
         return .usage(
             "FILE \(quoted(path)), line \(line)",
-            Terminal.harmless("not JSON: \(reason)" + (near.isEmpty ? "" : ", at the end of \(near)")), right)
+            HarmlessText.escape("not JSON: \(reason)" + (near.isEmpty ? "" : ", at the end of \(near)")), right)
     }
 
     /// The id, and of a batch or chain what it is: `12 (chain, 3 children)`.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import JobModel
 
 /// Encodes names and values for queries and forms.
-enum PercentEncoding {
+public enum PercentEncoding {
     /// How a space is written.
-    enum Space { case percent, plus }
+    public enum Space: Sendable {
+        /// As in queries: `%20`.
+        case percent
+        /// As in forms: `+`.
+        case plus
+    }
 
     /// `a=1&b=x%20y`: each byte that RFC 3986 does not call unreserved becomes %XX.
-    static func encode(_ fields: [FormField], space: Space) -> [UInt8] {
+    public static func encode(_ fields: [FormField], space: Space) -> [UInt8] {
         var out: [UInt8] = []
         for (index, field) in fields.enumerated() {
             if index > 0 { out.append(UInt8(ascii: "&")) }
@@ -19,7 +23,7 @@ enum PercentEncoding {
     }
 
     /// Text of bytes that are no UTF-8: each beyond ASCII becomes %XX.
-    static func encodeBeyondASCII(_ bytes: some Sequence<UInt8>) -> String {
+    public static func encodeBeyondASCII(_ bytes: some Sequence<UInt8>) -> String {
         var out: [UInt8] = []
         for byte in bytes { if byte < 0x80 { out.append(byte) } else { append(byte, to: &out) } }
         return String(decoding: out, as: UTF8.self)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// One column of a table, or one fact of a job: its name, the SQL that gives it, and how it is shown.
+struct Column: Sendable {
+    /// What a value is.
+    enum Kind {
+        /// As it is.
+        case text
+        /// As it is, each character as wide as the next: URLs, commands, JSON.
+        case code
+        /// Likewise, and never broken into lines: a word of a closed list.
+        case word
+        /// A whole or decimal number; to the right.
+        case number
+        /// Bytes.
+        case size
+        /// The state of anything, coloured.
+        case state
+        /// A moment; shown by its distance from now.
+        case moment
+        /// A moment, shown itself and by its distance.
+        case instant
+        /// An interval.
+        case span
+        /// A job's id.
+        case job
+        /// The name of a queue.
+        case queue
+    }
+
+    let title: String
+    let kind: Kind
+    private let sql: String
+
+    init(_ title: String, _ kind: Kind, _ sql: String) {
+        self.title = title
+        self.kind = kind
+        self.sql = sql
+    }
+
+    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds.
+    var expression: String {
+        switch kind {
+        case .moment, .instant: "to_char(\(sql), 'YYYY-MM-DD HH24:MI:SS') || '|' || extract(epoch from now() - \(sql))"
+        case .span: "extract(epoch from \(sql))::text"
+        default: "(\(sql))::text"
+        }
+    }
+
+    /// Adds a value.
+    func write(_ value: String?, to html: inout HTML) {
+        guard let value, !value.isEmpty else { return }
+        switch kind {
+        case .text: html.text(value)
+        case .code: html.element("code", value)
+        case .word: html.element("code", ["class": "word"], value)
+        case .number: html.text(Column.grouped(value))
+        case .size: html.text(Column.size(Double(value) ?? 0))
+        case .state: html.element("span", ["class": "state \(value)"], value)
+        case .moment, .instant: Column.write(moment: value, isFull: kind == .instant, to: &html)
+        case .span: html.text(Span.words(Double(value) ?? 0))
+        case .job: html.element("a", ["href": "/jobs/\(value)"], value)
+        case .queue: html.element("a", ["href": Column.link("/jobs", ["queue": value])], value)
+        }
+    }
+
+    private static func write(moment: String, isFull: Bool, to html: inout HTML) {
+        let parts = moment.split(separator: "|", maxSplits: 1).map(String.init)
+        let age = parts.count == 2 ? Double(parts[1]) : nil
+        let time = "\(parts[0]) UTC", distance = age.map { Span.words(ago: $0) }
+        if isFull {
+            html.text(distance.map { "\(time), \($0)" } ?? time)
+        } else {
+            html.element("time", ["title": time], distance ?? time)
+        }
+    }
+
+    /// A path with arguments.
+    static func link(_ path: String, _ arguments: KeyValuePairs<String, String>) -> String {
+        let fields = arguments.map { FormField($0.key, $0.value) }
+        return path + "?" + String(decoding: PercentEncoding.encode(fields, space: .percent), as: UTF8.self)
+    }
+
+    /// Thin spaces between thousands.
+    static func grouped(_ number: String) -> String {
+        let whole = number.prefix { $0 != "." }
+        guard whole.count > 4, whole.allSatisfy({ ("0"..."9").contains($0) }) else { return number }
+        var grouped = ""
+        for (index, digit) in whole.enumerated() {
+            if index > 0 && (whole.count - index) % 3 == 0 { grouped += "\u{2009}" }
+            grouped.append(digit)
+        }
+        return grouped + number.dropFirst(whole.count)
+    }
+
+    private static func size(_ bytes: Double) -> String {
+        switch bytes {
+        case ..<1000: "\(Int(bytes)) B"
+        case ..<1e6: "\((bytes / 1e2).rounded() / 10) kB"
+        default: "\((bytes / 1e5).rounded() / 10) MB"
+        }
+    }
+}

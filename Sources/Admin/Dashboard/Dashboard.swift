@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// The dashboard: what the views say, for people. It changes nothing.
+struct Dashboard: Sendable {
+    private let database: ReadOnlyDatabase
+
+    /// How long a reader waits for another one: 100 looks, 1 s. Beyond that it is told to come back: threads are few.
+    private static let patience = 100
+
+    init(_ database: ReadOnlyDatabase) {
+        self.database = database
+    }
+
+    /// The page at a path: 404 if there is none, 503 with a reason while the database does not answer.
+    func page(for request: PageRequest) -> Page {
+        switch request.path {
+        case "/dashboard.css": return Dashboard.asset(PackageResources.dashboard_css, "text/css; charset=utf-8")
+        case "/dashboard.js": return Dashboard.asset(PackageResources.dashboard_js, "text/javascript; charset=utf-8")
+        default: break
+        }
+        let found: (any DashboardPage)??
+        do throws(PGError) {
+            found = try database.read(patience: Dashboard.patience) { connection throws(PGError) in
+                try Dashboard.find(request, connection)
+            }
+        } catch {
+            return Dashboard.unavailable(request.path, Dashboard.reason(error))
+        }
+        switch found {
+        case .none: return Dashboard.unavailable(request.path, "other readers wait for the database already")
+        case .some(.none): return Page(status: 404, body: "there is no such page; begin at /\n")
+        case .some(.some(let page)):
+            return Shell.page(status: page.status, title: page.title, path: page.path, isLive: page.isLive) {
+                page.write(to: &$0)
+            }
+        }
+    }
+
+    private static func find(
+        _ request: PageRequest, _ connection: borrowing PGConnection
+    ) throws(PGError) -> (any DashboardPage)? {
+        switch request.path {
+        case "/": return try OverviewPage(connection)
+        case "/jobs":
+            guard let id = request.arguments["id"] else { return try JobsPage(request.arguments, connection) }
+            return try Int64(id).map { id throws(PGError) in try JobPage(id, connection) }
+        case let path where path.hasPrefix("/jobs/"):
+            return try Int64(path.dropFirst("/jobs/".count)).map { id throws(PGError) in try JobPage(id, connection) }
+        default: return try ListPage(request.path, connection)
+        }
+    }
+
+    private static func unavailable(_ path: String, _ reason: String) -> Page {
+        Shell.page(status: 503, title: "No answer", path: path, isLive: true) { html in
+            html.element("p", ["class": "why trouble"], "The database has not answered: \(reason).")
+            html.element("p", "This page looks again every five seconds.")
+        }
+    }
+
+    /// libpq's own words for a lost connection name hosts and users; they stand in the worker's log.
+    private static func reason(_ error: PGError) -> String {
+        switch error.code {
+        case .server: error.message
+        default: "there is no connection"
+        }
+    }
+
+    private static func asset(_ bytes: [UInt8], _ type: String) -> Page {
+        Page(status: 200, type: type, body: String(decoding: bytes, as: UTF8.self))
+    }
+}

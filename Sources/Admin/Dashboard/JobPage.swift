@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import PGClient
+
+/// All that is known of one job: what it is, why it stands where it does, its tries, its answer, what is below it.
+struct JobPage: DashboardPage {
+    private let id: Int64
+    /// Of its columns, in their order; nil: there is no such job.
+    private let facts: [String?]?
+    private let why: String?
+    private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
+    private let answer: Answer?
+
+    let path = "/jobs"
+
+    /// What came back.
+    private struct Answer: Sendable {
+        var headers: [(name: String, value: String)]
+        var result: String?
+        var body: String?
+    }
+
+    /// Reads the job and all that belongs to it.
+    init(_ id: Int64, _ connection: borrowing PGConnection) throws(PGError) {
+        self.id = id
+        var parameters = PGParameters()
+        parameters.append(int64: id)
+        let list = JobPage.columns.map(\.expression).joined(separator: ", ")
+        let job = try connection.query("select \(list) from postrider.job_status s where s.id = $1", &parameters)
+        guard job.rowCount > 0 else {
+            (facts, why, tables, answer) = (nil, nil, [], nil)
+            return
+        }
+        facts = JobPage.columns.indices.map { job.optionalText(0, $0) }
+        why = try connection.query("select postrider.explain($1)", &parameters).optionalText(0, 0)
+        var tables: [(table: ViewTable, rows: ViewTable.Rows)] = []
+        for table in JobPage.tables {
+            var parameters = PGParameters()
+            parameters.append(int64: id)
+            let rows = try table.read(connection, parameters)
+            if !rows.isEmpty { tables.append((table, rows)) }
+        }
+        self.tables = tables
+        answer = try JobPage.answer(connection, &parameters)
+    }
+
+    var title: String { "Job \(id)" }
+    var status: UInt32 { facts == nil ? 404 : 200 }
+    var isLive: Bool { facts != nil && !hasEnded }
+
+    private func fact(_ title: String) -> String? {
+        JobPage.columns.firstIndex { $0.title == title }.flatMap { facts?[$0] }
+    }
+
+    private var hasEnded: Bool { fact("ended") != nil }
+
+    func write(to html: inout HTML) {
+        guard let facts else {
+            html.element("p", "There is no job \(id), or it was so long ago that it is forgotten.")
+            return
+        }
+        if let why { html.element("p", ["class": "why"], why) }
+        html.element("dl") { html in
+            for (column, value) in zip(JobPage.columns, facts) {
+                guard let value, !value.isEmpty else { continue }
+                html.element("dt", column.title)
+                html.element("dd") { column.write(value, to: &$0) }
+            }
+        }
+        for (table, rows) in tables { table.write(rows, to: &html) }
+        if let answer { write(answer, to: &html) }
+        html.element("section") { html in
+            html.element("h2", "What can be done")
+            html.element("pre", hasEnded ? "worker retry \(id)" : "worker cancel \(id)\nworker watch \(id)")
+        }
+    }
+
+    private func write(_ answer: Answer, to html: inout HTML) {
+        html.element("section") { html in
+            html.element("h2", "Answer")
+            if let result = answer.result { html.element("pre", result) }
+            if let body = answer.body {
+                guard answer.result != nil else { return html.element("pre", body) }
+                html.element("details") { html in
+                    html.element("summary", "body, as it came")
+                    html.element("pre", body)
+                }
+            }
+            guard !answer.headers.isEmpty else { return }
+            html.element("details") { html in
+                html.element("summary", "headers")
+                html.element("dl") { html in
+                    for (name, value) in answer.headers {
+                        html.element("dt", name)
+                        html.element("dd") { $0.element("code", value) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of the body the first 16 KiB are read: 4,000 characters are shown. A result is laid out if it is not long.
+    private static func answer(
+        _ connection: borrowing PGConnection, _ parameters: inout PGParameters
+    ) throws(PGError) -> Answer? {
+        let read = try connection.query(
+            """
+            select substr(s.body, 1, 16384), octet_length(s.body),
+                   case when coalesce(octet_length(s.body), 0) <= 65536 then left(jsonb_pretty(s.result), 16384) end
+              from postrider.job_status s where s.id = $1
+            """, &parameters)
+        let headers = try connection.query(
+            """
+            select h.key, v.value from postrider.job_status s
+             cross join lateral jsonb_each(s.response_headers) h
+             cross join lateral jsonb_array_elements_text(h.value) v where s.id = $1 order by h.key
+            """, &parameters)
+        var answer = Answer(headers: [])
+        for row in 0..<headers.rowCount { answer.headers.append((headers.text(row, 0), headers.text(row, 1))) }
+        guard read.rowCount > 0 else { return nil }
+        if !read.isNull(0, 0) {
+            answer.body = HarmlessText.body(read.bytes(0, 0), size: Int(read.int32(0, 1)))
+        }
+        answer.result = read.optionalText(0, 2)
+        return answer.headers.isEmpty && answer.body == nil && answer.result == nil ? nil : answer
+    }
+
+    private static let columns = [
+        Column("state", .state, "s.state"), Column("kind", .text, "s.kind"), Column("name", .text, "s.name"),
+        Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) end"),
+        Column("status", .number, "s.status_code"),
+        Column("error", .text, "concat_ws(': ', s.error_code, s.error)"),
+        Column("first that failed", .job, "s.failed_job_id"), Column("part of", .job, "s.parent_id"),
+        Column("place in it", .number, "case when s.parent_id is not null then s.position end"),
+        Column(
+            "members", .text,
+            "s.children_finished || ' of ' || s.children || ' ended' || case when s.children_failed > 0 then ', ' || s.children_failed || ' failed' else '' end"
+        ),
+        Column("tries", .text, "case when s.kind = 'request' then s.attempt || ' of ' || s.max_attempts end"),
+        Column("received", .size, "s.bytes_done"), Column("of", .size, "s.bytes_total"),
+        Column("from the cache", .text, "case when s.from_cache then 'yes' end"),
+        Column("queue", .queue, "s.queue"), Column("lane", .text, "s.lane"), Column("service", .text, "s.service"),
+        Column("priority", .number, "s.priority"), Column("worker", .text, "s.worker"),
+        Column("made", .instant, "s.created_at"), Column("due", .instant, "nullif(s.run_at, 'infinity')"),
+        Column("begun", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
+        Column("took", .span, "s.finished_at - s.started_at"),
+        Column("tag", .text, "s.tag"), Column("metadata", .code, "s.metadata"),
+    ]
+
+    private static let tables = [
+        ViewTable(
+            title: "Tries",
+            columns: [
+                Column("try", .number, "attempt"), Column("begun", .moment, "started_at"),
+                Column("status", .number, "status_code"), Column("error_code", .word, "error_code"),
+                Column("error", .text, "error"), Column("cache", .text, "cache"), Column("ms", .number, "total_ms"),
+                Column("dns", .number, "nullif(dns_ms, 0)"), Column("connected", .number, "nullif(connect_ms, 0)"),
+                Column("tls", .number, "nullif(tls_ms, 0)"), Column("first byte", .number, "nullif(first_byte_ms, 0)"),
+                Column("address", .code, "remote_ip"), Column("HTTP", .text, "http_version"),
+                Column("connection", .text, "case when reused then 'kept' else 'opened' end"),
+                Column("server", .code, "server"), Column("sent", .size, "bytes_sent"),
+                Column("received", .size, "bytes_received"), Column("worker", .text, "worker"),
+            ],
+            source: "from postrider.attempts where job_id = $1 order by started_at, attempt limit 200"),
+        ViewTable(
+            title: "Members", columns: JobsPage.columns,
+            source: "from postrider.job_status s where s.parent_id = $1 order by s.position limit 200"),
+        ViewTable(
+            title: "Pages",
+            columns: [
+                Column("page", .number, "page"), Column("url", .code, "url"), Column("status", .number, "status_code"),
+                Column("items", .number, "items"), Column("next", .code, "next"),
+                Column("fetched", .moment, "fetched_at"),
+            ],
+            source: "from postrider.pages where job_id = $1 order by page limit 200"),
+        ViewTable(
+            title: "Callbacks that failed",
+            columns: [
+                Column("event", .text, "event"), Column("callback", .text, "callback"),
+                Column("function", .code, "function"), Column("at", .moment, "failed_at"),
+                Column("sqlstate", .code, "sqlstate"), Column("error", .text, "error"),
+            ],
+            source: "from postrider.callback_errors where job_id = $1 order by failed_at limit 50"),
+    ]
+}

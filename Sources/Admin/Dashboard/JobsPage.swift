@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+
+/// A list of jobs, newest first, and the form that chooses them.
+struct JobsPage: DashboardPage {
+    private let filter: JobFilter
+    private let rows: ViewTable.Rows
+    private let table: ViewTable
+
+    let title = "Jobs"
+    let path = "/jobs"
+
+    private static let limits = 1...1000
+    private static let usualLimit = 50
+
+    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; one that is none counts as not given.
+    init(_ arguments: [String: String], _ connection: borrowing PGConnection) throws(PGError) {
+        let limit = arguments["limit"].flatMap(Int.init).flatMap { JobsPage.limits.contains($0) ? $0 : nil }
+        filter = JobFilter(
+            state: arguments["state"].flatMap { JobFilter.states.contains($0) ? $0 : nil },
+            queue: arguments["queue"], tag: arguments["tag"], limit: limit ?? JobsPage.usualLimit)
+        var parameters = PGParameters()
+        table = ViewTable(
+            title: "", columns: JobsPage.columns, source: filter.source(&parameters), empty: "No job is like that.")
+        rows = try table.read(connection, parameters)
+    }
+
+    func write(to html: inout HTML) {
+        html.element("form", ["class": "filter", "action": "/jobs"]) { html in
+            html.element("select", ["name": "state", "aria-label": "state"]) { html in
+                html.element("option", ["value": ""], "any state")
+                for state in JobFilter.states {
+                    html.element("option", state == filter.state ? ["selected": ""] : [:], state)
+                }
+            }
+            for (name, value) in [("queue", filter.queue), ("tag", filter.tag)] {
+                html.open(
+                    "input", ["name": name, "value": value ?? "", "placeholder": "any \(name)", "aria-label": name])
+            }
+            html.open(
+                "input",
+                [
+                    "name": "limit", "type": "number", "min": "\(JobsPage.limits.lowerBound)",
+                    "max": "\(JobsPage.limits.upperBound)", "value": "\(filter.limit)", "aria-label": "at most",
+                ])
+            html.element("button", "Show")
+        }
+        table.write(rows, to: &html)
+        if rows.count == filter.limit {
+            html.element("p", ["class": "empty"], "The newest \(filter.limit); there may be more.")
+        }
+    }
+
+    /// What is said of a job in lists.
+    static let columns = [
+        Column("job", .job, "s.id"), Column("state", .state, "s.state"), Column("queue", .queue, "s.queue"),
+        Column("lane", .text, "s.lane"), Column("name", .text, "coalesce(s.name, s.tag)"),
+        Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) else s.kind end"),
+        Column("try", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
+        Column("error_code", .word, "s.error_code"), Column("made", .moment, "s.created_at"),
+        Column("due", .moment, "case when s.finished_at is null then nullif(s.run_at, 'infinity') end"),
+        Column("ended", .moment, "s.finished_at"),
+    ]
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// What stands around every page of the dashboard.
+enum Shell {
+    /// Where the reader can go.
+    private static let places: KeyValuePairs<String, String> = [
+        "/": "Overview", "/jobs": "Jobs", "/lanes": "Lanes", "/services": "Services", "/credentials": "Credentials",
+        "/schedules": "Schedules", "/cache": "Cache",
+    ]
+
+    /// A whole document.
+    ///
+    /// - Parameters:
+    ///   - path: which place of the menu it belongs to.
+    ///   - isLive: whether it is read anew while somebody looks at it.
+    static func page(
+        status: UInt32 = 200, title: String, path: String, isLive: Bool, _ content: (inout HTML) -> Void
+    ) -> Page {
+        var html = HTML()
+        html.doctype()
+        html.element("html", ["lang": "en"]) { html in
+            html.element("head") { html in
+                html.open("meta", ["charset": "utf-8"])
+                html.open("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+                html.element("title", "\(title) · Postrider")
+                html.open("link", ["rel": "icon", "href": "data:,"])
+                html.open("link", ["rel": "stylesheet", "href": "/dashboard.css"])
+                html.element("script", ["src": "/dashboard.js", "defer": ""], "")
+            }
+            html.element("body") { html in
+                header(path, &html)
+                html.element("main", isLive ? ["data-live": ""] : [:]) { html in
+                    html.element("h1", title)
+                    content(&html)
+                }
+                html.element(
+                    "footer",
+                    "Postrider \(ProductVersion.current). Read only: jobs are changed by SQL or by the commands of worker."
+                )
+            }
+        }
+        return Page(status: status, type: "text/html; charset=utf-8", body: html.markup)
+    }
+
+    private static func header(_ path: String, _ html: inout HTML) {
+        html.element("header") { html in
+            html.element("strong", "Postrider")
+            html.element("nav") { html in
+                for (place, name) in places {
+                    let isHere = place == path
+                    html.element("a", isHere ? ["href": place, "aria-current": "page"] : ["href": place], name)
+                }
+            }
+            html.element("form", ["action": "/jobs"]) { html in
+                html.open(
+                    "input",
+                    [
+                        "name": "id", "placeholder": "job id", "aria-label": "job id", "inputmode": "numeric",
+                        "pattern": "[0-9]+", "required": "",
+                    ])
+            }
+        }
+    }
+}

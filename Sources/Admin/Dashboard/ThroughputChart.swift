@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// Jobs that ended in each minute of the last hour, as bars; those that failed stand at the bottom.
+struct ThroughputChart: Sendable {
+    private struct Minute {
+        /// 0 is the minute that is going on, 59 the oldest.
+        var age: Int
+        var finished: Int64
+        var failed: Int64
+        /// `14:03`, UTC.
+        var clock: String
+        var times: String
+    }
+
+    private let minutes: [Minute]
+
+    private static let query = """
+        select (extract(epoch from date_trunc('minute', now()) - minute) / 60)::int, finished, failed,
+               to_char(minute, 'HH24:MI'),
+               concat_ws('; ', 'waits p50 ' || round(wait_p50_ms, 1) || ' ms, p95 ' || round(wait_p95_ms, 1) || ' ms, p99 ' || round(wait_p99_ms, 1) || ' ms',
+                 'calls p50 ' || round(call_p50_ms, 1) || ' ms, p95 ' || round(call_p95_ms, 1) || ' ms, p99 ' || round(call_p99_ms, 1) || ' ms')
+          from postrider.throughput where minute > now() - interval '1 hour' order by minute
+        """
+
+    /// Reads the last hour.
+    init(_ connection: borrowing PGConnection) throws(PGError) {
+        let result = try connection.query(ThroughputChart.query)
+        minutes = (0..<result.rowCount).map { row in
+            Minute(
+                age: Int(result.int32(row, 0)), finished: result.int64(row, 1), failed: result.int64(row, 2),
+                clock: result.text(row, 3), times: result.text(row, 4))
+        }
+    }
+
+    /// Adds the section. A bar tells its figures to who points at it.
+    func write(to html: inout HTML) {
+        html.element("section") { html in
+            html.element("h2", "Ended jobs, the last hour by the minute")
+            let most = minutes.map(\.finished).max() ?? 0
+            guard most > 0 else {
+                html.element("p", ["class": "empty"], "No job has ended within the last hour.")
+                return
+            }
+            let finished = minutes.reduce(0) { $0 + $1.finished }, failed = minutes.reduce(0) { $0 + $1.failed }
+            let label = "\(finished) jobs ended, \(failed) of them failed, expired or ended unknown"
+            html.element(
+                "svg", ["viewBox": "0 0 600 100", "preserveAspectRatio": "none", "role": "img", "aria-label": label]
+            ) { html in
+                for minute in minutes where (0..<60).contains(minute.age) { bar(minute, most: most, &html) }
+            }
+            if let last = minutes.last(where: { $0.age > 0 }) {
+                html.element(
+                    "p", ["class": "empty"], "At most \(most) a minute. At \(last.clock) UTC: \(words(for: last))")
+            }
+        }
+    }
+
+    private func bar(_ minute: Minute, most: Int64, _ html: inout HTML) {
+        let x = "\((59 - minute.age) * 10 + 1)"
+        // Whatever ended is seen, and at the top some room is left.
+        func height(_ jobs: Int64) -> Int { jobs == 0 ? 0 : max(1, Int(Double(jobs) / Double(most) * 92)) }
+        for (kind, jobs) in [("ended", minute.finished), ("bad", minute.failed)] where jobs > 0 {
+            html.element(
+                "rect",
+                ["class": kind, "x": x, "y": "\(100 - height(jobs))", "width": "8", "height": "\(height(jobs))"], "")
+        }
+        html.element("rect", ["class": "minute", "x": x, "y": "0", "width": "8", "height": "100"]) { html in
+            html.element("title", "\(minute.clock) UTC: \(words(for: minute))")
+        }
+    }
+
+    private func words(for minute: Minute) -> String {
+        let counts = "\(minute.finished) ended" + (minute.failed > 0 ? ", \(minute.failed) failed" : "")
+        return minute.times.isEmpty ? counts : "\(counts); \(minute.times)"
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PGClient
+internal import Synchronization
+
+/// A connection that only reads, opened when first needed and kept. One reader at a time.
+///
+/// A reader who would have to wait for another one gives up early, so a database that does not answer holds one thread and no more.
+final class ReadOnlyDatabase: Sendable {
+    private let database: PGConnectionString
+    private let connection = Mutex<PGConnection?>(nil)
+
+    /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions compiled, for longer
+    /// than they take.
+    private static let begin =
+        "begin read only; set local statement_timeout = '5s'; set local timezone = 'UTC'; set local jit = off"
+    /// How often a reader that waits looks again: 10 ms.
+    private static let look: UInt32 = 10_000
+
+    /// Nothing is opened yet.
+    init(_ database: PGConnectionString) {
+        self.database = database
+    }
+
+    /// What a reader finds in a transaction of its own; nil: the last reader was not done after `patience` looks, 10 ms each.
+    ///
+    /// - Throws: not connected, or a statement failed. The next reader opens another connection.
+    func read<Value: Sendable>(
+        patience: Int = 0, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
+    ) throws(PGError) -> Value? {
+        for attempt in 0...patience {
+            if attempt > 0 { usleep(ReadOnlyDatabase.look) }
+            let found = connection.withLockIfAvailable { connection in
+                Result<Value, PGError> { () throws(PGError) in try read(&connection, body) }
+            }
+            if let found { return try found.get() }
+        }
+        return nil
+    }
+
+    private func read<Value>(
+        _ connection: inout PGConnection?, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
+    ) throws(PGError) -> Value {
+        let open: PGConnection
+        if let kept = connection.take(), (try? kept.execute(ReadOnlyDatabase.begin)) != nil {
+            open = kept
+        } else {
+            // The one that was kept may have been cut meanwhile.
+            open = try PGConnection(database)
+            try open.execute(ReadOnlyDatabase.begin)
+        }
+        let value = try body(open)
+        try open.execute("commit")
+        connection = consume open
+        return value
+    }
+}

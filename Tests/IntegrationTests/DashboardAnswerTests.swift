@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What the dashboard answers to whoever asks, beside the page itself.
+struct DashboardAnswerTests {
+    @Test func `pages load nothing but what the worker serves, stand in no frame and are kept by nobody`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        for path in ["/", "/jobs", "/jobs/1", "/metrics", "/healthz", "/nowhere"] {
+            let headers = try watched.pages.read(path).headers
+            let policy = try #require(headers["content-security-policy"])
+            #expect(policy.hasPrefix("default-src 'none';") && policy.contains("frame-ancestors 'none'"))
+            #expect(!policy.contains("unsafe") && !policy.contains("http"))
+            #expect(headers["cache-control"] == "no-store")
+            #expect(headers["x-content-type-options"] == "nosniff")
+            #expect(headers["referrer-policy"] == "no-referrer")
+        }
+    }
+
+    /// A name of somebody's own that leads to 127.0.0.1 makes our pages part of that somebody's site.
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true),
+        ("[::1]:80", true),
+        ("rebound.example.com", false), ("127.0.0.1.example.com:80", false), ("localhost.example.com", false),
+        ("", false),
+    ])
+    func `without a token only addresses and localhost are answered`(host: String, isAnswered: Bool) throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        for path in ["/", "/metrics", "/jobs/1"] {
+            let status = try watched.pages.read(path, headers: ["Host: \(host)"]).status
+            #expect((status != 421) == isAnswered, "\(path): \(status)")
+        }
+        #expect(try watched.pages.read("/healthz", headers: ["Host: \(host)"]).status == 200)
+    }
+
+    @Test func `with a token each name is answered, and no page is without it`() throws {
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        try folder.write("token", "0123456789abcdef0123\n")
+        let watched = try WatchedWorker(queue.database, ["--http-token-file", folder.path("token")])
+        for path in ["/", "/jobs", "/jobs/1", "/lanes", "/dashboard.js", "/nowhere", "/metrics"] {
+            let refused = try watched.pages.read(path)
+            #expect(refused.status == 401)
+            // Of two headers the reader keeps the last.
+            #expect(refused.headers["www-authenticate"] == #"Basic realm="postrider", charset="UTF-8""#)
+        }
+        let headers = ["Host: workers.example.com", "Authorization: Basic OjAxMjM0NTY3ODlhYmNkZWYwMTIz"]
+        #expect(try watched.pages.read("/", headers: headers).status == 200)
+    }
+
+    @Test func `a database that does not answer is told within seconds, to each of many readers`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; lock table postrider.jobs in access exclusive mode")
+        let first = BackgroundThread { _ = try? watched.pages.read("/jobs/1") }
+        try queue.waitUntilBlocked("(s.kind)::text")
+        let start = TestClock.now
+        let second = try watched.pages.read("/jobs")
+        #expect(second.status == 503)
+        #expect(second.lines.joined().contains("other readers wait for the database already"))
+        // It waits a second; a thread that waited for as long as the first would be one of few.
+        #expect(TestClock.now - start < 4_000_000_000)
+        #expect(try watched.status("/metrics") == 200)
+        first.join()
+        let third = try watched.pages.read("/jobs/1")
+        #expect(third.status == 503)
+        #expect(third.lines.joined().contains("canceling statement due to statement timeout"))
+        try holder.execute("commit")
+        try watched.wait(until: "/jobs", hasStatus: 200)
+    }
+
+    @Test func `a job is shown with all that belongs to it, and a secret nowhere`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        let place = target.url.dropFirst("http://".count)
+        let id = try queue.insert(
+            "url, max_attempts, backoff, headers",
+            #"'http://ada:5ecret@\#(place)/status/500', 2, '{1 ms}', '{"Authorization": "Bearer 5ecret"}'"#)
+        let chain = try queue.number(
+            #"select postrider.submit('{"chain": [{"name": "first", "url": "\#(target.url)/ok/1"}, {"url": "\#(target.url)/ok/2"}]}')"#
+        )
+        try queue.waitUntilDone()
+        let job = try watched.pages.read("/jobs/\(id)")
+        let page = job.lines.joined(separator: "\n")
+        #expect(job.status == 200)
+        for words in ["GET http://\(place)/status/500", "2 of 2", "http_status", ">Tries<", "worker retry \(id)"] {
+            #expect(page.contains(words), "\(words) in \(page)")
+        }
+        #expect(!page.contains("5ecret") && !page.contains("data-live"))
+        let tree = try watched.pages.read("/jobs/\(chain)").lines.joined(separator: "\n")
+        for words in [">Members<", "href=\"/jobs/\(chain + 1)\"", ">first<", "2 of 2 ended"] {
+            #expect(tree.contains(words), "\(words) in \(tree)")
+        }
+        for path in ["/", "/jobs", "/services", "/lanes"] {
+            #expect(try !watched.pages.read(path).lines.joined().contains("5ecret"))
+        }
+    }
+
+    @Test func `a body is shown as far as a person reads it, whatever its bytes are`() throws {
+        let hostile = try HostileServer(ports: 23_480...23_499)
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        let binary = try queue.insert("url", "'\(hostile.url("/nul"))'")
+        let long = try queue.insert(
+            "method, url, body_json", "'POST', '\(hostile.url("/echo"))', to_jsonb(repeat('é', 200000))")
+        try queue.waitUntilDone()
+        #expect(try watched.pages.read("/jobs/\(binary)").lines.joined().contains("(18 bytes, not text)"))
+        let page = try watched.pages.read("/jobs/\(long)").lines.joined()
+        #expect(page.contains("é… (400"))
+        #expect(page.utf8.count < 20_000, "\(page.utf8.count)")
+    }
+}
