@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "XMLCheck", dependencies: ["CXML"], swiftSettings: strict),
+        .target(name: "HostileTarget", swiftSettings: strict),
         .target(
             name: "CMigrations", exclude: ["file.h", "files.def"],
             cSettings: gnu + [.unsafeFlags(["-Wno-c23-extensions"])]),
@@ -66,7 +67,7 @@ let package = Package(
         // 5: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
@@ -76,7 +77,7 @@ let package = Package(
         .executableTarget(name: "downloader", dependencies: ["HTTPAgent", "JobModel", "Reactor"], path: "Tests/Downloader", swiftSettings: strict),
         .testTarget(name: "JobModelTests", dependencies: ["JobModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
+        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
@@ -86,7 +87,7 @@ let package = Package(
         .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
         .testTarget(name: "AdminTests", dependencies: ["Admin"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"], swiftSettings: strict),
     ]
 )

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import HTTPAgent
+import HostileTarget
 import JobModel
-import TestSupport
 import Testing
 
 struct AddressTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import HostileTarget
 import JobModel
-import TestSupport
 import Testing
 
 /// One server for all tests of this process.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPAgent
+import HostileTarget
 import JobModel
 import TestSupport
 import Testing

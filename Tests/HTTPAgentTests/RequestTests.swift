@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPAgent
+import HostileTarget
 import JobModel
-import TestSupport
 import Testing
 
 struct RequestTests {

@@ -23,7 +23,19 @@ internal import Glibc
 /// | /silent | nothing, until the client goes |
 /// | /drip | headers, then one byte every 200 ms |
 /// | /status?code=&retry-after= | that status, with that header |
+/// | /two-lengths, /length-twice | `Content-Length` twice, with two values or with one |
+/// | /negative-length, /length-and-chunks | -1 as the length; a length beside chunks |
+/// | /endless-line, /endless-trailers | a status line, or trailers behind a body, without end |
+/// | /endless-extension | a chunk whose extension has no end, a little at a time |
+/// | /padded-gzip | `ok` in gzip, and zeros without end behind it |
+/// | /huge-chunk | a chunk whose length has 68 bits |
+/// | /stacked | six encodings, one in the other |
+/// | /nul-header, /bare-return, /odd-name | NUL, a lone CR in a value; a name with spaces |
+/// | /switch, /odd-version | a 101 that nobody asked for; HTTP/7.3 |
+/// | /disposition | `ok`, with a Content-Disposition that names a file above |
 /// | /redirect?status=&to= | a redirect; `to` is sent as it stands |
+/// | /location?status=&to= | a redirect; `to` is percent-decoded before |
+/// | /cookies?to= | a redirect that sets a cookie of its own and one of another domain |
 /// | /loop | a redirect to itself |
 enum HostileAnswer {
     /// Writes the answer; false if the connection shall be closed then.
@@ -35,13 +47,27 @@ enum HostileAnswer {
         case "/echo": return plain(request.method == "HEAD" ? [] : request.bytes, connection)
         case "/nul": return plain([0, 0xFF, 0xFE] + [UInt8]("{\"a\":\"\\u0000\"}".utf8) + [0], connection)
         case "/status": return status(request, connection)
-        case "/redirect": return redirect(request, connection)
+        case "/redirect": return redirect(request, to: request.bytes(of: "to") ?? [47], connection)
+        case "/location": return redirect(request, to: request.decodedBytes(of: "to") ?? [47], connection)
+        case "/cookies":
+            let lines = "Set-Cookie: own=1\r\nSet-Cookie: foreign=1; Domain=example.org\r\n"
+            return redirect(request, to: request.bytes(of: "to") ?? [47], adding: lines, connection)
         case "/loop": return connection.write("HTTP/1.1 302 Found\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n")
         case "/many-headers":
             let lines = (1...300).map { "X-Dup: \($0)\r\n" }.joined()
             return connection.write("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 0\r\n\r\n")
         case "/folded":
             return connection.write("HTTP/1.1 200 OK\r\nX-Fold: one\r\n  two\r\nContent-Length: 0\r\n\r\n")
+        case "/bare-return":
+            return connection.write(
+                "HTTP/1.1 200 OK\r\nX-Odd: a\rX-Injected: b\r\nContent-Length: 2\r\n\r\nok")
+        case "/odd-name":
+            return connection.write(
+                "HTTP/1.1 200 OK\r\nX Injected : b\r\nX-Fine: c\r\nContent-Length: 2\r\n\r\nok")
+        case "/disposition":
+            return connection.write(
+                "HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=\"../../outside\"\r\n"
+                    + "Content-Length: 2\r\n\r\nok")
         case "/interim":
             return connection.write(
                 "HTTP/1.1 102 Processing\r\nX-Hint: no\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: no\r\n\r\n"
@@ -63,6 +89,18 @@ enum HostileAnswer {
         case "/empty": break
         case "/cut-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
         case "/two-lengths": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
+        case "/negative-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nok")
+        case "/length-and-chunks":
+            connection.write(chunked + "Content-Length: 1000\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+        case "/huge-chunk": connection.write(chunked + "\r\n80000000000000002\r\nok\r\n0\r\n\r\n")
+        case "/stacked":
+            let encodings = [String](repeating: "gzip", count: 6).joined(separator: ", ")
+            connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: \(encodings)\r\nContent-Length: 2\r\n\r\nok")
+        case "/nul-header":
+            connection.write("HTTP/1.1 200 OK\r\nX-Odd: a\0b\r\nContent-Length: 2\r\n\r\nok")
+        case "/switch":
+            connection.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\nno HTTP")
+        case "/odd-version": connection.write("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nok")
         case "/length-twice": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok")
         case "/cut-chunks": connection.write(chunked + "\r\n9\r\nonly this\r\n")
         case "/bad-chunk": connection.write(chunked + "\r\nxyz\r\nno length\r\n")
@@ -81,6 +119,20 @@ enum HostileAnswer {
             guard connection.write(chunked + "\r\n") else { return }
             let chunk = "1000\r\n" + String(repeating: "a", count: 0x1000) + "\r\n"
             while connection.write(chunk) {}
+        case "/endless-line":
+            guard connection.write("HTTP/1.1 200 ") else { return }
+            while connection.write(String(repeating: "a", count: 0x1000)) {}
+        case "/endless-trailers":
+            guard connection.write(chunked + "\r\n2\r\nok\r\n0\r\n") else { return }
+            while connection.write("X-Pad: again and again\r\n") {}
+        case "/endless-extension":
+            guard connection.write(chunked + "\r\n2;") else { return }
+            while connection.write("a") { usleep(1_000) }
+        case "/padded-gzip":
+            guard connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n") else { return }
+            guard connection.write(GzipBomb.ok) else { return }
+            let zeros = [UInt8](repeating: 0, count: 0x1000)
+            while connection.write(zeros) {}
         case "/bomb": bomb(connection)
         case "/drip":
             guard connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n") else { return }
@@ -115,10 +167,13 @@ enum HostileAnswer {
         return connection.write("HTTP/1.1 \(request.argument("code") ?? "200") X\r\n\(wait)Content-Length: 0\r\n\r\n")
     }
 
-    private static func redirect(_ request: HostileConnection.Request, _ connection: HostileConnection) -> Bool {
+    private static func redirect(
+        _ request: HostileConnection.Request, to location: [UInt8], adding lines: String = "",
+        _ connection: HostileConnection
+    ) -> Bool {
         let status = request.argument("status") ?? "302"
-        return connection.write(
-            "HTTP/1.1 \(status) X\r\nLocation: \(request.argument("to") ?? "/")\r\nX-Hop: 1\r\nContent-Length: 0\r\n\r\n"
-        )
+        let head = "HTTP/1.1 \(status) X\r\nLocation: "
+        let rest = "\r\nX-Hop: 1\r\n\(lines)Content-Length: 0\r\n\r\n"
+        return connection.write([UInt8](head.utf8) + location + [UInt8](rest.utf8))
     }
 }

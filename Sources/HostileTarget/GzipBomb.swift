@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pieces of a gzip stream without end: a header, and a block that unpacks 1,037 bytes to 1 MiB of zeros.
+/// Streams of gzip. The one without end is made of a header and of a block that unpacks 1,037 bytes to 1 MiB of zeros.
 enum GzipBomb {
     /// RFC 1952 §2.3, no name and no time.
     static let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+    /// A whole stream of its own that unpacks to `ok`.
+    static let ok: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xCB, 0xCF, 6, 0, 0x47, 0xDD, 0xDC, 0x79, 2, 0, 0, 0]
     /// How much a block becomes.
     static let blockSize = 1 << 20
 

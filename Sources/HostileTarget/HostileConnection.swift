@@ -11,6 +11,13 @@ struct HostileConnection {
         /// Head and body.
         var bytes: [UInt8]
 
+        /// The target without its query and, where a proxy is asked, without scheme and host.
+        var path: String {
+            let path = target.prefix { $0 != "?" }
+            guard path.hasPrefix("http://") else { return String(path) }
+            return String(path.dropFirst(7).drop { $0 != "/" })
+        }
+
         /// The value of a query argument, as written.
         func argument(_ name: String) -> String? {
             guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
@@ -18,6 +25,28 @@ struct HostileConnection {
                 return String(pair.dropFirst(name.count + 1))
             }
             return nil
+        }
+
+        /// The bytes of a query argument, as written.
+        func bytes(of name: String) -> [UInt8]? { argument(name).map { [UInt8]($0.utf8) } }
+
+        /// The bytes of a query argument, each `%XX` decoded; any byte may come out.
+        func decodedBytes(of name: String) -> [UInt8]? {
+            guard let bytes = bytes(of: name) else { return nil }
+            var decoded: [UInt8] = []
+            var index = 0
+            while index < bytes.count {
+                if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                    let byte = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
+                {
+                    decoded.append(byte)
+                    index += 3
+                } else {
+                    decoded.append(bytes[index])
+                    index += 1
+                }
+            }
+            return decoded
         }
     }
 

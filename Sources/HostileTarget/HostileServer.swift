@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// An HTTP server that does what no real one does; what, is said by the path (see `HostileAnswer`).
+///
+/// One thread accepts on each address, one more per connection serves, all blocking: it is for few connections.
+/// It listens on loopback, IPv4 and where there is any IPv6, on a free port below the range from which the system takes
+/// ports by itself, until the process ends.
+public final class HostileServer: Sendable {
+    /// Where it listens.
+    public let port: UInt16
+    /// Whether it listens on ::1, too.
+    public let hasIPv6: Bool
+    private let listeners: [LoopbackListener]
+    private let counts = Mutex<[String: Int]>([:])
+    private let received = Mutex<[String: [UInt8]]>([:])
+    private let accepted = Mutex(Accepted())
+
+    private struct Accepted {
+        /// Connections that were no probes.
+        var count = 0
+        /// The ports that probes come from.
+        var probes: Set<UInt16> = []
+    }
+
+    /// Binds the first free port of `ports` and starts to serve.
+    public init(ports: ClosedRange<UInt16> = 21_600...21_899) throws(NoFreePort) {
+        var found: (port: UInt16, listeners: [LoopbackListener])?
+        for port in ports {
+            guard let four = LoopbackListener(.four, port: port) else { continue }
+            found = (port, [four] + [LoopbackListener(.six, port: port)].compactMap(\.self))
+            break
+        }
+        guard let found else { throw NoFreePort(ports: ports) }
+        port = found.port
+        listeners = found.listeners
+        hasIPv6 = found.listeners.count == 2
+        let server = self
+        for listener in listeners {
+            guard ServingThread.start({ server.accept(listener) }) else { throw NoFreePort(ports: ports) }
+        }
+    }
+
+    /// None of these ports was free, or the system gave no thread to serve one.
+    public struct NoFreePort: Error {
+        /// What was tried.
+        public let ports: ClosedRange<UInt16>
+    }
+
+    /// `http://127.0.0.1:port` and the path.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// How many requests for this path, without its query, have come.
+    public func requests(for path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
+
+    /// How many requests have come in all.
+    public var requests: Int { counts.withLock { $0.values.reduce(0, +) } }
+
+    /// The head and body of the last request for this path, as they came.
+    public func lastRequest(for path: String) -> String {
+        received.withLock { String(decoding: $0[path] ?? [], as: UTF8.self) }
+    }
+
+    /// How many connections have been made to it before this question, even those that brought nothing.
+    ///
+    /// The kernel hands connections over in the order in which they came: once one of its own is accepted, none that
+    /// came before can be missing.
+    public func connections() -> Int {
+        for listener in listeners {
+            guard let (descriptor, from) = listener.prober() else { continue }
+            accepted.withLock { _ = $0.probes.insert(from) }
+            if listener.connect(descriptor, to: port) {
+                var byte: UInt8 = 0
+                while unsafe recv(descriptor, &byte, 1, 0) < 0 && errno == EINTR {}
+            }
+            close(descriptor)
+            accepted.withLock { _ = $0.probes.remove(from) }
+        }
+        return accepted.withLock(\.count)
+    }
+
+    private func accept(_ listener: LoopbackListener) {
+        while true {
+            guard let (connection, from) = listener.take() else {
+                // Out of descriptors for a moment, say: the connection is still there.
+                usleep(1_000)
+                continue
+            }
+            let isProbe = accepted.withLock { accepted in
+                if accepted.probes.contains(from) { return true }
+                accepted.count += 1
+                return false
+            }
+            if isProbe || !ServingThread.start({ self.serve(connection) }) { close(connection) }
+        }
+    }
+
+    private func serve(_ descriptor: Int32) {
+        var connection = HostileConnection(descriptor)
+        while let request = connection.readRequest() {
+            let path = request.path
+            let count = counts.withLock { counts in
+                counts[path, default: 0] += 1
+                return counts[path] ?? 1
+            }
+            received.withLock { $0[path] = request.bytes }
+            guard HostileAnswer.write(path: path, request: request, count: count, to: connection) else { break }
+        }
+        connection.close()
+    }
+}
