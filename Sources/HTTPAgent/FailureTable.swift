@@ -167,7 +167,8 @@ enum FailureTable {
         case CURLE_BAD_CONTENT_ENCODING:
             return (.decode, "the answer's Content-Encoding could not be decoded (\(words))")
         case CURLE_OUT_OF_MEMORY, tooLarge:
-            if code == tooLarge || words.lowercased().contains("header") || e.answerBegan {
+            // 7.88 also calls it a lack of memory when a first line does not end; a request that is too large never leaves.
+            if code == tooLarge || words.lowercased().contains("header") || e.answerBegan || e.bytesSent > 0 {
                 return (
                     .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
                 )

@@ -11,6 +11,9 @@ struct HostileAnswerTests {
         ("/cut-chunks", .truncated), ("/bad-chunk", .truncated), ("/bad-gzip", .decode),
         ("/huge-header", .headersTooLarge), ("/huge-headers", .headersTooLarge), ("/endless", .tooLarge),
         ("/bomb", .tooLarge), ("/endless-interim", .headersTooLarge), ("/two-lengths", .reset),
+        ("/endless-line", .headersTooLarge), ("/endless-trailers", .headersTooLarge), ("/padded-gzip", .tooLarge),
+        ("/stacked", .decode), ("/huge-chunk", .truncated), ("/negative-length", .truncated),
+        ("/nul-header", .truncated), ("/odd-version", .reset),
     ])
     func `an answer that is none ends with its own code`(path: String, code: ErrorCode) throws {
         let outcome = try AgentDriver().run(Hostile.call(path))
