@@ -4,7 +4,7 @@
 public enum ExitCode: Int32, Sendable {
     /// All went well, or a signal asked for the end and the drain was clean.
     case clean = 0
-    /// What was watched has ended, and not well; or the doctor has found a fault.
+    /// What was watched has ended, and not well; or doctor or audit has found a fault.
     case failed = 1
     /// The command line, a setting or the input cannot be meant that way.
     case usage = 64

@@ -10,7 +10,7 @@ public enum Program {
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
         PauseCommands.queue, PauseCommands.lane, CredentialCommand.spec,
-        DoctorCommand.spec, BenchCommand.spec,
+        DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec,
     ]
 
     /// Runs the command that the words name; `run` if they begin with a flag or are none.

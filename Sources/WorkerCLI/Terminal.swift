@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import JobModel
 
 /// Text out and bytes in, by the descriptors; Glibc's `stdout` is no part of Swift 6.
 enum Terminal {
@@ -25,6 +26,18 @@ enum Terminal {
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes findings, one a line: the grade, what was looked at, what was found.
+    static func write(_ findings: [Finding]) {
+        for finding in findings {
+            let grade = finding.grade.rawValue, subject = finding.subject
+            write(
+                grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
+                    + String(repeating: " ", count: max(1, 12 - subject.count)) + HarmlessText.escape(finding.text)
+                    + "\n"
+            )
         }
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JobModel
 internal import PGClient
 
 /// `worker doctor`: looks at all that a worker with these flags would need, and says what to mend.
@@ -16,7 +15,7 @@ enum DoctorCommand {
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
             let machine = MachineCheckup.findings(concurrency: configuration.concurrency)
-            write(machine)
+            Terminal.write(machine)
             let connection = try Database.connect(arguments)
             let server: [Finding]
             do throws(PGError) {
@@ -24,29 +23,18 @@ enum DoctorCommand {
             } catch {
                 throw Database.failure(error)
             }
-            write(server)
+            Terminal.write(server)
             try Database.check(connection)
-            write([Finding(.ok, "schema", "the one of this program")])
+            Terminal.write([Finding(.ok, "schema", "the one of this program")])
             do throws(PGError) {
                 if let role = try Database.roleWithoutWork(connection) {
-                    write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
+                    Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
                     return .failed
                 }
-                write(try FleetCheckup.findings(connection, hasKeys: configuration.secretKeys != nil))
+                Terminal.write(try FleetCheckup.findings(connection, hasKeys: configuration.secretKeys != nil))
             } catch {
                 throw Database.failure(error)
             }
             return (machine + server).contains { $0.grade == .fault } ? .failed : .clean
         })
-
-    private static func write(_ findings: [Finding]) {
-        for finding in findings {
-            let grade = finding.grade.rawValue, subject = finding.subject
-            Terminal.write(
-                grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
-                    + String(repeating: " ", count: max(1, 12 - subject.count)) + HarmlessText.escape(finding.text)
-                    + "\n"
-            )
-        }
-    }
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A directory of the audit's own, with a files root and things beside it that nobody may reach through it.
+///
+/// `root` holds `up`, a link to the directory above, `link` and `linked.part`, links to the file `outside`, and `pipe`. All is
+/// removed at the end.
+final class AuditFolder: Sendable {
+    /// Where files of calls are.
+    let root: String
+    private let path: String
+
+    /// Makes it below TMPDIR, else /tmp. C: `mkdtemp`.
+    init() throws(CommandError) {
+        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/postrider-audit-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            throw CommandError(.internalError, "cannot make a directory in \(quoted(base)); set TMPDIR")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        root = "\(path)/root"
+        let file = unsafe open("\(path)/outside", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let isMade =
+            unsafe file >= 0 && mkdir(root, 0o700) == 0 && symlink("..", "\(root)/up") == 0
+            && symlink("../outside", "\(root)/link") == 0 && symlink("../outside", "\(root)/linked.part") == 0
+            && mkfifo("\(root)/pipe", 0o600) == 0
+        close(file)
+        guard isMade else { throw CommandError(.internalError, "cannot fill the directory \(quoted(path))") }
+    }
+
+    deinit { AuditFolder.remove(path) }
+
+    /// Whether `outside` is as it was made and nothing lies beside it.
+    var isUntouchedOutside: Bool {
+        var status = stat()
+        guard unsafe lstat("\(path)/outside", &status) == 0, status.st_size == 0 else { return false }
+        return AuditFolder.names(path).sorted() == ["outside", "root"]
+    }
+
+    /// Whether a file lies below the root.
+    func holds(_ name: String) -> Bool { unsafe access("\(root)/\(name)", F_OK) == 0 }
+
+    private static func names(_ path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Follows no link.
+    private static func remove(_ path: String) {
+        for name in names(path) where unsafe unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+        unsafe rmdir(path)
+    }
+}

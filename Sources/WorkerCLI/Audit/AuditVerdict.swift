@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// Holds what was seen of a hostile input against what must become of it.
+enum AuditVerdict {
+    /// One line for the person who reads: `ok`, or a fault with all that is not as it must be.
+    static func finding(_ input: HostileInput, _ trace: CallTrace) -> Finding {
+        let defects = defects(input, trace)
+        guard !defects.isEmpty else {
+            let growth = input.mayGrow == nil ? "" : ", with \(trace.growth >> 20) MiB of memory"
+            return Finding(.ok, input.group, "\(input.text): \(trace.failure?.code.rawValue ?? "harmless")\(growth)")
+        }
+        let text = "\(input.text): must \(input.end.words); " + defects.joined(separator: "; ")
+        // Whatever else is wrong, it is not told here.
+        return Finding(.fault, input.group, text.replacing(HostileInput.secret, with: "…"))
+    }
+
+    private static func defects(_ input: HostileInput, _ trace: CallTrace) -> [String] {
+        var defects: [String] = []
+        if let defect = input.end.defect(in: trace) { defects.append(defect) }
+        if trace.failure?.message.contains(HostileInput.secret) == true { defects.append("its message holds a secret") }
+        if trace.trapped > 0 { defects.append("it went to a proxy that only the environment names") }
+        if let mayGrow = input.mayGrow, trace.growth > mayGrow {
+            defects.append("the memory grew by \(trace.growth >> 20) MiB, and may by \(mayGrow >> 20)")
+        }
+        if let defect = input.also?() { defects.append(defect) }
+        if !isFine(trace.innocent) { defects.append("an innocent call after it got no answer") }
+        return defects
+    }
+
+    private static func isFine(_ innocent: CallOutcome?) -> Bool {
+        guard case .response(let response)? = innocent?.ending else { return false }
+        return response.status == 200 && response.body == AuditGround.innocentBody
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+/// What must become of a hostile input.
+enum RequiredEnd: Sendable {
+    /// It ends with one of these codes, nothing is sent and nothing is connected.
+    case refused([ErrorCode])
+    /// It ends with this code after so many requests to its own server, and none to another.
+    case failed(ErrorCode, requests: Int)
+    /// It is answered with this body, and these header lines if they are given.
+    case answered(status: Int = 200, body: [UInt8], headers: [String]?)
+    /// After so many requests in all, the last one had the first of these lines, and none that begins like the second.
+    case arrived(requests: Int = 1, holds: [String], lacks: [String])
+
+    /// One of these, in words that follow "must".
+    var words: String {
+        switch self {
+        case .refused(let codes): "be refused as \(codes.map(\.rawValue).joined(separator: " or ")), nothing sent"
+        case .failed(let code, let requests):
+            "end as \(code.rawValue) after \(requests) request\(requests == 1 ? "" : "s")"
+        case .answered(let status, let body, nil): "be answered with \(status), \(body.count) bytes"
+        case .answered(let status, let body, let headers?):
+            "be answered with \(status), \(body.count) bytes, \(headers.count) header lines"
+        case .arrived(let requests, _, let lacks):
+            (lacks.isEmpty ? "arrive as it is" : "arrive without \(lacks.joined(separator: ", "))")
+                + (requests == 1 ? ", alone" : ", as request \(requests)")
+        }
+    }
+
+    /// What is not as it must be; nil: all is. Quotes nothing of a request.
+    func defect(in trace: CallTrace) -> String? {
+        guard trace.outcome != nil else { return trace.words }
+        switch self {
+        case .refused(let codes): return RequiredEnd.refusalDefect(codes, trace)
+        case .failed(let code, let requests):
+            guard trace.failure?.code == code else { return trace.words }
+            if trace.elsewhere > 0 { return "\(trace.elsewhere) requests came to the other server" }
+            return trace.requests == requests ? nil : "\(trace.requests) requests came"
+        case .answered(let status, let body, let headers):
+            guard let response = trace.response, response.status == status else { return trace.words }
+            guard response.body == body else { return "\(trace.words), and not these" }
+            guard let headers else { return nil }
+            let lines = String(decoding: response.headerBlock, as: UTF8.self).split(separator: "\n").map(String.init)
+            return lines == headers ? nil : "it came with \(lines.count) header lines that are not these"
+        case .arrived(let requests, let holds, let lacks):
+            guard let response = trace.response, response.status == 200 else { return trace.words }
+            let came = trace.requests + trace.elsewhere
+            guard came == requests else { return "\(came) requests came" }
+            return RequiredEnd.requestDefect(response.body, holds, lacks)
+        }
+    }
+
+    private static func refusalDefect(_ codes: [ErrorCode], _ trace: CallTrace) -> String? {
+        if trace.connections > 0 { return "\(trace.words), and \(trace.connections) connections were made" }
+        guard let failure = trace.failure, codes.contains(failure.code), failure.sent == .no else { return trace.words }
+        return trace.requests + trace.elsewhere == 0 ? nil : "a request came"
+    }
+
+    /// Compares the lines of a request as it came; a lone CR or LF ends a line, as lax servers have it.
+    private static func requestDefect(_ request: [UInt8], _ holds: [String], _ lacks: [String]) -> String? {
+        let lines = String(decoding: request, as: UTF8.self)
+            .split { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }
+            .map(String.init)
+        let absent = holds.filter { !lines.contains($0) }
+        if !absent.isEmpty { return "\(absent.count) lines of it did not arrive as they were sent" }
+        let found = lacks.filter { start in
+            lines.contains { $0.lowercased().hasPrefix(start.lowercased()) }
+        }
+        return found.isEmpty ? nil : "it arrived with \(found.joined(separator: ", "))"
+    }
+}

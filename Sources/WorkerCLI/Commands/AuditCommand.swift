@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// `worker audit`: sends the hostile-input list at this program with the libcurl and the database that it finds.
+enum AuditCommand {
+    static let spec = CommandSpec(
+        name: "audit",
+        summary: "send the hostile-input list at itself, and say of each input how it ended",
+        flags: [Database.flag],
+        details: [
+            "Calls go to servers of its own on loopback: forbidden addresses, crooked URLs, proxies, redirects, headers, answers",
+            "and files, each followed by an innocent call. Bad rows go to the database, in a transaction that is rolled back;",
+            "where no database is named and none is found, they are left out. A fault says what was sent, what must become",
+            "of it and what did. Ends with 0 if all ended as they must, with 1 if any did not, with 69 or 78 if the database",
+            "that is named cannot be reached or its schema is not the one of this program.",
+        ],
+        run: { (arguments) throws(CommandError) in
+            // A mistake in the connection is better told before the list than behind it.
+            let database = try open(arguments)
+            var tally = Tally()
+            let ground = try AuditGround()
+            ground.setTrap()
+            let driver = try AuditDriver(ground)
+            for input in HostileInput.all(ground) {
+                tally.tell(AuditVerdict.finding(input, try driver.trace(input)))
+            }
+            try audit(database, &tally)
+            Terminal.write(tally.words + "\n")
+            return tally.faults == 0 ? .clean : .failed
+        })
+
+    /// What there is to try rows on.
+    private enum Place: ~Copyable {
+        case database(RowAudit)
+        case none(Finding)
+    }
+
+    /// The lines so far.
+    private struct Tally {
+        private var inputs = 0
+        private(set) var faults = 0
+
+        /// Writes a line and counts it, unless it is about no input.
+        mutating func tell(_ finding: Finding) {
+            Terminal.write([finding])
+            if finding.grade != .notice { inputs += 1 }
+            if finding.grade == .fault { faults += 1 }
+        }
+
+        var words: String {
+            "\(inputs) inputs, " + (faults == 0 ? "all ended as they must" : "\(faults) did not end as they must")
+        }
+    }
+
+    /// The database that the arguments name; where they name none, the one that libpq finds, if there is one.
+    private static func open(_ arguments: Arguments) throws(CommandError) -> Place {
+        do throws(CommandError) {
+            let connection = try Database.open(arguments)
+            do throws(PGError) {
+                let rows = RowAudit(connection)
+                if let obstacle = try rows.obstacle() { return .none(obstacle) }
+                return .database(rows)
+            } catch {
+                throw Database.failure(error)
+            }
+        } catch {
+            guard !isNamed(arguments) else { throw error }
+            return .none(Finding(.notice, RowAudit.group, "not tried, for no database is named: \(error.message)"))
+        }
+    }
+
+    /// Whether the flag, its variable or one of libpq's says where the database is.
+    private static func isNamed(_ arguments: Arguments) -> Bool {
+        if arguments.text(Database.flag.name) != nil { return true }
+        return ["DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"]
+            .contains { arguments.environment[$0]?.isEmpty == false }
+    }
+
+    private static func audit(_ place: consuming Place, _ tally: inout Tally) throws(CommandError) {
+        switch consume place {
+        case .none(let finding): tally.tell(finding)
+        case .database(let rows):
+            do throws(PGError) {
+                try rows.run(HostileRows.all) { tally.tell($0) }
+            } catch {
+                throw Database.failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+@testable import WorkerCLI
+
+/// The audit as it is run, without a database and with one.
+struct AuditCommandTests {
+    private static let groups = ["addresses", "urls", "proxies", "redirects", "headers", "answers", "files"]
+
+    /// How many lines of a grade there are about a group.
+    private func count(_ grade: String, _ group: String, _ outcome: WorkerProcess.Outcome) -> Int {
+        outcome.output.split(separator: "\n").count {
+            $0.hasPrefix(grade + " ") && $0.dropFirst(8).hasPrefix(group + " ")
+        }
+    }
+
+    @Test func `every input ends as it must, each on a line of its own`() throws {
+        let outcome = try WorkerProcess.run(["audit"])
+        #expect(outcome.status == 0, "\(outcome.output.split(separator: "\n").filter { $0.hasPrefix("fault") })")
+        for group in Self.groups {
+            #expect(count("ok", group, outcome) >= 30, "\(group)")
+        }
+        #expect(outcome.output.hasSuffix(" inputs, all ended as they must\n"))
+        #expect(!outcome.output.contains(HostileInput.secret))
+        let controls = outcome.output.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
+        #expect(controls.isEmpty)
+    }
+
+    @Test func `a worker's database refuses every row, and nothing is left in it`() throws {
+        let queue = try TestQueue()
+        let outcome = try WorkerProcess.run(["audit", "--database", TestRole.worker.database(queue.database)])
+        #expect(outcome.status == 0, "\(outcome.output.split(separator: "\n").filter { $0.hasPrefix("fault") })")
+        #expect(count("ok", RowAudit.group, outcome) == HostileRows.all.count)
+        #expect(!outcome.output.contains(HostileInput.secret))
+        let left = try queue.rows(
+            """
+            select t.name from unnest(array['jobs', 'ready', 'scheduled', 'trees', 'members', 'results', 'intake']) as t (name)
+             where (xpath('/row/n/text()',
+               query_to_xml('select count(*) as n from postrider.' || t.name, false, true, '')))[1]::text <> '0'
+            """)
+        #expect(left == [])
+    }
+
+    @Test func `a database that takes what it must not ends the audit with 1`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("alter table postrider.jobs disable trigger user")
+        let outcome = try WorkerProcess.run(["audit", "--database", queue.database])
+        #expect(outcome.status == 1)
+        #expect(count("fault", RowAudit.group, outcome) > 20)
+        #expect(outcome.output.contains("ftp://: must be refused for jobs.url; it was taken"))
+        #expect(outcome.output.hasSuffix(" did not end as they must\n"))
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
+
+    @Test func `a database that is named and is not there, or has no schema, ends it before the first call`() throws {
+        let absent = try WorkerProcess.run(["audit", "--database", "host=/nowhere"])
+        #expect(absent.status == 69 && absent.output.split(separator: "\n").count == 1, "\(absent.output)")
+        #expect(try WorkerProcess.run(["audit"], ["DATABASE_URL": "host=/nowhere"]).status == 69)
+        let bare = try WorkerProcess.run(["audit", "--database", TestCluster.makeDatabaseText()])
+        #expect(bare.status == 78 && bare.output.contains("run: worker migrate"), "\(bare.output)")
+        #expect(try WorkerProcess.run(["audit", "--loud"]).status == 64)
+        #expect(try WorkerProcess.run(["audit", "--database", "a b c"]).status == 64)
+    }
+}
