@@ -233,18 +233,7 @@ public final class RunLoop {
         try watch(duties.interest, &dutiesInterest, Token.duties)
         try watch(callbacks.interest, &callbacksInterest, Token.callbacks)
         try watch(pruning?.interest, &pruningInterest, Token.pruning)
-        var failure: ReactorError?
-        agent.drainSocketChanges { change in
-            if change.isRemoval { return poller.remove(change.descriptor) }
-            do throws(ReactorError) {
-                try poller.set(
-                    change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,
-                    write: change.wantsWrite)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        try agent.watch(in: &poller)
     }
 
     /// Tells the poller what a session wants to wait for, if that is not what it knows.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
 internal import HTTPAgent
 internal import HostileTarget
 internal import JobModel
@@ -68,18 +69,7 @@ final class AuditDriver {
     }
 
     private func turn(until limit: UInt64) throws(ReactorError) {
-        var failure: ReactorError?
-        agent.drainSocketChanges { change in
-            if change.isRemoval { return poller.remove(change.descriptor) }
-            do throws(ReactorError) {
-                try poller.set(
-                    change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,
-                    write: change.wantsWrite)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        try agent.watch(in: &poller)
         let now = MonotonicClock.now
         let deadline = min(agent.nextDeadline ?? limit, limit)
         try poller.wait(timeoutNanoseconds: deadline > now ? deadline - now : 0, into: &ready)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import HTTPAgent
+public import Reactor
+
+extension HTTPAgent {
+    /// Tells a poller what the agent's sockets wait for; the token of each is its descriptor.
+    ///
+    /// - Throws: the last of the refusals, after all sockets have been told.
+    public func watch(in poller: inout Poller) throws(ReactorError) {
+        var failure: ReactorError?
+        drainSocketChanges { change in
+            if change.isRemoval { return poller.remove(change.descriptor) }
+            do throws(ReactorError) {
+                try poller.set(
+                    change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,
+                    write: change.wantsWrite)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+}
