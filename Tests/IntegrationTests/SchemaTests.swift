@@ -46,6 +46,55 @@ struct SchemaTests {
         #expect(compiled == [])
     }
 
+    @Test func `no function that may run in parallel has a block that catches errors, or calls one that may not`()
+        throws
+    {
+        let queue = try TestQueue()
+        // Such a block is a subtransaction, which PostgreSQL refuses while a plan runs in parallel.
+        let loose = try queue.rows(
+            """
+            select f.proname::text from pg_proc f
+            where f.pronamespace = 'postrider'::regnamespace and f.proparallel = 's'
+              and (f.prosrc ~* 'exception\\s+when'
+                   or exists (select from pg_proc g
+                               where g.pronamespace = f.pronamespace and g.proparallel <> 's' and g.oid <> f.oid
+                                 and f.prosrc ~ ('postrider\\.' || g.proname || '\\s*\\(')))
+            order by 1
+            """)
+        #expect(loose == [])
+    }
+
+    @Test func `every view can be read by plans that would rather run in parallel`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('s', 'http://h/');
+            insert into postrider.jobs (service, url, tag) select 's', 'x', 't' from generate_series(1, 300);
+            insert into postrider.results (job_id, attempt, state, fence, headers, body)
+            select job_id, 1, case when job_id % 3 = 0 then 'f' else 's' end, job_id, 'content-type: application/json',
+                   case when job_id % 2 = 0 then '{"a": 1}' else '{"a": ' end::bytea
+              from postrider.ready where job_id <= 200;
+            delete from postrider.ready r using postrider.results f where f.job_id = r.job_id;
+            analyze postrider.jobs, postrider.results;
+            set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
+            set min_parallel_index_scan_size = 0; set force_parallel_mode = on
+            """)
+        let views = try queue.rows(
+            """
+            select relname::text from pg_class where relnamespace = 'postrider'::regnamespace and relkind = 'v' order by 1
+            """)
+        #expect(views.count > 10)
+        for view in views.compactMap(\.[0]) {
+            #expect(throws: Never.self, "\(view)") {
+                _ = try queue.rows("select v::text from postrider.\(view) v")
+            }
+        }
+        let states =
+            "select state, count(*)::text, count(result)::text from postrider.job_status where tag = 't' group by 1 order by 1"
+        #expect(
+            try queue.rows(states) == [["failed", "66", "33"], ["ready", "100", "0"], ["succeeded", "134", "67"]])
+    }
+
     @Test func `the error codes of the program and of the database are the same, retryable ones too`() throws {
         let queue = try TestQueue()
         let stored = try queue.rows(

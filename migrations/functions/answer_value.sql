@@ -2,7 +2,7 @@
 -- An object or a list is JSON whatever its Content-Type says; a bare number or word only if that says JSON, so that the
 -- text 1e5 stays what it was.
 create or replace function postrider.answer_value(p_headers bytea, p_body bytea, p_encoding text) returns jsonb
-language plpgsql stable parallel safe
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined by the planner, so that no row is put together for it.
 create or replace function postrider.cache_key(p_job postrider.jobs, p_service postrider.services) returns bytea
-language sql stable parallel safe
+language sql stable
 as $$
   select case
     when p_job.download_to is null

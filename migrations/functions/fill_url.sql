@@ -6,7 +6,7 @@
 -- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds.
 create or replace function postrider.fill_url(
   p_url text, p_use_cdn boolean, p_service postrider.services, p_values jsonb) returns text
-language plpgsql immutable parallel safe
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare

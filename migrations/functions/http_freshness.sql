@@ -5,7 +5,7 @@
 -- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
 create or replace function postrider.http_freshness(
   p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean, out vary text[])
-language plpgsql immutable parallel safe
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare

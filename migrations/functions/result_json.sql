@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.result_json(p_headers bytea, p_body bytea) returns jsonb
-language sql immutable parallel safe
+language sql immutable
 as $$
   select case when position('json'::bytea in p_headers) > 0 and octet_length(p_body) > 0 then postrider.try_jsonb(p_body) end
 $$;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.try_jsonb(p_body bytea) returns jsonb
-language plpgsql immutable strict parallel safe
+language plpgsql immutable strict
 as $$
 declare
   v_text text;
