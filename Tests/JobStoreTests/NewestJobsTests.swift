@@ -119,6 +119,26 @@ final class NewestJobsTests {
         }
     }
 
+    @Test func `of many lanes only those with the newest jobs are read beyond their last one`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 300) i;
+            insert into postrider.ready (seq, job_id, track, max_attempts)
+            select i, i, 1 + i % 300, 5 from generate_series(1, 15000) i;
+            analyze postrider.ready, postrider.tracks
+            """)
+        let read = "select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'postrider.ready'::regclass"
+        try queue.connection.execute("begin")
+        let before = try queue.number(read)
+        let newest = try queue.rows("select id::text from postrider.newest_jobs('ready', null, 20) id")
+        let rows = try queue.number(read) - before
+        try queue.connection.execute("commit")
+        #expect(newest == (14_981...15_000).reversed().map { ["\($0)"] })
+        // One of each lane, and at most 20 of each of 20 lanes; all lanes' last 20 are 6,000.
+        #expect(rows <= 1000, "\(rows)")
+    }
+
     @Test(arguments: [
         ("'done'", "state"), ("null", "state"), ("'ready', null, 0", "limit"), ("'ready', null, null", "limit"),
     ])

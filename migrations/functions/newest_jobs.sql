@@ -3,6 +3,7 @@
 -- begins at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state asked
 -- for stay in the plan.
 --
+-- What is ready is looked for in the tracks whose last jobs are the newest: no other one has any of the newest.
 -- What runs stands at the front of its track: the first 10,000 rows of each are looked at. Members that wait belong to trees that are
 -- open. What has succeeded in a queue other than default is found by the index of such queues. Else jobs of other queues are passed
 -- over, 2 us each.
@@ -13,6 +14,7 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 set jit = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -55,12 +57,20 @@ begin
              select r.job_id, r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) f
        where v_state = 'running' and f.worker > 0 and (v_any or t.queue = v_queue)
       union all
-      select l.job_id from (select t.id, t.queue from postrider.tracks t union all select 0, v_queue) t
+      select l.job_id
+        from (select t.id, n.seq
+                from (select t.id from postrider.tracks t where v_any or t.queue = v_queue union all select 0) t
+               cross join lateral (
+                     select r.seq from postrider.ready r
+                      where r.track = t.id and r.worker = 0 and r.seq = r.job_id
+                        and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
+                      order by r.track desc, r.seq desc limit 1) n
+               where v_state = 'ready'
+               order by n.seq desc limit v_limit) t
        cross join lateral (
              select r.job_id from postrider.ready r
               where r.track = t.id and r.worker = 0 and r.seq = r.job_id and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
               order by r.track desc, r.seq desc limit v_limit) l
-       where v_state = 'ready' and (v_any or t.queue = v_queue)
       union all
       (select r.job_id from postrider.ready r
         where v_state = 'ready' and r.worker = 0 and r.seq <> r.job_id and (v_any or postrider.job_queue(r.job_id) = v_queue)
