@@ -106,6 +106,20 @@ struct DashboardAnswerTests {
         }
     }
 
+    @Test func `a lane that is paused for good is shown without a time`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        try queue.connection.execute("select postrider.pause_lane('held')")
+        let id = try queue.insert("url, lane", "'http://h/', 'held'")
+        for (path, words) in [
+            ("/", "Lanes that hold jobs back"), ("/jobs/\(id)", "resume_lane(&#39;held&#39;)"), ("/lanes", ">paused<"),
+        ] {
+            let page = try watched.pages.read(path)
+            #expect(page.status == 200 && page.lines.joined().contains(words), "\(path): \(page.lines)")
+        }
+        #expect(try !watched.pages.read("/lanes").lines.joined().contains(">until<"))
+    }
+
     @Test func `a body is shown as far as a person reads it, whatever its bytes are`() throws {
         let hostile = try HostileServer(ports: 23_480...23_499)
         let queue = try TestQueue()

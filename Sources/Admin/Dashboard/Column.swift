@@ -40,10 +40,14 @@ struct Column: Sendable {
         self.sql = sql
     }
 
-    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds.
+    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds; one that never comes is none.
     var expression: String {
         switch kind {
-        case .moment, .instant: "to_char(\(sql), 'YYYY-MM-DD HH24:MI:SS') || '|' || extract(epoch from now() - \(sql))"
+        case .moment, .instant:
+            """
+            case when isfinite(\(sql))
+              then to_char(\(sql), 'YYYY-MM-DD HH24:MI:SS') || '|' || extract(epoch from now() - \(sql)) end
+            """
         case .span: "extract(epoch from \(sql))::text"
         default: "(\(sql))::text"
         }

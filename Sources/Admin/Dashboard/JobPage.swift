@@ -142,7 +142,7 @@ struct JobPage: DashboardPage {
         Column("from the cache", .text, "case when s.from_cache then 'yes' end"),
         Column("queue", .queue, "s.queue"), Column("lane", .text, "s.lane"), Column("service", .text, "s.service"),
         Column("priority", .number, "s.priority"), Column("worker", .text, "s.worker"),
-        Column("made", .instant, "s.created_at"), Column("due", .instant, "nullif(s.run_at, 'infinity')"),
+        Column("made", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
         Column("begun", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
         Column("took", .span, "s.finished_at - s.started_at"),
         Column("tag", .text, "s.tag"), Column("metadata", .code, "s.metadata"),

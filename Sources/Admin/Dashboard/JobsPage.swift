@@ -60,7 +60,7 @@ struct JobsPage: DashboardPage {
         Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) else s.kind end"),
         Column("try", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
         Column("error_code", .word, "s.error_code"), Column("made", .moment, "s.created_at"),
-        Column("due", .moment, "case when s.finished_at is null then nullif(s.run_at, 'infinity') end"),
+        Column("due", .moment, "case when s.finished_at is null then s.run_at end"),
         Column("ended", .moment, "s.finished_at"),
     ]
 }

@@ -48,7 +48,7 @@ struct ListPage: DashboardPage {
     static let laneColumns = [
         Column("lane", .text, "lane"),
         Column("state", .state, "case when paused then 'paused' when failing then 'failing' else 'open' end"),
-        Column("until", .moment, "nullif(paused_until, 'infinity')"), Column("why", .text, "pause_reason"),
+        Column("until", .moment, "paused_until"), Column("why", .text, "pause_reason"),
         Column("calls", .number, "in_flight"), Column("at most", .number, "max_in_flight"),
         Column("starts at most", .text, "rate_limit || ' in ' || rate_period"),
         Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
