@@ -41,6 +41,8 @@ struct AuditVerdictTests {
     private static let right: [(RequiredEnd, CallTrace)] = [
         (.refused([.badURL, .deniedAddress]), trace(failure(.deniedAddress))),
         (.failed(.reset, requests: 2), trace(failure(.reset, sent: .maybe), connections: 2, requests: 2)),
+        (.malformed, trace(failure(.reset, sent: .maybe), requests: 1)),
+        (.malformed, trace(failure(.truncated, sent: .maybe), requests: 1)),
         (.answered(body: [111, 107], headers: nil), trace(ok, requests: 1)),
         (.answered(body: [], headers: ["a: b", "c: d"]), trace(answer("", headers: "a: b\nc: d\n"))),
         (.answered(status: 101, body: [], headers: nil), trace(answer("", status: 101))),
@@ -65,6 +67,9 @@ struct AuditVerdictTests {
         (.refused([.deniedAddress]), trace(ok), "answered with status 200"),
         (.refused([.deniedAddress]), trace(nil), "did not end"),
         (.failed(.reset, requests: 1), trace(failure(.timeout, sent: .maybe), requests: 1), "it ended as timeout"),
+        (.malformed, trace(failure(.timeout, sent: .maybe), requests: 1), "it ended as timeout"),
+        (.malformed, trace(failure(.reset, sent: .maybe), requests: 2), "2 requests came"),
+        (.malformed, trace(ok, requests: 1), "answered with status 200"),
         (.failed(.reset, requests: 1), trace(failure(.reset), requests: 2), "2 requests came"),
         (.failed(.reset, requests: 1), trace(failure(.reset), requests: 1, elsewhere: 1), "to the other server"),
         (.failed(.reset, requests: 1), trace(ok, requests: 1), "answered with status 200"),

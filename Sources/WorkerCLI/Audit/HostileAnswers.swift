@@ -15,10 +15,8 @@ enum HostileAnswers {
 
     private static func failures(_ ground: AuditGround) -> [HostileInput] {
         let answers: [(text: String, path: String, code: ErrorCode)] = [
-            ("the greeting of a mail server", "/garbage", .reset), ("a body cut short", "/cut-length", .truncated),
-            ("chunks cut short", "/cut-chunks", .truncated), ("a chunk without a length", "/bad-chunk", .truncated),
-            ("a chunk with a length of 68 bits", "/huge-chunk", .truncated),
-            ("a Content-Encoding that is a lie", "/bad-gzip", .decode),
+            ("a body cut short", "/cut-length", .truncated),
+            ("chunks cut short", "/cut-chunks", .truncated), ("a Content-Encoding that is a lie", "/bad-gzip", .decode),
             ("six encodings, one in the other", "/stacked", .decode),
             ("one header of 200 KB", "/huge-header", .headersTooLarge),
             ("headers of 1 MB", "/huge-headers", .headersTooLarge),
@@ -27,17 +25,20 @@ enum HostileAnswers {
             ("trailers without end", "/endless-trailers", .headersTooLarge),
             ("chunks without end", "/endless", .tooLarge),
             ("zeros without end behind gzip", "/padded-gzip", .tooLarge),
-            ("two lengths that differ", "/two-lengths", .reset),
-            ("a length of -1", "/negative-length", .truncated), ("NUL in a header", "/nul-header", .truncated),
-            ("HTTP/7.3", "/odd-version", .reset),
         ]
         // Where a kept connection breaks before an answer, what may be repeated is sent once more, on a new one.
         let broken: [(text: String, path: String, code: ErrorCode)] = [
             ("a connection that is reset", "/reset", .reset), ("a connection that closes", "/empty", .emptyReply),
         ]
+        let malformed: [(text: String, path: String)] = [
+            ("the greeting of a mail server", "/garbage"), ("a chunk without a length", "/bad-chunk"),
+            ("a chunk with a length of 68 bits", "/huge-chunk"), ("two lengths that differ", "/two-lengths"),
+            ("a length of -1", "/negative-length"), ("NUL in a header", "/nul-header"), ("HTTP/7.3", "/odd-version"),
+        ]
         return answers.map { text, path, code in
             HostileInput(group, text, ground.call(path), .failed(code, requests: 1))
         }
+            + malformed.map { text, path in HostileInput(group, text, ground.call(path), .malformed) }
             + broken.flatMap { text, path, code in
                 [
                     HostileInput(group, text + ", on a GET", ground.call(path), .failed(code, requests: 2)),

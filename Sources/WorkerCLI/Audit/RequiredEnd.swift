@@ -8,6 +8,8 @@ enum RequiredEnd: Sendable {
     case refused([ErrorCode])
     /// It ends with this code after so many requests to its own server, and none to another.
     case failed(ErrorCode, requests: Int)
+    /// It is no HTTP, and ends as `reset` or `truncated` after one request: versions of libcurl call it by different names.
+    case malformed
     /// It is answered with this body, and these header lines if they are given.
     case answered(status: Int = 200, body: [UInt8], headers: [String]?)
     /// After so many requests in all, the last one had the first of these lines, and none that begins like the second.
@@ -19,6 +21,7 @@ enum RequiredEnd: Sendable {
         case .refused(let codes): "be refused as \(codes.map(\.rawValue).joined(separator: " or ")), nothing sent"
         case .failed(let code, let requests):
             "end as \(code.rawValue) after \(requests) request\(requests == 1 ? "" : "s")"
+        case .malformed: "end as reset or truncated after 1 request"
         case .answered(let status, let body, nil): "be answered with \(status), \(body.count) bytes"
         case .answered(let status, let body, let headers?):
             "be answered with \(status), \(body.count) bytes, \(headers.count) header lines"
@@ -33,10 +36,8 @@ enum RequiredEnd: Sendable {
         guard trace.outcome != nil else { return trace.words }
         switch self {
         case .refused(let codes): return RequiredEnd.refusalDefect(codes, trace)
-        case .failed(let code, let requests):
-            guard trace.failure?.code == code else { return trace.words }
-            if trace.elsewhere > 0 { return "\(trace.elsewhere) requests came to the other server" }
-            return trace.requests == requests ? nil : "\(trace.requests) requests came"
+        case .failed(let code, let requests): return RequiredEnd.failureDefect([code], requests, trace)
+        case .malformed: return RequiredEnd.failureDefect([.reset, .truncated], 1, trace)
         case .answered(let status, let body, let headers):
             guard let response = trace.response, response.status == status else { return trace.words }
             guard response.body == body else { return "\(trace.words), and not these" }
@@ -49,6 +50,12 @@ enum RequiredEnd: Sendable {
             guard came == requests else { return "\(came) requests came" }
             return RequiredEnd.requestDefect(response.body, holds, lacks)
         }
+    }
+
+    private static func failureDefect(_ codes: [ErrorCode], _ requests: Int, _ trace: CallTrace) -> String? {
+        guard let code = trace.failure?.code, codes.contains(code) else { return trace.words }
+        if trace.elsewhere > 0 { return "\(trace.elsewhere) requests came to the other server" }
+        return trace.requests == requests ? nil : "\(trace.requests) requests came"
     }
 
     private static func refusalDefect(_ codes: [ErrorCode], _ trace: CallTrace) -> String? {
