@@ -40,9 +40,9 @@ struct AuditVerdictTests {
     /// Ends that are as they must be.
     private static let right: [(RequiredEnd, CallTrace)] = [
         (.refused([.badURL, .deniedAddress]), trace(failure(.deniedAddress))),
-        (.failed(.reset, requests: 2), trace(failure(.reset, sent: .maybe), connections: 2, requests: 2)),
-        (.malformed, trace(failure(.reset, sent: .maybe), requests: 1)),
-        (.malformed, trace(failure(.truncated, sent: .maybe), requests: 1)),
+        (.failed([.reset], requests: 2), trace(failure(.reset, sent: .maybe), connections: 2, requests: 2)),
+        (.failed([.reset, .truncated], requests: 1), trace(failure(.reset, sent: .maybe), requests: 1)),
+        (.failed([.reset, .truncated], requests: 1), trace(failure(.truncated, sent: .maybe), requests: 1)),
         (.answered(body: [111, 107], headers: nil), trace(ok, requests: 1)),
         (.answered(body: [], headers: ["a: b", "c: d"]), trace(answer("", headers: "a: b\nc: d\n"))),
         (.answered(status: 101, body: [], headers: nil), trace(answer("", status: 101))),
@@ -66,13 +66,19 @@ struct AuditVerdictTests {
         (.refused([.deniedAddress]), trace(failure(.deniedAddress), elsewhere: 1), "a request came"),
         (.refused([.deniedAddress]), trace(ok), "answered with status 200"),
         (.refused([.deniedAddress]), trace(nil), "did not end"),
-        (.failed(.reset, requests: 1), trace(failure(.timeout, sent: .maybe), requests: 1), "it ended as timeout"),
-        (.malformed, trace(failure(.timeout, sent: .maybe), requests: 1), "it ended as timeout"),
-        (.malformed, trace(failure(.reset, sent: .maybe), requests: 2), "2 requests came"),
-        (.malformed, trace(ok, requests: 1), "answered with status 200"),
-        (.failed(.reset, requests: 1), trace(failure(.reset), requests: 2), "2 requests came"),
-        (.failed(.reset, requests: 1), trace(failure(.reset), requests: 1, elsewhere: 1), "to the other server"),
-        (.failed(.reset, requests: 1), trace(ok, requests: 1), "answered with status 200"),
+        (.failed([.reset], requests: 1), trace(failure(.timeout, sent: .maybe), requests: 1), "it ended as timeout"),
+        (
+            .failed([.reset, .truncated], requests: 1), trace(failure(.timeout, sent: .maybe), requests: 1),
+            "it ended as timeout"
+        ),
+        (
+            .failed([.reset, .truncated], requests: 1), trace(failure(.reset, sent: .maybe), requests: 2),
+            "2 requests came"
+        ),
+        (.failed([.reset, .truncated], requests: 1), trace(ok, requests: 1), "answered with status 200"),
+        (.failed([.reset], requests: 1), trace(failure(.reset), requests: 2), "2 requests came"),
+        (.failed([.reset], requests: 1), trace(failure(.reset), requests: 1, elsewhere: 1), "to the other server"),
+        (.failed([.reset], requests: 1), trace(ok, requests: 1), "answered with status 200"),
         (.answered(body: [111], headers: nil), trace(ok), "and not these"),
         (.answered(body: [111, 107], headers: ["a: b"]), trace(ok), "header lines that are not these"),
         (.answered(body: [], headers: nil), trace(answer("", status: 500)), "status 500"),
@@ -103,7 +109,7 @@ struct AuditVerdictTests {
     }
 
     @Test func `whatever the end, a secret, a proxy, memory, files and the call behind it are looked at`() {
-        let end = RequiredEnd.failed(.reset, requests: 0)
+        let end = RequiredEnd.failed([.reset], requests: 0)
         func fault(_ change: (inout CallTrace) -> Void) -> String {
             var trace = Self.trace(Self.failure(.reset))
             change(&trace)
@@ -151,10 +157,10 @@ struct AuditVerdictTests {
             "g", "it", ground.call("/echo", headers: headers), .arrived(holds: [], lacks: ["x-injected"]))
         #expect(AuditVerdict.finding(input, try driver.trace(input)).text.contains("it arrived with x-injected"))
         input.call = ground.call("/redirect?to=" + ground.second.url("/echo"))
-        input.end = .failed(.deniedRedirect, requests: 1)
+        input.end = .failed([.deniedRedirect], requests: 1)
         #expect(AuditVerdict.finding(input, try driver.trace(input)).grade == .fault)
         input.call = ground.call("/bomb", limits: CallLimits(maxResponseBytes: 96 << 20))
-        input.end = .failed(.tooLarge, requests: 1)
+        input.end = .failed([.tooLarge], requests: 1)
         input.mayGrow = 64 << 20
         #expect(AuditVerdict.finding(input, try driver.trace(input)).text.contains("the memory grew by"))
     }

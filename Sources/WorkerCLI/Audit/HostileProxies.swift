@@ -29,7 +29,7 @@ enum HostileProxies {
         let redirected = targets.map { target in
             HostileInput(
                 group, "a redirect to \(target) behind a proxy",
-                call("http://audit.example/redirect?to=\(target)", proxy), .failed(.deniedRedirect, requests: 1))
+                call("http://audit.example/redirect?to=\(target)", proxy), .failed([.deniedRedirect], requests: 1))
         }
         let addresses = [
             "127.0.0.1", "ftp://\(other)", "socks4://\(other)", "file:///etc/hostname",

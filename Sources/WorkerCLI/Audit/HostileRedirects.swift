@@ -23,7 +23,7 @@ enum HostileRedirects {
         let elsewhere = targets.map { target in
             HostileInput(
                 group, "to \(target)", ground.call("/location?to=" + percent(target)),
-                .failed(.deniedRedirect, requests: 1))
+                .failed([.deniedRedirect], requests: 1))
         }
         let bytes = [
             ("a tab", "http://\(other)\t/ok"), ("a tab in the scheme", "ht\ttp://\(other)/ok"),
@@ -35,10 +35,10 @@ enum HostileRedirects {
             + bytes.map { name, target in
                 HostileInput(
                     group, "\(name) in Location", ground.call("/location?to=" + percent(target)),
-                    .failed(.deniedRedirect, requests: 1))
+                    .failed([.deniedRedirect], requests: 1))
             } + [
                 HostileInput(
-                    group, "in a circle without end", ground.call("/loop"), .failed(.deniedRedirect, requests: 6))
+                    group, "in a circle without end", ground.call("/loop"), .failed([.deniedRedirect], requests: 6))
             ]
     }
 
@@ -104,7 +104,7 @@ enum HostileRedirects {
             HostileInput(
                 group, "the body of a \(method.rawValue) to another origin, by a \(status)",
                 ground.call("/redirect?status=\(status)&to=" + ground.second.url("/echo"), method: method, body: body),
-                .failed(.deniedRedirect, requests: 1))
+                .failed([.deniedRedirect], requests: 1))
         }
         let dropped = [301, 302, 303].map { status in
             HostileInput(

@@ -6,10 +6,8 @@ internal import JobModel
 enum RequiredEnd: Sendable {
     /// It ends with one of these codes, nothing is sent and nothing is connected.
     case refused([ErrorCode])
-    /// It ends with this code after so many requests to its own server, and none to another.
-    case failed(ErrorCode, requests: Int)
-    /// It is no HTTP, and ends as `reset` or `truncated` after one request: versions of libcurl call it by different names.
-    case malformed
+    /// It ends with one of these codes after so many requests to its own server, and none to another.
+    case failed([ErrorCode], requests: Int)
     /// It is answered with this body, and these header lines if they are given.
     case answered(status: Int = 200, body: [UInt8], headers: [String]?)
     /// After so many requests in all, the last one had the first of these lines, and none that begins like the second.
@@ -18,10 +16,9 @@ enum RequiredEnd: Sendable {
     /// One of these, in words that follow "must".
     var words: String {
         switch self {
-        case .refused(let codes): "be refused as \(codes.map(\.rawValue).joined(separator: " or ")), nothing sent"
-        case .failed(let code, let requests):
-            "end as \(code.rawValue) after \(requests) request\(requests == 1 ? "" : "s")"
-        case .malformed: "end as reset or truncated after 1 request"
+        case .refused(let codes): "be refused as \(RequiredEnd.anyOf(codes)), nothing sent"
+        case .failed(let codes, let requests):
+            "end as \(RequiredEnd.anyOf(codes)) after \(requests) request\(requests == 1 ? "" : "s")"
         case .answered(let status, let body, nil): "be answered with \(status), \(body.count) bytes"
         case .answered(let status, let body, let headers?):
             "be answered with \(status), \(body.count) bytes, \(headers.count) header lines"
@@ -36,8 +33,10 @@ enum RequiredEnd: Sendable {
         guard trace.outcome != nil else { return trace.words }
         switch self {
         case .refused(let codes): return RequiredEnd.refusalDefect(codes, trace)
-        case .failed(let code, let requests): return RequiredEnd.failureDefect([code], requests, trace)
-        case .malformed: return RequiredEnd.failureDefect([.reset, .truncated], 1, trace)
+        case .failed(let codes, let requests):
+            guard let code = trace.failure?.code, codes.contains(code) else { return trace.words }
+            if trace.elsewhere > 0 { return "\(trace.elsewhere) requests came to the other server" }
+            return trace.requests == requests ? nil : "\(trace.requests) requests came"
         case .answered(let status, let body, let headers):
             guard let response = trace.response, response.status == status else { return trace.words }
             guard response.body == body else { return "\(trace.words), and not these" }
@@ -52,11 +51,7 @@ enum RequiredEnd: Sendable {
         }
     }
 
-    private static func failureDefect(_ codes: [ErrorCode], _ requests: Int, _ trace: CallTrace) -> String? {
-        guard let code = trace.failure?.code, codes.contains(code) else { return trace.words }
-        if trace.elsewhere > 0 { return "\(trace.elsewhere) requests came to the other server" }
-        return trace.requests == requests ? nil : "\(trace.requests) requests came"
-    }
+    private static func anyOf(_ codes: [ErrorCode]) -> String { codes.map(\.rawValue).joined(separator: " or ") }
 
     private static func refusalDefect(_ codes: [ErrorCode], _ trace: CallTrace) -> String? {
         if trace.connections > 0 { return "\(trace.words), and \(trace.connections) connections were made" }
