@@ -23,6 +23,10 @@ struct BadInputTests {
         ("headers", "url, headers", "\(good), '{\"Host\": \"a\"}'"),
         ("headers", "url, headers", "\(good), '{\"Transfer-Encoding\": \"chunked\"}'"),
         ("headers", "url, headers", "\(good), '[]'"),
+        (
+            "headers", "url, headers",
+            "\(good), (select jsonb_object_agg('X-' || i, repeat('a', 7000)) from generate_series(1, 80) as i)"
+        ),
         ("method", "url, method", "\(good), 'BREW'"), ("method", "url, method", "\(good), 'get'"),
         ("body", "url, body, body_json", "\(good), 'a', '{}'"),
         ("body_json", "url, body_json, body_form", "\(good), '{}', '{}'"),

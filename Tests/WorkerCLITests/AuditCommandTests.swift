@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import TestSupport
 import Testing
@@ -63,5 +64,18 @@ struct AuditCommandTests {
         #expect(bare.status == 78 && bare.output.contains("run: worker migrate"), "\(bare.output)")
         #expect(try WorkerProcess.run(["audit", "--loud"]).status == 64)
         #expect(try WorkerProcess.run(["audit", "--database", "a b c"]).status == 64)
+    }
+
+    @Test func `a signal ends it between two inputs, and it leaves nothing behind`() throws {
+        let folder = try TestFolder()
+        try folder.write("temporary/beside", "")
+        let process = try WorkerProcess.start(
+            ["audit"], ["TMPDIR": folder.path("temporary")], output: folder.path("lines"))
+        try TestClock.wait(30, for: "the first line") { folder.size("lines") > 0 }
+        #expect(WorkerProcess.end(process, signal: SIGINT) == 1)
+        #expect(try folder.names("temporary") == ["beside"])
+        let lines = String(decoding: folder.read("lines") ?? [], as: UTF8.self)
+        #expect(
+            lines.split(separator: "\n").last?.hasPrefix("stopped by a signal after ") == true, "\(lines.suffix(200))")
     }
 }

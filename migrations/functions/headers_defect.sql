@@ -38,6 +38,11 @@ begin
       return;
     end if;
   end loop;
+  -- The limit of a call (RequestHeaders.limit), which has its service's and credential's headers, too.
+  if octet_length(p_headers::text) > 500000 then
+    reason := 'are longer than 500,000 bytes together';
+    hint := 'Most servers take 8,000 to 64,000; send what is long in the body.';
+  end if;
 end
 $$;
 comment on function postrider.headers_defect(jsonb) is

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import PGClient
+internal import Reactor
 
 /// `worker audit`: sends the hostile-input list at this program with the libcurl and the database that it finds.
 enum AuditCommand {
@@ -18,12 +20,23 @@ enum AuditCommand {
         run: { (arguments) throws(CommandError) in
             // A mistake in the connection is better told before the list than behind it.
             let database = try open(arguments)
+            // Made before the servers' threads; without it a Ctrl-C would leave the folder behind.
+            let signals: SignalSource
+            do throws(ReactorError) {
+                signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
+            } catch {
+                throw CommandError(.internalError, "\(error)")
+            }
             var tally = Tally()
             let ground = try AuditGround()
             ground.setTrap()
             let driver = try AuditDriver(ground)
             for input in HostileInput.all(ground) {
                 tally.tell(AuditVerdict.finding(input, try driver.trace(input)))
+                guard signals.read().isEmpty else {
+                    Terminal.write("stopped by a signal after \(tally.inputs) inputs\n")
+                    return .failed
+                }
             }
             try audit(database, &tally)
             Terminal.write(tally.words + "\n")
@@ -38,7 +51,7 @@ enum AuditCommand {
 
     /// The lines so far.
     private struct Tally {
-        private var inputs = 0
+        private(set) var inputs = 0
         private(set) var faults = 0
 
         /// Writes a line and counts it, unless it is about no input.
