@@ -2,6 +2,8 @@
 #include "clinux.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,4 +30,9 @@ int clinux_terminal_size(int descriptor, int *columns, int *rows) {
     *columns = size.ws_col;
     *rows = size.ws_row;
     return 0;
+}
+
+int clinux_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }

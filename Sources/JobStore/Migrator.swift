@@ -56,6 +56,7 @@ public struct Migrator: Sendable {
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
+        try refuseEncoding(connection)
         let ordered = try MigrationOrder.sorted(files)
         let check = try SchemaCheck(files: ordered, version: version, connection)
         try run("begin", "begin isolation level read committed", connection)
@@ -104,6 +105,22 @@ public struct Migrator: Sendable {
             return try connection.query("select postrider.set_up_roles(\(isChanged))").optionalText(0, 0)
         } catch {
             throw StoreError.database("roles", error)
+        }
+    }
+
+    /// The schema's own texts, and what it makes of answers, are UTF-8.
+    private func refuseEncoding(_ connection: borrowing PGConnection) throws(StoreError) {
+        let encoding: String
+        do throws(PGError) {
+            encoding = try connection.query("show server_encoding").text(0, 0)
+        } catch {
+            throw StoreError.database("encoding", error)
+        }
+        guard encoding == "UTF8" else {
+            throw StoreError(
+                .files,
+                "the database's encoding is \(encoding), and the schema needs UTF8; "
+                    + "make one with: create database NAME encoding 'UTF8' template template0")
         }
     }
 

@@ -6,7 +6,8 @@ internal import Synchronization
 /// A PostgreSQL of our own: a fresh data directory, a Unix socket, gone with the process.
 ///
 /// For tests and `worker dev`. Everything lives in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket
-/// and `log`. Only its owner can enter it, so `trust` lets nobody else in. As root the server runs as `postgres`.
+/// and `log`. Only its owner can enter it, so `trust` lets nobody else in. As root the server runs as `postgres`. A path
+/// of a socket has at most 107 bytes, so a folder of the caller's can hold the data only.
 /// However the process ends, a watchdog stops the server and deletes the directory. About 0.5 s to the first
 /// connection, 0.4 s of it `initdb`.
 public final class PrivateCluster: Sendable {
@@ -16,13 +17,19 @@ public final class PrivateCluster: Sendable {
         public var isDurable: Bool
         /// Listens on 127.0.0.1 as well, where every local user is let in; `nil` for the socket only.
         public var port: UInt16?
+        /// A folder for the data, made if it is not there; `nil`, and as root, whose folders `postgres` may not enter: beside
+        /// the socket.
+        public var dataFolder: String?
         /// Further settings, `name: value` as in postgresql.conf.
         public var settings: [String: String]
 
         /// A server with the standard settings.
-        public init(isDurable: Bool = false, port: UInt16? = nil, settings: [String: String] = [:]) {
+        public init(
+            isDurable: Bool = false, port: UInt16? = nil, dataFolder: String? = nil, settings: [String: String] = [:]
+        ) {
             self.isDurable = isDurable
             self.port = port
+            self.dataFolder = dataFolder
             self.settings = settings
         }
     }
@@ -52,6 +59,8 @@ public final class PrivateCluster: Sendable {
 
     /// The directory of all its files, also that of the socket.
     public let directory: String
+    /// What the data lie in: the same directory, or one in the folder of the options.
+    private let home: String
     private let options: Options
     private let binaries: ServerBinaries
     private let state: Mutex<State>
@@ -62,15 +71,22 @@ public final class PrivateCluster: Sendable {
         binaries = try ServerBinaries.find()
         directory = try Self.makeDirectory()
         do throws(ClusterError) {
-            state = Mutex(State(watchdog: try Watchdog(directory: directory)))
+            home = try Self.makeHome(options.dataFolder) ?? directory
         } catch {
             unsafe rmdir(directory)
             throw error
         }
         do throws(ClusterError) {
+            state = Mutex(State(watchdog: try Watchdog(directories: [directory, home])))
+        } catch {
+            unsafe rmdir(directory)
+            unsafe rmdir(home)
+            throw error
+        }
+        do throws(ClusterError) {
             let made = try ChildProcess.run(
                 Self.asServerUser() + [
-                    binaries.path("initdb"), "--pgdata=\(directory)/data", "--username=postgres", "--auth=trust",
+                    binaries.path("initdb"), "--pgdata=\(home)/data", "--username=postgres", "--auth=trust",
                     "--encoding=UTF8", "--locale=C", "--no-sync",
                 ])
             guard made.status == 0 else {
@@ -159,13 +175,13 @@ public final class PrivateCluster: Sendable {
             settings["full_page_writes"] = "off"
         }
         let pairs = settings.sorted { $0.key < $1.key }
-        return [binaries.path("postgres"), "-D", "\(directory)/data"]
+        return [binaries.path("postgres"), "-D", "\(home)/data"]
             + pairs.flatMap { ["-c", "\($0.key)=\($0.value)"] }
     }
 
     /// The eighth line of postmaster.pid is the server's own word on its state; the first names who wrote it.
     private func isReady(_ server: pid_t) -> Bool {
-        let lines = Self.read("\(directory)/data/postmaster.pid")
+        let lines = Self.read("\(home)/data/postmaster.pid")
             .split(separator: "\n", omittingEmptySubsequences: false)
         return lines.count >= 8 && lines[0] == "\(server)" && lines[7].hasPrefix("ready")
     }
@@ -201,6 +217,16 @@ extension PrivateCluster {
     package static func asServerUser() -> [String] {
         guard geteuid() == 0 else { return [] }
         return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]
+    }
+
+    private static func makeHome(_ folder: String?) throws(ClusterError) -> String? {
+        guard let folder, geteuid() != 0 else { return nil }
+        guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw ClusterError.system("mkdir \(folder)") }
+        guard let absolute = unsafe realpath(folder, nil) else { throw ClusterError.system(folder) }
+        defer { unsafe free(absolute) }
+        var name = [CChar]("\(unsafe String(cString: absolute))/postgresql-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&name) != nil else { throw ClusterError.system("mkdtemp in \(folder)") }
+        return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private static func makeDirectory() throws(ClusterError) -> String {

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// A shell that outlives us by a moment: when our end of its pipe closes, however we ended, it stops the server
-/// and deletes the directory.
+/// and deletes the directories.
 ///
 /// A pipe and not PR_SET_PDEATHSIG, which fires when the *thread* that started the child ends, and which changing
 /// the user id clears.
@@ -11,7 +11,7 @@ struct Watchdog {
     private let pipe: Pipe
     private let pid: pid_t
 
-    /// `$1` is the directory; each line on standard input is the server's process id, 0 for none. SIGQUIT is the
+    /// The arguments are the directories; each line on standard input is the server's process id, 0 for none. SIGQUIT is the
     /// immediate stop. At most 10 s, should nobody reap the server after us.
     private static let script = """
         trap '' HUP INT TERM
@@ -21,14 +21,14 @@ struct Watchdog {
             tries=0
             while [ $tries -lt 500 ] && kill -0 "$server" 2>/dev/null; do sleep 0.02; tries=$((tries + 1)); done
         fi
-        rm -rf -- "$1"
+        rm -rf -- "$@"
         """
 
-    /// Starts watching over a directory.
-    init(directory: String) throws(ClusterError) {
+    /// Starts watching over directories.
+    init(directories: [String]) throws(ClusterError) {
         pipe = try Pipe()
         pid = try ChildProcess.spawn(
-            ["/bin/sh", "-c", Self.script, "postrider-watchdog", directory], input: pipe.readEnd, output: -1)
+            ["/bin/sh", "-c", Self.script, "postrider-watchdog"] + directories, input: pipe.readEnd, output: -1)
         pipe.closeReadEnd()
     }
 

@@ -11,10 +11,14 @@ public struct SignalSource: ~Copyable {
     private let signalfd: Descriptor
 
     /// Blocks the signals and opens the descriptor for them. C: `pthread_sigmask`, `signalfd`.
+    ///
+    /// SIGHUP is left out where it is ignored, so that `nohup` keeps the program.
     public init(_ signals: [Int32]) throws(ReactorError) {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for signal in signals { unsafe sigaddset(&set, signal) }
+        for signal in signals where signal != SIGHUP || clinux_is_ignored(SIGHUP) == 0 {
+            unsafe sigaddset(&set, signal)
+        }
         let rc = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
         guard rc == 0 else { throw ReactorError("pthread_sigmask", number: rc) }
         let number = unsafe CLinux.signalfd(-1, &set, CInt(SFD_NONBLOCK) | CInt(SFD_CLOEXEC))

@@ -64,9 +64,18 @@ struct Arguments: Sendable {
 
     private mutating func takeEnvironment(_ flag: Flag) throws(CommandError) {
         guard let text = environment[flag.environmentName], !text.isEmpty else { return }
-        let given = flag.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
+        let given = flag.isRepeatable ? Arguments.parts(text) : [text]
         for value in given { try flag.check(value, place: flag.environmentName) }
         values[flag.name] = given
+    }
+
+    /// What stands between commas, without the blanks around it; empty parts are left out.
+    private static func parts(_ text: String) -> [String] {
+        text.split(separator: ",").map { part in
+            let start = part.drop(while: \.isWhitespace)
+            let blanks = start.reversed().prefix(while: \.isWhitespace).count
+            return String(start.dropLast(blanks))
+        }.filter { !$0.isEmpty }
     }
 
     private func checkOperands(_ command: CommandSpec) throws(CommandError) {

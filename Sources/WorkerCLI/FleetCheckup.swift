@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PGClient
+internal import SecretSealing
 
 /// What `worker doctor` finds in the schema: who works, and what waits for a person.
 enum FleetCheckup {
@@ -15,7 +16,7 @@ enum FleetCheckup {
         """
 
     /// Workers, pauses, credentials, schedules.
-    static func findings(_ connection: borrowing PGConnection, hasKeys: Bool) throws(PGError) -> [Finding] {
+    static func findings(_ connection: borrowing PGConnection, keys: SecretKeys?) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let workers = answer.int64(0, 0)
         var findings = [
@@ -38,15 +39,7 @@ enum FleetCheckup {
                     .notice, "lanes",
                     "\(lanes) paused until resumed; see postrider.lane_status, worker lane resume NAME"))
         }
-        if answer.bool(0, 4) {
-            findings.append(
-                hasKeys
-                    ? Finding(.ok, "secrets", "there is a key for the credentials")
-                    : Finding(
-                        .notice, "secrets",
-                        "there are credentials, and no key here to open their secrets; set POSTRIDER_SECRET_KEY as on the other workers"
-                    ))
-        }
+        if answer.bool(0, 4) { findings.append(try secrets(connection, keys)) }
         if let names = answer.optionalText(0, 5) {
             findings.append(
                 Finding(.notice, "credentials", "logged off: \(names); log in with: worker credential set NAME"))
@@ -59,5 +52,26 @@ enum FleetCheckup {
                     "\(schedules) cannot make their jobs; see last_error in postrider.schedule_status"))
         }
         return findings
+    }
+
+    /// Whether the keys open what is sealed; 1,000 secrets are tried.
+    private static func secrets(
+        _ connection: borrowing PGConnection, _ keys: SecretKeys?
+    ) throws(PGError) -> Finding {
+        guard let keys else {
+            return Finding(
+                .notice, "secrets",
+                "there are credentials, and no key here to open their secrets; set POSTRIDER_SECRET_KEY as on the other workers"
+            )
+        }
+        let sealed = try connection.query(
+            "select s.credential, s.sealed from postrider.secrets s where s.sealed is not null order by 1 limit 1000")
+        let shut = (0..<sealed.rowCount).filter { keys.open(sealed.bytes($0, 1), for: sealed.text($0, 0)) == nil }
+        guard let first = shut.first else { return Finding(.ok, "secrets", "there is a key for the credentials") }
+        return Finding(
+            .fault, "secrets",
+            "no key here opens the secrets of \(shut.count) of \(sealed.rowCount) credentials, like "
+                + "\(quoted(sealed.text(first, 0))); give the key that sealed them behind the newest, in POSTRIDER_SECRET_KEY"
+        )
     }
 }

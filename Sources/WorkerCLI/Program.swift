@@ -18,7 +18,9 @@ public enum Program {
     /// An error becomes one line on stderr, `worker: …`.
     public static func run(_ words: [String]) -> ExitCode {
         do throws(CommandError) {
-            return try dispatch(words, environment: environmentVariables())
+            let exit = try dispatch(words, environment: environmentVariables())
+            guard Terminal.outputError == 0 else { throw unwritten(Terminal.outputError) }
+            return exit
         } catch {
             Terminal.write("worker: \(error.message)\n", to: .error)
             return error.exit
@@ -46,6 +48,12 @@ public enum Program {
             return .clean
         }
         return try command.run(Arguments(rest, for: command, environment: environment))
+    }
+
+    private static func unwritten(_ number: Int32) -> CommandError {
+        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+        return CommandError(
+            .internalError, "standard output: \(reason); what was asked for is done, but could not be told")
     }
 
     private static func environmentVariables() -> [String: String] {

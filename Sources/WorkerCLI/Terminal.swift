@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import JobModel
+internal import Synchronization
 
 /// Text out and bytes in, by the descriptors; Glibc's `stdout` is no part of Swift 6.
 enum Terminal {
@@ -13,7 +14,11 @@ enum Terminal {
         case error = 2
     }
 
-    /// Writes all of the text; gives up silently when nobody reads any more. C: `write`.
+    /// The number of the error that kept text from standard output; 0: none, or nobody reads there any more.
+    static var outputError: Int32 { failure.load(ordering: .relaxed) }
+    private static let failure = Atomic<Int32>(0)
+
+    /// Writes all of the text; gives up when that fails, see `outputError`. C: `write`.
     static func write(_ text: String, to stream: Stream = .output) {
         write(Array(text.utf8), to: stream)
     }
@@ -24,7 +29,10 @@ enum Terminal {
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(stream.rawValue, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                if stream == .output && errno != EPIPE { failure.store(errno, ordering: .relaxed) }
+                return
+            }
             rest = rest.dropFirst(count)
         }
     }

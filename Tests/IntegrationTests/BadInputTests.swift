@@ -46,6 +46,8 @@ struct BadInputTests {
         ("ok_statuses", "url, ok_statuses", "\(good), '{[1,2)}'"),
         ("max_response", "url, max_response", "\(good), -1"),
         ("kind", "url, kind", "\(good), 'cron'"),
+        ("lane", "kind, lane", "'batch', 'a'"), ("delivery", "kind, delivery", "'chain', 'at_most_once'"),
+        ("max_attempts", "kind, max_attempts", "'batch', 1"), ("cache_version", "kind, cache_version", "'chain', 2"),
         ("kind", "kind", "'batch'"), ("service", "url, service", "\(good), 'billing'"),
         ("dedupe_key", "url, dedupe_key", "\(good), ''"), ("body_parts", "url, body_parts", "\(good), '[]'"),
         ("response_format", "url, response_format", "\(good), 'yaml'"),

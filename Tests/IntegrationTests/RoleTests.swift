@@ -164,13 +164,34 @@ struct RoleTests {
                     output:
                         "worker: permission denied for function retry; the role that connects needs more rights, see docs/roles.md\n"
                 ))
+        // Who may read by SQL may by the program.
+        let far = try queue.insert("url, run_at", "'http://h/', '2100-01-01'")
+        for role in [TestRole.admin, .reader] {
+            let explained = try WorkerProcess.run(["explain", "\(far)", "--database", role.database(queue.database)])
+            #expect(
+                explained.status == 0 && explained.output.hasPrefix("Job \(far) is scheduled: it runs"), "\(explained)")
+        }
+        let stranger = TestRole.stranger.database(queue.database)
+        #expect(
+            try WorkerProcess.run(["explain", "\(far)", "--database", stranger])
+                == .init(status: 64, output: "worker: ID: Job \(far) does not exist.\n"))
         // Its own trees it may watch.
         let id = try PGConnection(database).query(
             "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')"
         ).int64(0, 0)
         #expect(try PGConnection(database).query("select * from postrider.watch(\(id), 10)").rowCount == 2)
-        let stranger = TestRole.stranger.database(queue.database)
         #expect(try PGConnection(stranger).query("select * from postrider.watch(\(id), 10)").rowCount == 0)
+        // Not even that there is one, and by whichever way a session has taken its role.
+        for places in ["watch_places(\(id), 10)", "watch_places(null, 10)"] {
+            let sql = "select * from postrider.\(places)"
+            #expect(try PGConnection(stranger).query(sql).rowCount == 0)
+            #expect(try PGConnection(database).query(sql).rowCount == 2)
+            for (role, rows) in [("test_stranger", 0), ("test_client", 2), ("test_reader", 2)] {
+                try queue.connection.execute("set role \(role)")
+                #expect(try queue.connection.query(sql).rowCount == rows, "\(role)")
+                try queue.connection.execute("reset role")
+            }
+        }
     }
 
     @Test func `a worker's rights are enough to lead: new ranges belong to the owner, old ones go`() throws {

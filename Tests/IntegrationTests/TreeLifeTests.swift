@@ -218,6 +218,44 @@ final class TreeLifeTests {
         _ = worker
     }
 
+    @Test func `a tree cancelled by the transaction that inserts it has its members counted`() throws {
+        try queue.connection.execute("begin")
+        let spec = #"{"batch": [{"url": "http://h/"}, {"chain": [{"url": "http://h/"}, {"url": "http://h/"}]}]}"#
+        let batch = try queue.number("select postrider.submit('\(spec)')")
+        #expect(try queue.text("select postrider.cancel(\(batch))::text") == "true")
+        try queue.connection.execute("commit")
+        let counts = try queue.rows(
+            """
+            select kind, state, children::text, children_finished::text from postrider.job_status
+             where kind <> 'request' order by id
+            """)
+        #expect(counts == [["batch", "cancelled", "2", "2"], ["chain", "cancelled", "2", "2"]])
+    }
+
+    @Test func `a tree cancelled before its run_at never started, and what it skips names the kind it is a part of`()
+        throws
+    {
+        let later = try queue.number(
+            "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')")
+        try cancel(later)
+        let started = "select count(*) from postrider.job_status where id >= \(later) and started_at is not null"
+        #expect(try queue.number(started) == 0)
+        let worker = try RunningWorker(queue.database)
+        let chain = try queue.number(
+            "select postrider.submit('{\"chain\": [{\"url\": \"\(target.url)/status/404\"}, {\"batch\": [{\"url\": \"http://h/\"}]}]}')"
+        )
+        try queue.wait(for: chain, toBe: "failed")
+        try waitUntilDrained()
+        let words = try queue.rows(
+            "select error from postrider.job_status where id > \(chain) and state = 'skipped' order by id")
+        #expect(
+            words == [
+                ["skipped: chain \(chain) ended before its turn came"],
+                ["skipped: batch \(chain + 2) ended before its turn came"],
+            ])
+        _ = worker
+    }
+
     @Test func `retry of a tree runs again what has not succeeded, and nothing else`() throws {
         let worker = try RunningWorker(queue.database)
         var tree = TreePlan.chain([

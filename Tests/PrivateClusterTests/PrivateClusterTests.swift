@@ -54,7 +54,7 @@ struct PrivateClusterTests {
         // Reaped while the watchdog looks, as init does for the orphans of a killed process.
         let status = Mutex<Int32>(0)
         let reaper = BackgroundThread { status.withLock { $0 = ChildProcess.wait(for: server) } }
-        let watchdog = try Watchdog(directory: directory)
+        let watchdog = try Watchdog(directories: [directory])
         watchdog.watch(server)
         watchdog.finish()
         reaper.join()

@@ -102,4 +102,12 @@ struct PollerTests {
         #expect(ready.count == 1)
         #expect(source.read() == [number, number])
     }
+
+    @Test func `an ignored SIGHUP stays ignored`() throws {
+        signal(SIGHUP, SIG_IGN)
+        defer { signal(SIGHUP, SIG_DFL) }
+        let source = try SignalSource([SIGHUP])
+        pthread_kill(pthread_self(), SIGHUP)
+        #expect(source.read() == [])
+    }
 }

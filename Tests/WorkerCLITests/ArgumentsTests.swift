@@ -49,6 +49,7 @@ struct ArgumentsTests {
         #expect(arguments.isOn("allow-private"))
         #expect(arguments.duration("drain", default: .seconds(30)) == .seconds(30))
         #expect(try Self.parse([], environment).texts("queue") == ["a", "b"])
+        #expect(try Self.parse([], ["POSTRIDER_QUEUE": " a, b c ,\t,,d"]).texts("queue") == ["a", "b c", "d"])
         #expect(try RunConfiguration(arguments).environment == "test")
     }
 

@@ -38,9 +38,13 @@ struct CommandTests {
         ("{", "FILE \"-\", line 1: not JSON: The input string ended unexpectedly"),
         (
             "{\n \"url\" \"http://h/\"}",
-            "FILE \"-\", line 2: not JSON: Expected \":\", but found \"\"http://h/\"\""
+            "FILE \"-\", line 2: not JSON: Expected \":\"; give"
         ),
         (#"{"url": "ftp://h/"}"#, "url"), (#"{"urll": "http://h/"}"#, "urll"),
+        ("{\"url\": secret}", "line 1: not JSON: there is a word that JSON does not have; give"),
+        ("{\"url\": \"\\secret\"}", "line 1: not JSON: Escape sequence is invalid; give"),
+        ("{\"url\": \"http://h/\" \"secret\"}", "line 1: not JSON: Expected \",\" or \"}\"; give"),
+        (String(repeating: "secret", count: 20_000), "line 1: not JSON: "),
         ("", "FILE \"-\": is empty; give one JSON"),
         (" \n", "is empty"),
         ("{\"url\": \"http://h/\u{1}\"}", "line 1: not JSON: Character with value 0x01 must be escaped"),
@@ -49,7 +53,8 @@ struct CommandTests {
         let outcome = try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: "))
-        #expect(outcome.output.contains(word))
+        #expect(outcome.output.contains(word) && outcome.output.utf8.count < 300, "\(outcome.output.prefix(400))")
+        #expect(!outcome.output.contains("secret"))
         #expect(try run("jobs").output.split(separator: "\n").count == 1)
     }
 
@@ -133,5 +138,21 @@ struct CommandTests {
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: "))
         #expect(outcome.output.contains("4711"))
+    }
+
+    @Test func `a secret typed on a terminal is asked for and not shown`() throws {
+        try PGConnection(database).execute(
+            "insert into postrider.credentials (name, kind) values ('typed', 'bearer')")
+        let folder = try TestFolder()
+        try folder.shell("mkfifo keyboard")
+        let command = "\(WorkerProcess.path) credential set typed --database '\(database)'"
+        let asking = try WatchedProcess([
+            "/bin/sh", "-c", "exec /usr/bin/script -qec \"\(command)\" /dev/null 0<>\(folder.path("keyboard"))",
+        ])
+        try asking.wait(for: "secret of typed, not shown: ")
+        try folder.shell("echo hushhush >keyboard")
+        #expect(try asking.status() == 0)
+        #expect(asking.output.contains("typed active, version 1"))
+        #expect(!asking.output.contains("hush"))
     }
 }

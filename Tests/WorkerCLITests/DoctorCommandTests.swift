@@ -51,6 +51,18 @@ struct DoctorCommandTests {
         #expect(line("credentials", outcome).contains("logged off: 'shop'"))
         let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         #expect(line("secrets", try doctor(queue.database, [], ["POSTRIDER_SECRET_KEY": key])).hasPrefix("ok "))
+        // Sealed by that key, and looked at with another one, alone and before it.
+        let folder = try TestFolder()
+        try folder.write("key", key)
+        let set = ["credential", "set", "shop", "--secret-key-file", folder.path("key"), "--database", queue.database]
+        #expect(try WorkerProcess.run(set, input: "token").status == 0)
+        let other = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="
+        let shut = try doctor(queue.database, [], ["POSTRIDER_SECRET_KEY": other])
+        #expect(shut.status == 1)
+        #expect(line("secrets", shut).hasPrefix("fault "))
+        #expect(line("secrets", shut).contains("no key here opens the secrets of 1 of 1 credentials, like \"shop\""))
+        let both = try doctor(queue.database, [], ["POSTRIDER_SECRET_KEY": "\(other) \(key)"])
+        #expect(line("secrets", both).hasPrefix("ok "), "\(both)")
     }
 
     @Test func `a limit that is too low is a fault`() throws {

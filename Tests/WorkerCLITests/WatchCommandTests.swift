@@ -69,4 +69,24 @@ struct WatchCommandTests {
         #expect(!output.contains("\u{1b}[2J"))
         #expect(output.contains("\u{1b}[?7h\u{1b}[?25h"))
     }
+
+    @Test func `a signal before the end of the job ends it with 1`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url", "'http://127.0.0.1:1/'")
+        let watching = try watch("\(id)", queue.database)
+        try watching.wait(for: "\(id) ")
+        #expect(try watching.status(signal: SIGTERM) == 1)
+    }
+
+    @Test func `a member whose last progress is still there is shown once`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}, {"url": "http://127.0.0.1:1/"}]}"#)
+        try queue.connection.execute(
+            """
+            insert into postrider.progress (job_id, fence, worker, done)
+            select job_id, 1, 1, 10 from postrider.members where parent_id = \(root);
+            select postrider.cancel(\(root))
+            """)
+        #expect(try queue.number("select count(*) from postrider.watch(\(root), 100)") == 3)
+    }
 }

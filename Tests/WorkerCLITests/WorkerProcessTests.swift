@@ -113,4 +113,25 @@ struct WorkerProcessTests {
         #expect(migrated.status == 0)
         #expect(migrated.output.contains("applied  0001_schema.sql\n"))
     }
+
+    @Test func `what cannot be written to standard output is a failure`() throws {
+        let folder = try TestFolder()
+        let told = try folder.shell("\(WorkerProcess.path) --help 2>&1 >/dev/full || echo $?")
+        #expect(
+            told
+                == "worker: standard output: No space left on device; what was asked for is done, but could not be told\n70\n"
+        )
+    }
+
+    @Test func `a database of another encoding is refused with the way to one that fits`() throws {
+        let database = try TestCluster.makeDatabaseText()
+        let name = database.split(separator: "=").last ?? ""
+        try PGConnection(database).execute("create database \(name)_latin encoding 'LATIN1' template template0")
+        let outcome = try WorkerProcess.run(["migrate", "--database", database + "_latin"])
+        #expect(outcome.status == 70)
+        #expect(
+            outcome.output
+                == "worker: the database's encoding is LATIN1, and the schema needs UTF8; make one with: create database NAME encoding 'UTF8' template template0\n"
+        )
+    }
 }

@@ -14,6 +14,10 @@ begin
   if v_tree.state not in ('w', 'o') then
     return false;
   end if;
+  if not v_tree.is_planted then
+    -- Of the same transaction, at whose end the members would have been counted.
+    perform postrider.count_members(p_id);
+  end if;
   update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting;
   if found then
     insert into postrider.tree_deltas (tree_id, run, released)

@@ -18,7 +18,8 @@ declare
   v_cancelled constant text := format('cancelled: job %s, of which it is a part, has ended', p_tree);
   v_code constant text := case when p_state = 'c' then 'cancelled' end;
   v_error constant text := case p_state when 'c' then v_cancelled
-                                        else format('skipped: chain %s ended before its turn came', p_tree) end;
+                                        else format('skipped: %s %s ended before its turn came', (
+                                          select postrider.kind_name(t.kind) from postrider.trees t where t.job_id = p_tree), p_tree) end;
   v_ids bigint[];
   v_tree postrider.trees;
   v_state "char";

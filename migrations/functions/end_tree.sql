@@ -41,7 +41,7 @@ begin
   perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
     case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
     -- It was open, but nothing below it has begun.
-    p_started => case when p_state <> 'e' then p_tree.started_at end);
+    p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
   return case when p_is_inner and not v_is_followed then p_state end;
 end
 $$;

@@ -12,9 +12,7 @@ declare
   v_at timestamptz;
   v_attempt int;
   v_lane text;
-  v_ahead bigint;
-  v_workers int;
-  v_free int;
+  v_idle text;
   v_key bytea;
   v_credential text;
   v_page text;
@@ -54,9 +52,7 @@ begin
   end if;
   v_page := postrider.page_reached(v_job);
   v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
-  select count(*), coalesce(sum(greatest(w.concurrency - w.in_flight, 0)), 0) into v_workers, v_free
-    from postrider.workers w
-   where w.ended_at is null and not w.draining and (w.queues is null or v_job.queue = any (w.queues));
+  v_idle := postrider.explain_absence(v_job.queue);
   v_hold := postrider.explain_hold(v_job.queue, v_lane);
   select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = p_id;
   if found then
@@ -75,42 +71,39 @@ begin
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
     end if;
-    return format('Job %s is scheduled: %s at %s, in %s%s%s%s%s.', p_id,
+    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s.', p_id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
-      to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), date_trunc('second', greatest(v_at - now(), interval '0')),
-      postrider.explain_budget(v_lane, v_attempt),
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
-      ', but ' || v_hold, v_page)
+      to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+      case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
+      postrider.explain_budget(v_lane, v_attempt), ', but ' || v_idle, ', but ' || v_hold,
+      case when v_attempt > 0 then (
+             select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
+               from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
   end if;
-  select p.*, w.name into v_place
+  select p.*, w.name, case when w.heartbeat_at < clock_timestamp() - interval '10 s' then w.heartbeat_at end as silent into v_place
     from postrider.ready_place(p_id) p left join postrider.workers w on w.id = p.worker;
   if not found and exists (
        select from postrider.intake i
         where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))) then
     return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s.', p_id, v_lane,
-      case when v_workers = 0 then format(', but no worker takes queue %s now', v_job.queue) else '' end,
-      ', but ' || v_hold, v_page);
+      ', but ' || v_idle, ', but ' || v_hold, v_page);
   elsif not found then
     return format('Job %s is between two steps; ask again in a moment.', p_id);
   end if;
   if v_place.worker > 0 then
-    return format('Job %s is running: attempt %s on worker %s since %s%s.', p_id, v_place.attempt, v_place.name,
-      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'), replace(v_page, 'is next', 'is being fetched'));
+    return format('Job %s is running: attempt %s on worker %s since %s%s%s.', p_id, v_place.attempt, v_place.name,
+      to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'),
+      ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ') || ', and another one takes the job from it 15 s after that',
+      replace(v_page, 'is next', 'is being fetched'));
   end if;
   if v_hold is not null then
     return format('Job %s is ready, but %s%s.', p_id, v_hold, v_page);
   end if;
-  if v_workers = 0 then
-    return format('Job %s is ready, but no worker takes queue %s: start one with worker --queue %s%s.',
-      p_id, v_job.queue, v_job.queue, v_page);
+  if v_idle is not null then
+    return format('Job %s is ready, but %s%s.', p_id, v_idle, v_page);
   end if;
-  select count(*) into v_ahead
-    from (select from postrider.ready r
-           where r.track = v_place.track and r.seq < v_place.seq and r.worker = 0 limit 10001) a;
-  return format('Job %s is ready: %s job(s) before it in lane %s at priority %s, %s worker(s) with %s free slot(s) take queue %s%s.',
-    p_id, case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, v_lane, v_job.priority,
-    v_workers, v_free, v_job.queue, v_page)
+  return format('Job %s is ready: %s%s.', p_id, postrider.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_page)
     || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
 end
 $$;

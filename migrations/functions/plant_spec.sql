@@ -56,6 +56,9 @@ begin
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
       -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
       perform postrider.spec_values(v_level, p_parent is not null);
+      if v_message not like 'jobs.%' then
+        raise;
+      end if;
       raise exception using errcode = v_state, hint = v_hint, message = regexp_replace(v_message, '^jobs[.]',
         coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;

@@ -16,7 +16,8 @@ begin
     (p_job.result_type <> 'any', 'result_type'), (p_job.max_response is not null, 'max_response'),
     (p_job.download_to is not null, 'download_to'), (p_job.sha256 is not null, 'sha256'),
     (p_job.cache_ttl is not null, 'cache_ttl'), (p_job.cache_sensitive is not null, 'cache_sensitive'),
-    (p_job.ignore_cache, 'ignore_cache'), (p_job.paginate is not null, 'paginate')
+    (p_job.lane is not null, 'lane'), (p_job.delivery <> 'at_least_once', 'delivery'), (p_job.max_attempts <> 5, 'max_attempts'),
+    (p_job.cache_version <> 0, 'cache_version'), (p_job.ignore_cache, 'ignore_cache'), (p_job.paginate is not null, 'paginate')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then

@@ -2,23 +2,30 @@
 -- Twice a second for whoever looks, so it costs by what is shown: batches and chains with their counts, the members of
 -- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
 --
--- Runs as the owner and gives nothing away but ids and how they hang together; watch shows of them what its caller may see.
+-- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree was
+-- inserted by one role (refuse_foreign), so its root tells whether that may see it.
 create or replace function postrider.watch_places(p_id bigint, p_rows int)
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
-  with recursive roots as materialized (
-    select p_id as id where p_id is not null
-     union
-    select t.job_id
-      from (select t.job_id, t.parent_id, t.state from postrider.trees t order by t.job_id desc limit 10000) t
-     where p_id is null and t.parent_id is null and t.state in ('w', 'o')
-     union
-    select b.job_id
-      from postrider.progress b
-     where p_id is null and not exists (select from postrider.members m where m.job_id = b.job_id)),
+  with recursive caller as materialized (
+    select c.name, postrider.sees_all(c.name) as sees_all
+      from (select coalesce(nullif(current_setting('role'), 'none'), session_user::text) as name) c),
+  roots as materialized (
+    select r.id
+      from (select p_id as id where p_id is not null
+             union
+            select t.job_id
+              from (select t.job_id, t.parent_id, t.state from postrider.trees t order by t.job_id desc limit 10000) t
+             where p_id is null and t.parent_id is null and t.state in ('w', 'o')
+             union
+            select b.job_id
+              from postrider.progress b
+             where p_id is null and not exists (select from postrider.members m where m.job_id = b.job_id)) r
+     where (select c.sees_all from caller c)
+        or exists (select from postrider.jobs j where j.id = r.id and j.created_by = (select c.name from caller c))),
   tree as (
     select t.job_id, array[t.job_id] as path, t.state not in ('w', 'o') as is_over, t.children
       from roots r join postrider.trees t on t.job_id = r.id
@@ -43,7 +50,8 @@ as $$
       join postrider.members m on m.job_id = b.job_id
       join tree t on t.job_id = m.parent_id),
   shown as (
-    select k.job_id, k.path from known k order by cardinality(k.path) > 1 and k.is_over, k.path limit p_rows)
+    -- A member of a tree that has just ended may still have its last progress.
+    select k.job_id, k.path from known k group by k.job_id, k.path order by cardinality(k.path) > 1 and bool_and(k.is_over), k.path limit p_rows)
   select row_number() over (order by s.path), cardinality(s.path) - 1, s.job_id, greatest(t.released - t.finished, 0)::bigint
     from shown s left join postrider.trees t on t.job_id = s.job_id
 $$;

@@ -5,10 +5,15 @@ counted as (
   select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded, sum(c.jobs) filter (where c.state = 'f') as failed,
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
-         sum(c.jobs) filter (where c.state not in ('r', 'h', 'p', 'n', 'w', 'o') and c.at >= now() - interval '1 minute') as last_minute
-    from (select queue, state, jobs, minute as at from postrider.totals
+         sum(c.jobs * c.weight) filter (where c.state in ('s', 'f', 'u')) as last_minute
+    -- Of the minute before this one counts as much as lies within the last sixty seconds, as if its ends were spread evenly.
+    from (select queue, state, jobs,
+                 case when minute >= date_trunc('minute', now()) then 1
+                      when minute >= date_trunc('minute', now() - interval '1 minute') then 1 - extract(second from now()) / 60
+                      else 0 end as weight
+            from postrider.totals
           union all
-          select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, y.at
+          select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
             from postrider.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider.tracks t on t.id = s.track) c
    group by c.queue)
@@ -29,4 +34,4 @@ select q.queue,
   left join counted c using (queue)
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, rate of the last minute, time to drain at that rate, whether it is paused';
+  'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused';

@@ -36,7 +36,8 @@ enum CredentialCommand {
 
     private static func set(_ name: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
         let keys = try SecretKey.read(arguments)
-        guard let bytes = try Terminal.read("-", limit: limit), let input = String(validating: bytes, as: UTF8.self)
+        guard let bytes = try SecretPrompt.read(name, limit: limit),
+            let input = String(validating: bytes, as: UTF8.self)
         else {
             throw .usage(
                 "the secret on standard input", "is not UTF-8, or longer than 64 kB", "give one secret or object")

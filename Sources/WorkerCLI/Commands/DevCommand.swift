@@ -23,7 +23,8 @@ enum DevCommand {
                 fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user")
         ],
         details: [
-            "Needs the server's programs of PostgreSQL 15 or newer; as root the server runs as postgres.",
+            "Needs the server's programs of PostgreSQL 15 or newer. The data are in .postrider; as root, when the server",
+            "runs as postgres, in /var/tmp.",
             "Private addresses may be called. One Ctrl-C ends all; nothing is kept.",
             "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
         ],
@@ -55,7 +56,7 @@ enum DevCommand {
 
     private static func start(port: UInt16?) throws(CommandError) -> PrivateCluster {
         do throws(ClusterError) {
-            return try PrivateCluster(PrivateCluster.Options(isDurable: true, port: port))
+            return try PrivateCluster(PrivateCluster.Options(isDurable: true, port: port, dataFolder: ".postrider"))
         } catch {
             throw CommandError(.unreachable, "cannot start PostgreSQL: \(error)")
         }

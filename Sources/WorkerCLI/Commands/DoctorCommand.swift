@@ -31,10 +31,11 @@ enum DoctorCommand {
                     Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
                     return .failed
                 }
-                Terminal.write(try FleetCheckup.findings(connection, hasKeys: configuration.secretKeys != nil))
+                let fleet = try FleetCheckup.findings(connection, keys: configuration.secretKeys)
+                Terminal.write(fleet)
+                return (machine + server + fleet).contains { $0.grade == .fault } ? .failed : .clean
             } catch {
                 throw Database.failure(error)
             }
-            return (machine + server).contains { $0.grade == .fault } ? .failed : .clean
         })
 }

@@ -15,9 +15,14 @@ enum JobCommands {
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
             let answer = try call(
-                "select postrider.explain(j.id) from postrider.jobs j where j.id = $1", arguments, connection)
-            guard answer.rowCount > 0 else { return missing(arguments.operands[0]) }
-            Terminal.write(HarmlessText.escape(answer.text(0, 0)) + "\n")
+                "select postrider.explain($1), exists (select from postrider.job_status where id = $1)", arguments,
+                connection)
+            let sentence = HarmlessText.escape(answer.text(0, 0)) + "\n"
+            guard answer.bool(0, 1) else {
+                Terminal.write("worker: ID: \(sentence)", to: .error)
+                return .usage
+            }
+            Terminal.write(sentence)
             return .clean
         })
 

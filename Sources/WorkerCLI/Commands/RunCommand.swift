@@ -13,7 +13,8 @@ enum RunCommand {
         summary: "make the calls; what worker does without a command",
         flags: RunConfiguration.flags,
         details: [
-            "SIGTERM or SIGINT: claim no more, finish what runs, hand the rest back; a second signal stops at once."
+            "SIGTERM, SIGINT or SIGHUP (unless ignored, as by nohup): claim no more, finish what runs, hand the rest back; a",
+            "second signal stops at once.",
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)

@@ -28,6 +28,7 @@ enum SubmitCommand {
             }
             if text.allSatisfy(\.isWhitespace) { throw .usage("FILE \(quoted(path))", "is empty", right) }
             let connection = try Database.open(arguments)
+            if let defect = try defect(text, path, connection) { throw defect }
             do throws(PGError) {
                 var parameters = PGParameters()
                 parameters.append(text: text)
@@ -41,24 +42,25 @@ enum SubmitCommand {
                 Terminal.write(try Terminal.isTerminal(.output) ? line(id, connection) : "\(id)\n")
                 return .clean
             } catch {
-                throw defect(error, path) ?? Database.failure(error)
+                throw Database.failure(error)
             }
         })
 
     private static let right = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
 
-    /// Of a text that is no JSON: the file, the line and the server's reason; nil: another error.
-    ///
-    /// C: the server's CONTEXT begins with `JSON data, line 3: `.
-    private static func defect(_ error: PGError, _ path: String) -> CommandError? {
-        let start = "JSON data, line "
-        guard let context = error.context, context.hasPrefix(start) else { return nil }
-        let line = context.dropFirst(start.count).prefix(while: \.isNumber)
-        let near = context.split(separator: "\n", maxSplits: 1)[0].dropFirst(start.count + line.count + 2)
-        let reason = error.detail ?? error.message
-        return .usage(
-            "FILE \(quoted(path)), line \(line)",
-            HarmlessText.escape("not JSON: \(reason)" + (near.isEmpty ? "" : ", at the end of \(near)")), right)
+    /// Of a text that is no JSON: the file, the line and why, without a word of the text; nil for JSON.
+    private static func defect(
+        _ text: String, _ path: String, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> CommandError? {
+        var parameters = PGParameters()
+        parameters.append(text: text)
+        do throws(PGError) {
+            let found = try connection.query("select line::text, reason from postrider.json_defect($1)", &parameters)
+            guard let line = found.optionalText(0, 0) else { return nil }
+            return .usage("FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, 1))", right)
+        } catch {
+            throw Database.failure(error)
+        }
     }
 
     /// The id, and of a batch or chain what it is: `12 (chain, 3 children)`.

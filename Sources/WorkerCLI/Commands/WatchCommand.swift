@@ -17,7 +17,7 @@ enum WatchCommand {
         flags: [Database.flag],
         details: [
             "Draws bars on a terminal; elsewhere it prints a line for each change.",
-            "Ends with 0 when the job has succeeded or was skipped, with 1 when it ended otherwise.",
+            "Ends with 0 when the job has succeeded or was skipped, with 1 when it ended otherwise, or when a signal came first.",
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
@@ -58,7 +58,7 @@ enum WatchCommand {
             if id != nil, let root = rows.first, root.isOver {
                 return ["succeeded", "skipped"].contains(root.state) ? .clean : .failed
             }
-            if waitForSignal(signals) { return .clean }
+            if waitForSignal(signals) { return id == nil ? .clean : .failed }
         }
     }
 

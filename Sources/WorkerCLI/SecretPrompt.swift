@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JobModel
+internal import Reactor
+
+/// Standard input for a secret: a person at a terminal is asked for it, and what they type is not shown.
+enum SecretPrompt {
+    /// The bytes of standard input, of a terminal its next line; nil if there are more than the limit.
+    ///
+    /// - Throws: `usage` when it cannot be read; `internalError` when a signal ends the wait.
+    static func read(_ name: String, limit: Int) throws(CommandError) -> [UInt8]? {
+        guard isatty(0) == 1 else { return try Terminal.read("-", limit: limit) }
+        let signals: SignalSource
+        do throws(ReactorError) {
+            signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
+        } catch {
+            throw CommandError(.internalError, "\(error)")
+        }
+        Terminal.write("secret of \(HarmlessText.escape(name)), not shown: ", to: .error)
+        var shown = termios()
+        unsafe tcgetattr(0, &shown)
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        unsafe tcsetattr(0, TCSAFLUSH, &hidden)
+        defer {
+            unsafe tcsetattr(0, TCSAFLUSH, &shown)
+            Terminal.write("\n", to: .error)
+        }
+        guard isTyped(signals) else { throw CommandError(.internalError, "stopped by a signal; nothing was set") }
+        return line(limit: limit)
+    }
+
+    /// Waits for a line; false if a signal comes first. C: `poll`.
+    private static func isTyped(_ signals: borrowing SignalSource) -> Bool {
+        var entries = [
+            pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&entries, 2, -1) < 0 && errno == EINTR {}
+        return entries[1].revents == 0
+    }
+
+    /// The terminal gives a line at once, of at most 4,095 bytes. C: `read`.
+    private static func line(limit: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe Glibc.read(0, &bytes, bytes.count)
+        return count <= limit ? Array(bytes.prefix(max(0, count)).prefix { $0 != 10 }) : nil
+    }
+}

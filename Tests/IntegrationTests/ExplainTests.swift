@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Why a job that nothing holds is not running: who is before it, and who would take it.
+struct ExplainTests {
+    /// Workers of which nothing runs but their rows: number 1 takes all, number 2 the queue `mail`.
+    private func enlist(_ queue: borrowing TestQueue, name: String, queues: String = "null", slots: Int = 2) throws {
+        _ = try queue.connection.query(
+            "select worker from postrider.enlist(0, '\(name)', '0.1.0', \(queues), \(slots), '{}', '{}')")
+    }
+
+    private func explain(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
+        try queue.text("select postrider.explain(\(id))") ?? ""
+    }
+
+    private func silence(_ queue: borrowing TestQueue) throws {
+        try queue.connection.execute(
+            "set timezone = 'UTC'; update postrider.workers set heartbeat_at = '2026-01-02 03:04:05+00' where ended_at is null"
+        )
+    }
+
+    @Test func `without a living worker it says which one is missing`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url", "'http://h/'")
+        let later = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
+        let none = "no worker takes queue default now: none is running, start one with worker."
+        #expect(try explain(queue, id) == "Job \(id) is ready, but \(none)")
+        #expect(try explain(queue, later).hasSuffix(", but \(none)"))
+        try enlist(queue, name: "a", queues: "array['mail']")
+        #expect(try explain(queue, id).hasSuffix("queue default now: start one with worker --queue default."))
+        try enlist(queue, name: "b")
+        #expect(try explain(queue, id).hasSuffix("2 free slot(s) take queue default; it begins in a moment."))
+        try silence(queue)
+        #expect(
+            try explain(queue, id)
+                == "Job \(id) is ready, but no worker takes queue default now: b is silent since 2026-01-02 03:04:05 UTC; start it again, or another one."
+        )
+    }
+
+    @Test func `it counts calls under way and jobs of higher priority as they are now`() throws {
+        let queue = try TestQueue()
+        try enlist(queue, name: "a")
+        try queue.connection.execute(
+            "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 9), ('default', 'h:80', 0), ('mail', 'h:80', 4)"
+        )
+        try queue.insert(5, "url, priority", "'http://h/', 9")
+        try queue.insert(3, "url", "'http://h/'")
+        let id = try queue.insert("url", "'http://h/'")
+        let other = try queue.insert("url, queue, priority", "'http://h/', 'mail', 4")
+        #expect(
+            try explain(queue, id).contains(
+                "is ready: 3 job(s) before it in lane h:80 at priority 0 and 6 of higher priority, 1 worker(s)"))
+        #expect(
+            try explain(queue, other).contains(
+                "is ready: 0 job(s) before it in lane h:80 at priority 4 and 5 of higher priority"))
+        // Taken since the last heartbeat.
+        try queue.connection.execute(
+            """
+            update postrider.ready set worker = 1, since = now(), attempt = 1
+             where ctid = any (array(select ctid from postrider.ready order by job_id limit 2))
+            """)
+        let busy = try explain(queue, id)
+        #expect(
+            busy.contains(" and 4 of higher priority, 1 worker(s) with 0 free slot(s) take queue default"), "\(busy)")
+        #expect(busy.hasSuffix("; it begins when those have begun and a slot is free."), "\(busy)")
+        try queue.connection.execute("delete from postrider.ready where worker = 0 and job_id <> \(id)")
+        #expect(try explain(queue, id).hasSuffix("; it begins when a call has ended."))
+    }
+
+    @Test func `a try that follows says how the one before ended, and a call on a silent worker that it is silent`()
+        throws
+    {
+        let queue = try TestQueue()
+        let target = try TargetServer()
+        let worker = try RunningWorker(queue.database)
+        let retried = try queue.insert("url, backoff", "'\(target.url)/status/503', array['1 h']::interval[]")
+        try queue.wait(for: retried, toBe: "scheduled")
+        let sentence = try explain(queue, retried)
+        #expect(
+            sentence.contains("try 2 follows at ")
+                && sentence.contains("; try 1 ended with http_status: the server answered 503"), "\(sentence)")
+        let hung = try queue.insert("url", "'\(target.url)/hang'")
+        try queue.wait(for: hung, toBe: "running")
+        worker.send(SIGSTOP)
+        try silence(queue)
+        #expect(
+            try explain(queue, hung).hasSuffix(
+                ", but the worker is silent since 03:04:05 UTC, and another one takes the job from it 15 s after that.")
+        )
+        worker.send(SIGKILL)
+    }
+}

@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.explain_absence(p_queue text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when bool_or(w.is_heard and w.takes) then null
+              else format('no worker takes queue %s now: %s', p_queue,
+                coalesce(
+                  min(w.name) filter (where w.takes) || ' is silent since '
+                    || to_char(max(w.heartbeat_at) filter (where w.takes), 'YYYY-MM-DD HH24:MI:SS TZ') || '; start it again, or another one',
+                  case when bool_or(w.is_heard) then 'start one with worker --queue ' || p_queue
+                       else 'none is running, start one with worker' end)) end
+    from (select w.name, w.heartbeat_at, w.heartbeat_at >= clock_timestamp() - interval '10 s' as is_heard,
+                 w.queues is null or p_queue = any (w.queues) as takes
+            from postrider.workers w where w.ended_at is null and not w.draining) w
+$$;
+comment on function postrider.explain_absence(text) is
+  'private: the part of explain that says that no living worker takes a queue; null if one does';

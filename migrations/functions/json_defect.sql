@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- For worker submit: the server's own error would quote the text, passwords and bodies with it, to the terminal and to its log.
+create or replace function postrider.json_defect(p_text text, out line int, out reason text)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_context text;
+begin
+  perform p_text::jsonb;
+exception when others then
+  get stacked diagnostics reason = pg_exception_detail, v_context = pg_exception_context;
+  line := coalesce(substring(v_context from 'JSON data, line ([0-9]+)')::int, 1);
+  reason := case when reason like 'Token %' then 'there is a word that JSON does not have'
+                 when reason = '' then 'it cannot be held as jsonb'
+                 else regexp_replace(regexp_replace(reason, ', but found ".*', ''), E'^(Escape sequence) ".*" ', E'\\1 ') end;
+  reason := rtrim(reason, '.');
+end
+$$;
+comment on function postrider.json_defect(text) is
+  'private: the line of a text on which it ceases to be JSON, and why, without a word of the text; nulls for JSON';
