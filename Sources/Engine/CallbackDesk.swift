@@ -11,6 +11,10 @@ struct CallbackDesk {
     static let limit: Int32 = 256
     /// 250 ms: after a failure.
     static let rest: UInt64 = 250_000_000
+    /// 10 s: twice what the functions of a job have. One that catches the end of its time goes on without any.
+    static let longestAnswer: UInt64 = 10_000_000_000
+    /// How often a job's hooks may end the connection before it is called without them.
+    static let longestRow = 3
 
     /// Whether ends may wait in the database.
     private(set) var isOwed = false
@@ -20,11 +24,19 @@ struct CallbackDesk {
     private(set) var restUntil: UInt64 = 0
     /// Whether the last conclusion failed as a whole: what it began with is to be put off.
     private(set) var hasFailed = false
-    /// Prepared jobs whose hooks are to run before their calls.
-    private var waiting: [Preparation.Entry] = []
+    /// A prepared job whose hooks are to run before its call, and how often the connection was lost meanwhile.
+    private struct Start {
+        var entry: Preparation.Entry
+        var losses = 0
+    }
+    private var waiting: [Start] = []
     /// Those whose hooks run, by number.
-    private var beginning: [UInt64: Preparation.Entry] = [:]
+    private var beginning: [UInt64: Start] = [:]
     private var nextNumber: UInt64 = 1
+    /// Connections lost in a row while a conclusion was under way.
+    private var losses = 0
+    /// When the session was last asked or last answered, while something is under way.
+    private var waitsSince: UInt64 = 0
 
     /// Whether a connection is needed at all.
     var hasWork: Bool { isOwed || isConcluding || !waiting.isEmpty || !beginning.isEmpty }
@@ -41,17 +53,29 @@ struct CallbackDesk {
         isOwed = false
         hasFailed = false
         isConcluding = true
+        waitsSince = now
         return true
     }
 
-    /// When to conclude again after a failure; nil if nothing is owed.
+    /// When to look again: to conclude after a failure, or because an answer has been due for too long; nil: never.
     func deadline(now: UInt64) -> UInt64? {
-        isOwed && !isConcluding && now < restUntil ? restUntil : nil
+        if isConcluding || !beginning.isEmpty { return waitsSince + CallbackDesk.longestAnswer }
+        return (isOwed || !waiting.isEmpty) && now < restUntil ? restUntil : nil
     }
 
+    /// Whether a function has gone on beyond all limits, so that the session has to be ended.
+    func isStuck(now: UInt64) -> Bool {
+        (isConcluding || !beginning.isEmpty) && now >= waitsSince + CallbackDesk.longestAnswer
+    }
+
+    /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
+    mutating func sessionEnds() { losses = max(losses, 1) }
+
     /// A conclusion is stored; there may be more to do.
-    mutating func concluded(more: Bool) {
+    mutating func concluded(more: Bool, now: UInt64) {
         isConcluding = false
+        losses = 0
+        waitsSince = now
         if more { isOwed = true }
     }
 
@@ -65,26 +89,41 @@ struct CallbackDesk {
 
     /// A prepared job whose hooks are to run before its call.
     mutating func hooksWait(slot: Int, _ lease: Lease) {
-        waiting.append(Preparation.Entry(slot: slot, lease: lease))
+        waiting.append(Start(entry: Preparation.Entry(slot: slot, lease: lease)))
     }
 
     /// The next job whose hooks are to run; they count as begun.
-    mutating func nextBeginning() -> (number: UInt64, jobID: Int64)? {
-        guard !waiting.isEmpty else { return nil }
-        let entry = waiting.removeFirst()
+    mutating func nextBeginning(now: UInt64) -> (number: UInt64, jobID: Int64)? {
+        guard !waiting.isEmpty, now >= restUntil else { return nil }
+        let start = waiting.removeFirst()
         defer { nextNumber += 1 }
-        beginning[nextNumber] = entry
-        return (nextNumber, entry.lease.jobID)
+        beginning[nextNumber] = start
+        waitsSince = now
+        return (nextNumber, start.entry.lease.jobID)
     }
 
     /// A job's hooks have run, or cannot: it is to be called now, if it still has its slot.
-    mutating func begun(_ number: UInt64) -> Preparation.Entry? { beginning.removeValue(forKey: number) }
+    mutating func begun(_ number: UInt64, now: UInt64) -> Preparation.Entry? {
+        waitsSince = now
+        return beginning.removeValue(forKey: number)?.entry
+    }
 
     /// The connection is gone: all of it is asked for again. Hooks that did run do not run twice.
-    mutating func connectionLost() {
-        if isConcluding { isOwed = true }
+    ///
+    /// A function may be what ends the connection. Nothing in the database tells of it then, so from the second time in a row on
+    /// what a conclusion begins with is put off.
+    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them.
+    mutating func connectionLost(now: UInt64) -> [Preparation.Entry] {
+        if isConcluding {
+            isOwed = true
+            losses += 1
+            hasFailed = losses > 1
+        }
+        if isConcluding || !beginning.isEmpty { restUntil = now + CallbackDesk.rest }
         isConcluding = false
-        waiting = beginning.sorted { $0.key < $1.key }.map(\.value) + waiting
+        let cut = beginning.sorted { $0.key < $1.key }.map { Start(entry: $0.value.entry, losses: $0.value.losses + 1) }
         beginning.removeAll()
+        waiting = cut.filter { $0.losses < CallbackDesk.longestRow } + waiting
+        return cut.filter { $0.losses >= CallbackDesk.longestRow }.map(\.entry)
     }
 }

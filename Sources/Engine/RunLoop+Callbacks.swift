@@ -18,8 +18,9 @@ extension RunLoop {
             return
         }
         guard callbacks.isReady else { return }
+        if desk.isStuck(now: now) { return endStuckCallbacks() }
         do throws(PGError) {
-            while let (number, jobID) = desk.nextBeginning() {
+            while let (number, jobID) = desk.nextBeginning(now: now) {
                 try limitTime()
                 StoreCalls.job(jobID, into: &parameters)
                 try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
@@ -36,8 +37,27 @@ extension RunLoop {
             try callbacks.append(StoreStatement.conclude, &parameters, tag: Tag.conclude)
             callbacks.commit()
         } catch {
-            // `lost` follows.
-            desk.connectionLost()
+            callbacksLost()
+        }
+    }
+
+    /// Ends the session whose function nothing else has ended, in the server too: otherwise it would keep its job for good.
+    private func endStuckCallbacks() {
+        if configuration.usesSessions, duties.isReady {
+            StoreCalls.session(callbacks.processID, into: &parameters)
+            send(.endSession, StoreStatement.endSession)
+        }
+        desk.sessionEnds()
+        callbacks.abandon("a function goes on beyond its time", now: now)
+    }
+
+    private func callbacksLost() {
+        for entry in desk.connectionLost(now: now) {
+            configuration.log(
+                .statementFailed(
+                    verb: "begin", reason: "job \(entry.lease.jobID) is called without its hooks, which end the session"
+                ))
+            callBegun(entry)
         }
     }
 
@@ -66,14 +86,14 @@ extension RunLoop {
             }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
-            desk.connectionLost()
+            callbacksLost()
         case .notification: break
         case .retryAt: break
         }
     }
 
     private func concluded(_ result: borrowing PGResult) {
-        desk.concluded(more: result.bool(0, 1))
+        desk.concluded(more: result.bool(0, 1), now: now)
         if result.bool(0, 2) {
             dispatcher.treesTold()
             treeMarks.membersEnded(now: now)
@@ -85,8 +105,11 @@ extension RunLoop {
 
     /// A job's hooks have run: it is called, if it was not cancelled meanwhile.
     private func begun(_ number: UInt64) {
-        guard let entry = desk.begun(number), let job = dispatcher.slots.job(in: entry.slot, entry.lease)
-        else { return }
+        if let entry = desk.begun(number, now: now) { callBegun(entry) }
+    }
+
+    private func callBegun(_ entry: Preparation.Entry) {
+        guard let job = dispatcher.slots.job(in: entry.slot, entry.lease) else { return }
         startPrepared(job, slot: entry.slot)
     }
 

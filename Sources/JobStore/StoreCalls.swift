@@ -192,6 +192,12 @@ public enum StoreCalls {
         parameters.append(int64: id)
     }
 
+    /// `end_session`: by the server's process.
+    public static func session(_ process: Int32, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: process)
+    }
+
     /// `conclude`: at most `limit` jobs that have no functions.
     public static func conclude(limit: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()

@@ -70,6 +70,8 @@ public enum StoreStatement {
         "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
     /// Puts off the end that could not be concluded.
     public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next()")
+    /// Ends another session of this worker's.
+    public static let endSession = PGStatement("end_session", "select pg_terminate_backend($1)")
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.

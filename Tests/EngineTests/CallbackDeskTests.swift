@@ -18,15 +18,15 @@ struct CallbackDeskTests {
         #expect(answer2)
         let answer3 = desk.concludes(now: 0)
         #expect(!answer3)
-        desk.concluded(more: true)
+        desk.concluded(more: true, now: 0)
         let answer4 = desk.concludes(now: 0)
         #expect(answer4)
         // An end that came after the statement was sent.
         desk.endsWait()
-        desk.concluded(more: false)
+        desk.concluded(more: false, now: 0)
         let answer5 = desk.concludes(now: 0)
         #expect(answer5)
-        desk.concluded(more: false)
+        desk.concluded(more: false, now: 0)
         #expect(desk.isQuiet && !desk.hasWork)
     }
 
@@ -47,16 +47,68 @@ struct CallbackDeskTests {
     @Test func `hooks that a lost connection cut off are asked for again, in order`() {
         var desk = CallbackDesk()
         for id in 1...3 { desk.hooksWait(slot: Int(id), lease(Int64(id))) }
-        let first = desk.nextBeginning()
-        let second = desk.nextBeginning()
+        let first = desk.nextBeginning(now: 0)
+        let second = desk.nextBeginning(now: 0)
         #expect([first?.jobID, second?.jobID] == [1, 2])
-        let begun = desk.begun(first?.number ?? 0)
+        let begun = desk.begun(first?.number ?? 0, now: 0)
         #expect(begun?.slot == 1)
-        desk.connectionLost()
-        let late = desk.begun(second?.number ?? 0)
+        let givenUp = desk.connectionLost(now: 0)
+        #expect(givenUp.isEmpty)
+        let late = desk.begun(second?.number ?? 0, now: 0)
         #expect(late?.slot == nil)
         var again: [Int64] = []
-        while let next = desk.nextBeginning() { again.append(next.jobID) }
+        let early = desk.nextBeginning(now: CallbackDesk.rest - 1)
+        #expect(early?.jobID == nil && desk.deadline(now: 0) == CallbackDesk.rest)
+        while let next = desk.nextBeginning(now: CallbackDesk.rest) { again.append(next.jobID) }
         #expect(again == [2, 3])
+    }
+
+    @Test
+    func `a conclusion that ends the connection twice in a row is to be put off, and one that is stored forgives`() {
+        var desk = CallbackDesk()
+        desk.endsWait()
+        for (loss, isPutOff) in [(1, false), (2, true), (3, true)] {
+            let begins = desk.concludes(now: UInt64(loss) * CallbackDesk.rest)
+            #expect(begins)
+            _ = desk.connectionLost(now: UInt64(loss) * CallbackDesk.rest)
+            #expect(desk.hasFailed == isPutOff, "\(loss)")
+        }
+        _ = desk.concludes(now: 10 * CallbackDesk.rest)
+        desk.concluded(more: true, now: 10 * CallbackDesk.rest)
+        _ = desk.concludes(now: 10 * CallbackDesk.rest)
+        _ = desk.connectionLost(now: 10 * CallbackDesk.rest)
+        #expect(!desk.hasFailed)
+        _ = desk.concludes(now: 11 * CallbackDesk.rest)
+        desk.concluded(more: true, now: 11 * CallbackDesk.rest)
+        _ = desk.concludes(now: 11 * CallbackDesk.rest)
+        desk.sessionEnds()
+        _ = desk.connectionLost(now: 11 * CallbackDesk.rest)
+        #expect(desk.hasFailed)
+    }
+
+    @Test func `hooks that end the connection three times are left out`() {
+        var desk = CallbackDesk()
+        desk.hooksWait(slot: 4, lease(4))
+        for loss in UInt64(1)...3 {
+            let begins = desk.nextBeginning(now: loss * CallbackDesk.rest)
+            #expect(begins?.jobID == 4)
+            let givenUp = desk.connectionLost(now: loss * CallbackDesk.rest)
+            #expect(givenUp.map(\.slot) == (loss == 3 ? [4] : []))
+        }
+        #expect(!desk.hasWork)
+    }
+
+    @Test func `no answer for ten seconds means that the session is stuck, and each answer begins them anew`() {
+        var desk = CallbackDesk()
+        desk.hooksWait(slot: 1, lease(1))
+        desk.hooksWait(slot: 2, lease(2))
+        let first = desk.nextBeginning(now: 1)
+        _ = desk.nextBeginning(now: 1)
+        #expect(desk.deadline(now: 1) == 1 + CallbackDesk.longestAnswer)
+        #expect(!desk.isStuck(now: CallbackDesk.longestAnswer))
+        #expect(desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
+        _ = desk.begun(first?.number ?? 0, now: 7)
+        #expect(!desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
+        #expect(desk.isStuck(now: 7 + CallbackDesk.longestAnswer))
     }
 }

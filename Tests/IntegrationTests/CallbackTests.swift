@@ -140,4 +140,59 @@ struct CallbackTests {
         #expect(messages <= 50)
         _ = worker
     }
+
+    @Test func `a function that ends its session does not keep others from ending, and is left out after five times`()
+        throws
+    {
+        let queue = try queueWithLog()
+        try queue.connection.execute(
+            """
+            create function app.kill(bigint) returns void language sql as $$ select pg_terminate_backend(pg_backend_pid()) $$;
+            insert into postrider.callbacks (name, function) values ('kill', 'app.kill(bigint)')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let deadly = try queue.insert("url, on_success", "'\(target.url)/ok', 'kill'")
+        let good = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
+        let told = try queue.insert("url, notify", "'\(target.url)/ok', true")
+        for id in [good, told] { try queue.wait(for: id, toBe: "succeeded") }
+        #expect(try CallbackLog.lines(queue, of: good) == ["callback succeeded"])
+        try queue.wait(60, for: deadly, toBe: "succeeded")
+        let errors = "select error from postrider.callback_errors where job_id = \(deadly)"
+        #expect(try queue.text(errors)?.hasPrefix("not run: ") == true)
+        // It rested between its tries: a connection for each of them and one beside.
+        #expect(worker.count(of: "connection_lost") <= 12)
+        #expect(worker.end(SIGTERM) == 0)
+    }
+
+    @Test
+    func
+        `a hook that ends its session is left out, and one that catches the end of its time delays others by ten seconds`()
+        throws
+    {
+        let queue = try queueWithLog()
+        try queue.connection.execute(
+            """
+            create function app.kill(bigint, text) returns void language sql as $$ select pg_terminate_backend(pg_backend_pid()) $$;
+            create function app.hold(bigint) returns void language plpgsql as
+              $$ begin loop begin perform pg_sleep(3600); exception when query_canceled then null; end; end loop; end $$;
+            insert into postrider.hooks (event, function, queue) values ('will_start', 'app.kill(bigint, text)', 'hooked');
+            insert into postrider.callbacks (name, function) values ('hold', 'app.hold(bigint)')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let hooked = try queue.insert("url, queue", "'\(target.url)/ok', 'hooked'")
+        try queue.wait(for: hooked, toBe: "succeeded")
+        let held = try queue.insert("url, on_success", "'\(target.url)/ok', 'hold'")
+        try queue.wait(
+            until:
+                "select exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')"
+        )
+        let other = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
+        try queue.wait(30, for: other, toBe: "succeeded")
+        #expect(try queue.number("select tries from postrider.outcomes where job_id = \(held)") >= 1)
+        try queue.connection.execute(
+            "create or replace function app.hold(bigint) returns void language sql as $$ select $$")
+        try queue.wait(30, for: held, toBe: "succeeded")
+        #expect(try queue.number("select count(*) from postrider.callback_errors where job_id = \(held)") == 0)
+        #expect(worker.end(SIGTERM) == 0)
+    }
 }

@@ -148,4 +148,15 @@ struct PlantSpecTests {
         }
         #expect(found.sorted() == (["$ batch"] + below).sorted())
     }
+
+    @Test(arguments: [
+        (#"a\u00e4\\"#, "61c3a45c"), (#"\\x4142"#, "4142"), (#"\\x00fF"#, "00ff"), (#"\\x"#, ""), (#"\\x4"#, "5c7834"),
+        (#"\\x41 "#, "5c78343120"), ("", ""),
+    ])
+    func `the body of a spec is text, or bytes as INSERT writes them`(body: String, hex: String) throws {
+        let queue = try TestQueue()
+        let id = try queue.number(
+            #"select postrider.submit('{"url": "http://h/", "method": "POST", "body": "\#(body)"}')"#)
+        #expect(try queue.text("select encode(body, 'hex') from postrider.jobs where id = \(id)") == hex)
+    }
 }
