@@ -103,6 +103,8 @@ enum Database {
         case .database:
             switch error.underlying?.code {
             case .connect, .timeout, .lost: CommandError(.unreachable, error.message)
+            case .server where error.underlying?.sqlState == .insufficientPrivilege:
+                CommandError(.usage, "\(error.message); the role that connects needs more rights, see docs/roles.md")
             default: CommandError(.internalError, error.message)
             }
         }

@@ -7,7 +7,10 @@ enum HelpText {
         var lines = ["usage: worker [run] [flags]", "       worker COMMAND [flags]   worker COMMAND --help", ""]
         lines += columns(commands.map { (line($0), $0.summary) })
         lines += ["", "Connects where --database, POSTRIDER_DATABASE, DATABASE_URL or libpq's PG… variables say."]
-        lines += ["Exit codes: 0 clean, 64 usage, 69 database not reachable, 70 internal, 78 schema to migrate."]
+        lines += [
+            "Exit codes: 0 clean, 1 what watch, doctor or audit looked at is not well, 64 usage, 69 database not reachable,",
+            "70 internal, 78 schema to migrate.",
+        ]
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -4,9 +4,12 @@ internal import JobModel
 
 /// Rows in columns of equal width, for a terminal.
 enum TextTable {
-    /// The header and the rows, two spaces between columns; texts are made harmless and cut at `widest`.
+    /// The header and the rows, two spaces between columns; texts are made harmless, and cut at `widest` but for the last
+    /// column.
     static func format(_ header: [String], _ rows: [[String]], widest: Int = 60) -> String {
-        let cells = ([header] + rows).map { $0.map { cell($0, widest) } }
+        let cells = ([header] + rows).map { row in
+            row.indices.map { cell(row[$0], $0 == header.count - 1 ? .max : widest) }
+        }
         let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { row in
             var line = ""

@@ -214,7 +214,7 @@ struct PageLifeTests {
             ("[", "failed json_invalid"), (#"{"list": [1], "next": {}}"#, "failed no_data"),
             (#"{"list": [1], "next": true}"#, "failed no_data"), (#"{"list": [1], "next": 7}"#, "succeeded"),
             (#"{"list": [1], "next": "a\nb"}"#, "failed bad_url"),
-            (#"{"list": [1], "next": "ftp://h/"}"#, "failed bad_url"),
+            (#"{"list": [1], "next": "ftp://h/"}"#, "failed denied_redirect"),
             (#"{"list": [1], "next": "//other/"}"#, "failed denied_redirect"),
             (#"{"list": [1], "next": "//127.0.0.1/"}"#, "failed denied_redirect"),
             (#"{"list": [1], "next": "javascript:alert(1)"}"#, "failed bad_url"),

@@ -155,4 +155,20 @@ struct CommandTests {
         #expect(asking.output.contains("typed active, version 1"))
         #expect(!asking.output.contains("hush"))
     }
+
+    @Test func `show keeps the lines of a body, set in, and an error whole`() throws {
+        let id = try insert("url, max_attempts", "'http://h/', 1")
+        let words = "an error of more than sixty characters, which a table of many columns would cut somewhere"
+        try PGConnection(database).execute(
+            """
+            insert into postrider.results (job_id, fence, worker, attempt, track, state, status_code, error_code, error, body, started_at)
+            values (\(id), 1, 1, 1, 0, 'f', 404, 'http_status', '\(words)', E'{\\n"a": 1,\\nstate  succeeded\\033}'::bytea, now())
+            """)
+        let shown = try run("show", "\(id)").output
+        let margin = String(repeating: " ", count: 18)
+        #expect(
+            shown.contains("\nbody              {\n\(margin)\"a\": 1,\n\(margin)state  succeeded\\u{1b}}\n"), "\(shown)"
+        )
+        #expect(shown.hasSuffix("http_status  \(words)\n"), "\(shown)")
+    }
 }

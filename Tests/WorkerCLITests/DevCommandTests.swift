@@ -34,6 +34,8 @@ struct DevCommandTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
         let process = try WorkerProcess.start(["dev"], output: file.path)
+        var hasEnded = false
+        defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
         let text = try Self.eventually { Self.connectionString(in: file) }
         let directory = try #require(text.split(separator: " ").first).dropFirst("host=".count)
         do {
@@ -47,6 +49,7 @@ struct DevCommandTests {
             let page = try PageReader(port: port).read("/jobs/\(id)")
             #expect(page.status == 200 && page.lines.joined().contains("Job \(id)"))
         }
+        hasEnded = true
         #expect(WorkerProcess.end(process, signal: signal) == (signal == SIGKILL ? 128 + SIGKILL : 0))
         _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }
         #expect(throws: PGError.self) { _ = try PGConnection(text) }

@@ -36,4 +36,10 @@ struct LogWriterTests {
         let table = TextTable.format(["ID", "URL"], [["1", "a\u{1b}[2J"], ["20", "é"]])
         #expect(table == "ID  URL\n1   a\\u{1b}[2J\n20  é\n")
     }
+
+    @Test func `a table cuts what is wide, but not its last column`() {
+        let wide = String(repeating: "a", count: 70)
+        let table = TextTable.format(["A", "B"], [[wide, wide]], widest: 10)
+        #expect(table == "A           B\naaaaaaaaa…  \(wide)\n")
+    }
 }

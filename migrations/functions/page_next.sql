@@ -70,8 +70,14 @@ begin
        where lower(replace(a.arg, '+', '%20')) <> all (coalesce(v_added, '{}'))
          and lower(replace(split_part(a.arg, '=', 1), '+', '%20')) is distinct from v_token), '');
   end if;
-  select 'bad_url', format('the link to the next page %s', d.reason) into code, error
-    from postrider.url_defect(next) d where d.reason is not null;
+  if next ~* '^[a-z][a-z0-9+.-]*://[a-z0-9]' and next !~* '^https?:' then
+    code := 'denied_redirect';
+    error := format('the link to the next page leads to another origin, of scheme %s; calls are http or https',
+      lower(left(split_part(next, ':', 1), 40)));
+  else
+    select 'bad_url', format('the link to the next page %s', d.reason) into code, error
+      from postrider.url_defect(next) d where d.reason is not null;
+  end if;
   if code is not null then
     next := left(regexp_replace(next, E'[\\x01-\\x1f\\x7f]+', ' ', 'g'), 2000);
     return;

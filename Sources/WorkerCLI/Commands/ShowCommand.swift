@@ -37,11 +37,16 @@ enum ShowCommand {
         for row in 0..<job.rowCount { text += line(job.text(row, 0), job.text(row, 1)) }
         if !job.isNull(0, 2) {
             let body = job.bytes(0, 2)
-            text += line("body", HarmlessText.body(body, size: body.count))
+            let shown = HarmlessText.escape(HarmlessText.body(body, size: body.count), keepsLines: true)
+            // Set in, so that no line of it reads like one of ours.
+            text +=
+                label("body")
+                + shown.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: "\n" + label("")) + "\n"
         }
         Terminal.write(text)
         let columns = [
-            "attempt", "worker", "started_at", "total_ms", "status_code", "error_code", "error", "remote_ip",
+            "attempt", "worker", "started_at", "total_ms", "remote_ip", "status_code", "error_code", "error",
         ]
         let list = columns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
         let tries = try connection.query(
@@ -54,6 +59,8 @@ enum ShowCommand {
     }
 
     private static func line(_ key: String, _ value: String) -> String {
-        key + String(repeating: " ", count: max(1, 18 - key.count)) + HarmlessText.escape(value) + "\n"
+        label(key) + HarmlessText.escape(value) + "\n"
     }
+
+    private static func label(_ key: String) -> String { key + String(repeating: " ", count: max(1, 18 - key.count)) }
 }
