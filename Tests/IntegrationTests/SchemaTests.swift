@@ -31,6 +31,19 @@ struct SchemaTests {
         #expect(silent == [])
     }
 
+    @Test func `every column of a public view says what it is`() throws {
+        let queue = try TestQueue()
+        let silent = try queue.rows(
+            """
+            select a.attrelid::regclass || '.' || a.attname
+              from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+             where c.relnamespace = 'postrider'::regnamespace and c.relkind = 'v' and obj_description(c.oid, 'pg_class') like 'public%'
+               and col_description(c.oid, a.attnum) is null
+             order by 1
+            """)
+        #expect(silent == [])
+    }
+
     @Test func `no function that walks the queue is compiled for it`() throws {
         let queue = try TestQueue()
         // Their estimates grow with the queue, past the cost from which PostgreSQL compiles each plan for seconds.

@@ -28,3 +28,25 @@ select a.job_id, a.attempt, coalesce(w.name, a.worker::text) as worker, a.starte
  where v.visible;
 comment on view postrider.attempts is
   'public: one row for each try that reached the network or was refused on its way there, with its timings; the fence tells two tries of one number apart';
+comment on column postrider.attempts.job_id is 'the job; its tries may have more than one row of a number, told apart by fence';
+comment on column postrider.attempts.attempt is 'number of the try from 1; a 429 and a wait for a token use none up';
+comment on column postrider.attempts.worker is 'who made it; see worker_status';
+comment on column postrider.attempts.started_at is 'when it was claimed for this try';
+comment on column postrider.attempts.dns_ms is 'until the name was resolved, in milliseconds since the call began';
+comment on column postrider.attempts.connect_ms is 'until the connection was up, in milliseconds since the call began; 0 on a reused connection';
+comment on column postrider.attempts.tls_ms is 'until the TLS handshake was done, in milliseconds since the call began; 0 without TLS or on a reused connection';
+comment on column postrider.attempts.first_byte_ms is 'until the first byte of the answer, in milliseconds since the call began';
+comment on column postrider.attempts.total_ms is 'until the last byte, in milliseconds since the call began; all redirects included';
+comment on column postrider.attempts.cache is 'hit, stale or revalidated: what the cache served; else why it did not: miss, cache_expired, cache_version and so on; null without cache_ttl';
+comment on column postrider.attempts.remote_ip is 'the address that was called, the proxy''s if there is one';
+comment on column postrider.attempts.http_version is '1.0, 1.1 or 2, of the answer';
+comment on column postrider.attempts.reused is 'whether the connection was there from a call before';
+comment on column postrider.attempts.server is 'of a service with servers: the base URL of the one that was called';
+comment on column postrider.attempts.credential_version is 'which login or refresh the token was from; see credential_status.version';
+comment on column postrider.attempts.status_code is 'of the answer; null if there was none';
+comment on column postrider.attempts.error_code is 'why the try did not succeed, from error_codes; null if it did';
+comment on column postrider.attempts.error is 'the same as a sentence that says what to do';
+comment on column postrider.attempts.finished_at is 'when its outcome was stored';
+comment on column postrider.attempts.bytes_sent is 'request line, headers and body, as sent, of all redirects';
+comment on column postrider.attempts.bytes_received is 'headers and body, as received before decompression, of all redirects';
+comment on column postrider.attempts.fence is 'number of the claim; it only grows';

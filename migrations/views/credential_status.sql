@@ -21,3 +21,17 @@ select c.name, c.kind, c.state, c.version, c.expires_at,
   left join postrider.workers k on k.id = r.worker;
 comment on view postrider.credential_status is
   'public: one row for each credential: its state, how far its refresh is, and how many jobs wait for it; no secret';
+comment on column postrider.credential_status.name is 'its name';
+comment on column postrider.credential_status.kind is 'how it logs in';
+comment on column postrider.credential_status.state is 'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';
+comment on column postrider.credential_status.version is 'grows with each login and refresh';
+comment on column postrider.credential_status.expires_at is 'when the token ends, if that is known';
+comment on column postrider.credential_status.jobs_waiting is 'jobs that are scheduled until it is refreshed';
+comment on column postrider.credential_status.has_secrets is 'whether there are any';
+comment on column postrider.credential_status.is_sealed is 'whether a worker''s key has sealed them';
+comment on column postrider.credential_status.refreshes is 'how many there were';
+comment on column postrider.credential_status.last_refresh_at is 'when the last one succeeded';
+comment on column postrider.credential_status.failures is 'refreshes that failed in a row';
+comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh is tried';
+comment on column postrider.credential_status.worker is 'who refreshes it now';
+comment on column postrider.credential_status.last_error is 'why it is not active, and what to do';

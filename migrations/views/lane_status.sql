@@ -29,3 +29,16 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
          from postrider.lane_retries q where q.lane = l.lane) f on true;
 comment on view postrider.lane_status is
   'public: one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
+comment on column postrider.lane_status.lane is 'its name: what jobs name, else their service, else host:port';
+comment on column postrider.lane_status.max_in_flight is 'calls at once, of all workers; null: no limit';
+comment on column postrider.lane_status.rate_limit is 'calls that may begin in each rate_period; null: no limit';
+comment on column postrider.lane_status.rate_period is 'of rate_limit';
+comment on column postrider.lane_status.in_flight is 'calls under way';
+comment on column postrider.lane_status.ready is 'requests that could run now and wait for a slot';
+comment on column postrider.lane_status.oldest_ready_age is 'how long the ready request waits that has waited longest; null if there is none';
+comment on column postrider.lane_status.paused is 'whether no call begins now: by pause_lane, a 429 or a Retry-After';
+comment on column postrider.lane_status.paused_until is 'when that ends by itself; infinity: when somebody resumes it';
+comment on column postrider.lane_status.pause_reason is 'who or what paused it';
+comment on column postrider.lane_status.retry_budget is 'share of the calls that may be retries while most of them fail';
+comment on column postrider.lane_status.failing is 'whether most calls of the last seconds failed';
+comment on column postrider.lane_status.retry_rate is 'retries a second that it may have while it is failing; null: not held back';

@@ -9,3 +9,10 @@ select p.job_id, p.page, case when v.visible then p.url end as url, p.status_cod
  where v.visible;
 comment on view postrider.pages is
   'public: one row for each page that a job with paginate has fetched, as it came: its place from 1, how many items it had, what leads to the one after';
+comment on column postrider.pages.job_id is 'the job with paginate';
+comment on column postrider.pages.page is 'its place from 1';
+comment on column postrider.pages.url is 'as it was called';
+comment on column postrider.pages.status_code is 'of the answer';
+comment on column postrider.pages.items is 'how many elements the page brought';
+comment on column postrider.pages.next is 'the cursor, page or URL that it named for the one after; null: it is the last';
+comment on column postrider.pages.fetched_at is 'when it was stored';

@@ -35,3 +35,18 @@ select q.queue,
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
   'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused';
+comment on column postrider.queue_status.queue is 'its name';
+comment on column postrider.queue_status.ready is 'requests that could run now and wait for a slot';
+comment on column postrider.queue_status.scheduled is 'requests whose run_at has not come, retries too';
+comment on column postrider.queue_status.running is 'calls under way';
+comment on column postrider.queue_status.succeeded is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.failed is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.cancelled is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.expired is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.skipped is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.unknown is 'requests that ended so, since the beginning';
+comment on column postrider.queue_status.oldest_ready_age is 'how long the ready request waits that has waited longest; null if there is none';
+comment on column postrider.queue_status.rate_per_second is 'calls that ended in the last sixty seconds, a second; of the calendar minute before this one a share counts';
+comment on column postrider.queue_status.estimated_drain is 'how long the ready ones take at that rate; null if nothing ended';
+comment on column postrider.queue_status.paused is 'whether pause_queue stopped it';
+comment on column postrider.queue_status.waiting is 'members of batches and chains whose turn has not come';

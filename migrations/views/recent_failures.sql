@@ -14,3 +14,15 @@ select r.job_id as id, j.queue, coalesce(j.lane, j.service, postrider.url_lane(j
  limit 100;
 comment on view postrider.recent_failures is
   'public: the last 100 jobs that failed, expired or ended unknown, newest first';
+comment on column postrider.recent_failures.id is 'of the job';
+comment on column postrider.recent_failures.queue is 'of the job';
+comment on column postrider.recent_failures.lane is 'of the job';
+comment on column postrider.recent_failures.state is 'failed, expired or unknown';
+comment on column postrider.recent_failures.finished_at is 'when it ended';
+comment on column postrider.recent_failures.attempt is 'tries that it had';
+comment on column postrider.recent_failures.method is 'of the request; null for batches and chains';
+comment on column postrider.recent_failures.url is 'as it was called; without user and password';
+comment on column postrider.recent_failures.status_code is 'of the last answer; null if there was none';
+comment on column postrider.recent_failures.error_code is 'why, from error_codes';
+comment on column postrider.recent_failures.error is 'the same as a sentence that says what to do';
+comment on column postrider.recent_failures.tag is 'of the job';

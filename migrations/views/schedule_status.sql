@@ -10,3 +10,19 @@ select s.name, s.cron, s.timezone, s.enabled, s.overlap, s.catch_up, s.catch_up_
   from postrider.schedules s;
 comment on view postrider.schedule_status is
   'public: one row for each schedule: when it runs next, what its last job came to, and why a tick made none';
+comment on column postrider.schedule_status.name is 'its name';
+comment on column postrider.schedule_status.cron is 'when it makes a job';
+comment on column postrider.schedule_status.timezone is 'in which cron is read';
+comment on column postrider.schedule_status.enabled is 'whether it makes any';
+comment on column postrider.schedule_status.overlap is 'what a tick does while its last job runs';
+comment on column postrider.schedule_status.catch_up is 'what becomes of ticks that were missed: one, all or none';
+comment on column postrider.schedule_status.catch_up_limit is 'how many of them at most';
+comment on column postrider.schedule_status.jitter is 'up to how much later than its tick a job is due';
+comment on column postrider.schedule_status.next_run_at is 'when the next tick is due';
+comment on column postrider.schedule_status.last_run_at is 'when the last tick was due';
+comment on column postrider.schedule_status.last_job_id is 'the job that it made';
+comment on column postrider.schedule_status.last_state is 'where that job stands';
+comment on column postrider.schedule_status.last_error is 'why a tick made none, and what to do';
+comment on column postrider.schedule_status.skipped is 'ticks that made none because the job before had not ended';
+comment on column postrider.schedule_status.created_at is 'when it was inserted';
+comment on column postrider.schedule_status.created_by is 'by whom; its jobs are theirs';

@@ -28,3 +28,12 @@ select c.minute, coalesce(c.finished, 0)::bigint as finished, coalesce(c.failed,
  order by c.minute;
 comment on view postrider.throughput is
   'public: one row for each minute of the last hour in which jobs ended: how many, how many of them failed, expired or ended unknown; how long jobs waited from being due to their first attempt, and how long the calls took that ended them, of a sample';
+comment on column postrider.throughput.minute is 'its start';
+comment on column postrider.throughput.finished is 'jobs that ended in it';
+comment on column postrider.throughput.failed is 'of them, how many failed, expired or ended unknown';
+comment on column postrider.throughput.wait_p50_ms is 'from being due to the start of the first try, of jobs that ended on it: half waited less';
+comment on column postrider.throughput.wait_p95_ms is 'likewise: 95 of 100 waited less';
+comment on column postrider.throughput.wait_p99_ms is 'likewise: 99 of 100 waited less';
+comment on column postrider.throughput.call_p50_ms is 'of the calls that ended jobs: half were shorter';
+comment on column postrider.throughput.call_p95_ms is 'likewise: 95 of 100 were shorter';
+comment on column postrider.throughput.call_p99_ms is 'likewise: 99 of 100 were shorter';

@@ -17,3 +17,15 @@ select w.name as worker, w.id as epoch,
  order by w.ended_at is not null, w.id;
 comment on view postrider.worker_status is
   'public: one row for each start of a worker that runs or ended within a day';
+comment on column postrider.worker_status.worker is 'host and process';
+comment on column postrider.worker_status.epoch is 'number of this start; a worker that was declared lost and comes back gets a new one';
+comment on column postrider.worker_status.state is 'running, draining (finishes what runs), silent (no heartbeat for 10 s), lost (its jobs were given to others), ended';
+comment on column postrider.worker_status.version is 'of the program';
+comment on column postrider.worker_status.queues is 'what it takes: all, or names';
+comment on column postrider.worker_status.concurrency is 'calls that it makes at once';
+comment on column postrider.worker_status.in_flight is 'calls under way, as of its last heartbeat';
+comment on column postrider.worker_status.leader is 'whether it does what one worker does for all';
+comment on column postrider.worker_status.started_at is 'when it enlisted';
+comment on column postrider.worker_status.heartbeat_at is 'when it last said that it lives; every 3 s';
+comment on column postrider.worker_status.ended_at is 'when it said goodbye or was declared lost';
+comment on column postrider.worker_status.environment is 'whose servers it uses';
