@@ -36,7 +36,7 @@ struct BadInputTests {
         ("timeout", "url, timeout", "\(good), '-1 s'"), ("timeout", "url, timeout", "\(good), '0'"),
         ("parent_id", "url, parent_id", "\(good), 4711"),
         ("position", "url, position", "\(good), 1"),
-        ("expires_at", "url, expires_at", "\(good), now() - interval '1 s'"),
+        ("expires_at", "url, run_at, expires_at", "\(good), now() + interval '1 h', now() + interval '1 h'"),
         ("run_at", "url, run_at", "\(good), 'infinity'"),
         ("backoff", "url, backoff", "\(good), '{}'"), ("backoff", "url, backoff", "\(good), '{-1 s}'"),
         ("delivery", "url, delivery", "\(good), 'exactly_once'"),

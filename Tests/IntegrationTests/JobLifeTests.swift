@@ -94,6 +94,31 @@ struct JobLifeTests {
         _ = worker
     }
 
+    @Test func `a deadline that has passed at INSERT ends jobs, trees and ten thousand rows as expired, uncalled`()
+        throws
+    {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let late = "now() - interval '1 s'"
+        try queue.insert("url, expires_at", "'\(target.url)/ok/1', \(late)")
+        try queue.insert(10_000, "url, expires_at, tag", "'\(target.url)/ok/2', \(late), 'many'")
+        let tree = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('expires_at', \(late), 'batch', jsonb_build_array(
+              jsonb_build_object('url', '\(target.url)/ok/3'), jsonb_build_object('url', '\(target.url)/ok/4'))))
+            """)
+        try queue.wait(
+            60, until: "select count(*) = 10000 from postrider.job_status where tag = 'many' and state = 'expired'")
+        let ends = try queue.rows(
+            "select kind, state, count(*)::text from postrider.job_status where tag is null group by 1, 2 order by 1, 2"
+        )
+        #expect(
+            ends == [["batch", "expired", "1"], ["request", "cancelled", "2"], ["request", "expired", "1"]],
+            "tree \(tree)")
+        #expect(target.requests.isEmpty)
+        _ = worker
+    }
+
     @Test func `a job whose time ends between two tries fails with its last error`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

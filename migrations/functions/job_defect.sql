@@ -42,7 +42,8 @@ begin
      'priority', format('%s is out of range', p_job.priority), 'Give -100 to 100; low is -4, normal 0, high 4.'),
     (not isfinite(p_job.run_at),
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
-    (p_job.expires_at <= p_job.run_at,
+    -- A deadline that has just passed is no mistake, and ends the job as expired.
+    (p_job.expires_at <= p_job.run_at and p_job.run_at > now(),
      'expires_at', 'is not after run_at', 'Give a later time, or leave it out.'),
     (p_job.timeout <= interval '0' or p_job.timeout > interval '1 day',
      'timeout', format('%s is not a usable limit', p_job.timeout), 'Give more than 0 and at most 1 day, like ''30 s''.'),
