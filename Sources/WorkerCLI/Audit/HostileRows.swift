@@ -96,7 +96,7 @@ enum HostileRows {
         row("a negative backoff", "url, backoff", "\(good), '{-1 s}'"),
         row("an answer of at most -1 bytes", "url, max_response", "\(good), -1"),
         row("the end of time as its time", "url, run_at", "\(good), 'infinity'"),
-        row("an expiry that is past", "url, expires_at", "\(good), now() - interval '1 s'"),
+        row("an expiry before run_at", "url, run_at, expires_at", "\(good), now() + interval '1 h', now()"),
         row("a parent that is not there", "url, parent_id", "\(good), 9223372036854775807"),
         row("a queue of no name", "url, queue", "\(good), ''"),
         row("a queue of 201 letters", "url, queue", "\(good), repeat('a', 201)"),
