@@ -11,12 +11,7 @@ enum SecretPrompt {
     /// - Throws: `usage` when it cannot be read; `internalError` when a signal ends the wait.
     static func read(_ name: String, limit: Int) throws(CommandError) -> [UInt8]? {
         guard isatty(0) == 1 else { return try Terminal.read("-", limit: limit) }
-        let signals: SignalSource
-        do throws(ReactorError) {
-            signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
-        } catch {
-            throw CommandError(.internalError, "\(error)")
-        }
+        let signals = try EndSignals.take()
         Terminal.write("secret of \(HarmlessText.escape(name)), not shown: ", to: .error)
         var shown = termios()
         unsafe tcgetattr(0, &shown)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PGClient
 internal import Reactor
 
@@ -21,12 +20,7 @@ enum AuditCommand {
             // A mistake in the connection is better told before the list than behind it.
             let database = try open(arguments)
             // Made before the servers' threads; without it a Ctrl-C would leave the folder behind.
-            let signals: SignalSource
-            do throws(ReactorError) {
-                signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
-            } catch {
-                throw CommandError(.internalError, "\(error)")
-            }
+            let signals = try EndSignals.take()
             var tally = Tally()
             let ground = try AuditGround()
             ground.setTrap()

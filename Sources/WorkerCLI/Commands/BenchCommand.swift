@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import PGClient
-internal import Reactor
 
 /// `worker bench`: inserts jobs into a queue of its own, drains it, prints one table.
 enum BenchCommand {
@@ -40,11 +39,7 @@ enum BenchCommand {
         configuration.queues = [queue]
         let connection = try Database.open(arguments)
         // The thread of the watch must not take the signal that is meant for the loop.
-        do throws(ReactorError) {
-            _ = try SignalSource([SIGINT, SIGTERM, SIGHUP])
-        } catch {
-            throw CommandError(.internalError, "\(error)")
-        }
+        _ = try EndSignals.take()
         let clock = ContinuousClock()
         var ids: ClosedRange<Int64> = 0...0
         let inserted = try timed(clock) { () throws(PGError) in

@@ -21,12 +21,7 @@ enum WatchCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
-            let signals: SignalSource
-            do throws(ReactorError) {
-                signals = try SignalSource([SIGINT, SIGTERM, SIGHUP])
-            } catch {
-                throw CommandError(.internalError, "\(error)")
-            }
+            let signals = try EndSignals.take()
             do throws(PGError) {
                 return try watch(arguments.operands.first, connection, signals)
             } catch {
