@@ -67,6 +67,9 @@ struct ExplainTests {
         #expect(
             busy.contains(" and 4 of higher priority, 1 worker(s) with 0 free slot(s) take queue default"), "\(busy)")
         #expect(busy.hasSuffix("; it begins when those have begun and a slot is free."), "\(busy)")
+        // Of what is paused nothing is before it.
+        try queue.connection.execute("select postrider.pause_queue('mail')")
+        #expect(try explain(queue, id).contains(" and 3 of higher priority, "))
         try queue.connection.execute("delete from postrider.ready where worker = 0 and job_id <> \(id)")
         #expect(try explain(queue, id).hasSuffix("; it begins when a call has ended."))
     }

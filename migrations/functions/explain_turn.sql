@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at the front
--- of the tracks, unless there is more of either than a look should cost.
+-- of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a look should cost.
 create or replace function postrider.explain_turn(p_job postrider.jobs, p_lane text, p_track int, p_seq bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -26,7 +26,7 @@ begin
     select count(*) into v_busy
       from (select t.id from postrider.tracks t union all select 0) t
      cross join lateral (
-           select r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit 1000) r
+           select r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit v_slots + 100) r
      where r.worker = any (v_workers);
   end if;
   select count(*) into v_ahead
@@ -38,6 +38,9 @@ begin
            cross join lateral (
                  select from postrider.ready r where r.track = t.id and r.worker = 0 order by r.track, r.seq limit 10001) r
            where t.priority > p_job.priority and (v_is_any or t.queue = any (v_queues))
+             and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
+             and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now())
+             and not exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now())
            limit 10001) a;
   return format('%s job(s) before it in lane %s at priority %s%s, %s worker(s) with %s free slot(s) take queue %s; it begins %s',
     case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, p_lane, p_job.priority,
