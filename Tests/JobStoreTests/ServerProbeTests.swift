@@ -77,6 +77,25 @@ struct ServerProbeTests {
         #expect(try desk.calls(other) == ["http://one/x+"])
     }
 
+    @Test func `who comes by while a probe is under way holds nothing, so the end of the probe counts`() throws {
+        let desk = try desk()
+        let workers = [try desk.worker(), try desk.worker()]
+        let job = try desk.insert()
+        #expect(try desk.calls(workers[0]) == ["http://one/x+"])
+        // A preparation whose commit takes its time.
+        let late = try PGConnection(desk.queue.database)
+        try late.execute(
+            "begin; select postrider.begin_probe(id, 1, 1, 1) from postrider.servers where position = 1")
+        let next = try desk.insert()
+        #expect(try desk.calls(workers[1]) == ["http://two/x+"])
+        try desk.end(job, "o", "f")
+        try late.execute("commit")
+        #expect(try desk.servers()[0] == "aside 13 4")
+        try desk.end(next, "s", "w")
+        try desk.insert()
+        #expect(try desk.take(workers[1]).allSatisfy { $0.call == "http://two/x+" })
+    }
+
     @Test func `who may be repeated probes first, at_most_once and downloads only if nobody else comes by`() throws {
         let desk = try desk()
         let worker = try desk.worker()
