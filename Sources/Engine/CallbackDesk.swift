@@ -38,8 +38,11 @@ struct CallbackDesk {
     /// When the session was last asked or last answered, while something is under way.
     private var waitsSince: UInt64 = 0
 
+    /// Whether an answer of the session is due.
+    private var isWaiting: Bool { isConcluding || !beginning.isEmpty }
+
     /// Whether a connection is needed at all.
-    var hasWork: Bool { isOwed || isConcluding || !waiting.isEmpty || !beginning.isEmpty }
+    var hasWork: Bool { isOwed || isWaiting || !waiting.isEmpty }
 
     /// Whether all ends that this worker knows of are concluded.
     var isQuiet: Bool { !isOwed && !isConcluding }
@@ -59,14 +62,12 @@ struct CallbackDesk {
 
     /// When to look again: to conclude after a failure, or because an answer has been due for too long; nil: never.
     func deadline(now: UInt64) -> UInt64? {
-        if isConcluding || !beginning.isEmpty { return waitsSince + CallbackDesk.longestAnswer }
+        if isWaiting { return waitsSince + CallbackDesk.longestAnswer }
         return (isOwed || !waiting.isEmpty) && now < restUntil ? restUntil : nil
     }
 
     /// Whether a function has gone on beyond all limits, so that the session has to be ended.
-    func isStuck(now: UInt64) -> Bool {
-        (isConcluding || !beginning.isEmpty) && now >= waitsSince + CallbackDesk.longestAnswer
-    }
+    func isStuck(now: UInt64) -> Bool { isWaiting && now >= waitsSince + CallbackDesk.longestAnswer }
 
     /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
     mutating func sessionEnds() { losses = max(losses, 1) }
@@ -119,7 +120,7 @@ struct CallbackDesk {
             losses += 1
             hasFailed = losses > 1
         }
-        if isConcluding || !beginning.isEmpty { restUntil = now + CallbackDesk.rest }
+        if isWaiting { restUntil = now + CallbackDesk.rest }
         isConcluding = false
         let cut = beginning.sorted { $0.key < $1.key }.map { Start(entry: $0.value.entry, losses: $0.value.losses + 1) }
         beginning.removeAll()

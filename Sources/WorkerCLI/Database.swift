@@ -89,9 +89,14 @@ enum Database {
         case "42" where error.sqlState?.rawValue == "42P01" || error.sqlState?.rawValue == "42883", "3F":
             return CommandError(.schema, "\(error.message); run: worker migrate")
         case "42" where error.sqlState == .insufficientPrivilege:
-            return CommandError(.usage, "\(error.message); the role that connects needs more rights, see docs/roles.md")
+            return refused(error.message)
         default: return CommandError(.internalError, error.description + hint)
         }
+    }
+
+    /// A right is missing.
+    private static func refused(_ message: String) -> CommandError {
+        CommandError(.usage, "\(message); the role that connects needs more rights, see docs/roles.md")
     }
 
     /// A failure of the store.
@@ -104,7 +109,7 @@ enum Database {
             switch error.underlying?.code {
             case .connect, .timeout, .lost: CommandError(.unreachable, error.message)
             case .server where error.underlying?.sqlState == .insufficientPrivilege:
-                CommandError(.usage, "\(error.message); the role that connects needs more rights, see docs/roles.md")
+                refused(error.message)
             default: CommandError(.internalError, error.message)
             }
         }

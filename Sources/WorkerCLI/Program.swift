@@ -51,9 +51,9 @@ public enum Program {
     }
 
     private static func unwritten(_ number: Int32) -> CommandError {
-        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
-        return CommandError(
-            .internalError, "standard output: \(reason); what was asked for is done, but could not be told")
+        CommandError(
+            .internalError,
+            "standard output: \(Terminal.reason(number)); what was asked for is done, but could not be told")
     }
 
     private static func environmentVariables() -> [String: String] {

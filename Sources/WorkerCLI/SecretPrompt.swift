@@ -23,7 +23,7 @@ enum SecretPrompt {
             Terminal.write("\n", to: .error)
         }
         guard isTyped(signals) else { throw CommandError(.internalError, "stopped by a signal; nothing was set") }
-        return line(limit: limit)
+        return line()
     }
 
     /// Waits for a line; false if a signal comes first. C: `poll`.
@@ -37,9 +37,9 @@ enum SecretPrompt {
     }
 
     /// The terminal gives a line at once, of at most 4,095 bytes. C: `read`.
-    private static func line(limit: Int) -> [UInt8]? {
+    private static func line() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe Glibc.read(0, &bytes, bytes.count)
-        return count <= limit ? Array(bytes.prefix(max(0, count)).prefix { $0 != 10 }) : nil
+        return Array(bytes.prefix(max(0, count)).prefix { $0 != 10 })
     }
 }

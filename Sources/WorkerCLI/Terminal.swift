@@ -71,8 +71,13 @@ enum Terminal {
         return nil
     }
 
+    /// What the system calls an error. C: `strerror`.
+    static func reason(_ number: Int32) -> String {
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+    }
+
     private static func unreadable(_ path: String) -> CommandError {
-        let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unreadable"
+        let reason = reason(errno)
         return .usage("FILE \(quoted(path))", reason, "give a file, or - for standard input")
     }
 }
