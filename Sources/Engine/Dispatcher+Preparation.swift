@@ -80,14 +80,18 @@ extension Dispatcher {
         case .unstorable:
             preparationLimit = max(1, entries.count / 2)
             guard entries.count == 1, let entry = entries.first else { return .report }
-            return fail(entry, "the call could not be prepared by the database; please report it", now: now)
+            return fail(
+                entry,
+                "the database cannot write out what the job is to send; look for numbers of many digits and for very "
+                    + "large values in its body_json, body_form, query and templates", now: now)
         case .overrun:
             rest(now: now)
             for place in entries.indices { unprepared[place].overruns += 1 }
             guard entries.count == 1, let entry = entries.first, entry.overruns > 0 else { return .report }
             return fail(
-                entry, "the database gave up on what extract or validator ask of the cached answer; make them simpler",
-                now: now)
+                entry,
+                "the database gave up on preparing the call: on what extract or validator ask of a cached answer, or on "
+                    + "writing out what the job is to send; make it simpler or smaller", now: now)
         case .locked, .failure:
             rest(now: now)
             return .report

@@ -32,6 +32,8 @@ struct Dispatcher: ~Copyable {
     var aside = Aside()
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
+    /// Until then claims are wary, after one failed.
+    private var waryUntil: UInt64 = 0
     /// Set when the worker is to claim no more.
     var isDraining = false
 
@@ -83,7 +85,8 @@ struct Dispatcher: ~Copyable {
             next.batch = batch
             finishedSince = now
         }
-        if claimable > 0 {
+        let claims = claimable > 0 && (now >= waryUntil || next.batch == nil)
+        if claims {
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
         }
         if next.claim?.announced != nil {
@@ -92,7 +95,7 @@ struct Dispatcher: ~Copyable {
         } else {
             if case .announced = hunger { look() }
             // All that there is is parked.
-            if claimable > 0, next.claim == nil { hunger = .nowhere }
+            if claims, next.claim == nil { hunger = .nowhere }
         }
         guard next.batch != nil || next.claim != nil else { return nil }
         reserved += next.claim?.limit ?? 0
@@ -105,12 +108,13 @@ struct Dispatcher: ~Copyable {
     private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
         let limit = min(claimable, ExchangePolicy.claimLimit)
         let visits = book.plan(limit: limit, lanes: &lanes, now: now)
-        return visits.isEmpty ? nil : Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now)
+        guard !visits.isEmpty else { return nil }
+        return Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < waryUntil)
     }
 
     /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
     private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
-        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= lookout.singleDue,
+        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(lookout.singleDue, waryUntil),
             case .announced(let job) = hunger, let visit = book.visit(announced: job.track)
         else { return nil }
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
@@ -234,6 +238,7 @@ struct Dispatcher: ~Copyable {
         switch cause {
         case .aborted: return .none
         case .workerLost: return .enlist
+        case _ where batch == nil: waryUntil = now + Dispatcher.wariness
         case .unstorable:
             if let batch { return isolate(batch, now: now) }
         case .overrun:
@@ -257,6 +262,10 @@ struct Dispatcher: ~Copyable {
     mutating func rest(now: UInt64) {
         restUntil = now + Dispatcher.restAfterFailure
     }
+
+    /// A claim that failed may do so each time: a row that it would take may hold what cannot be written out. So for a minute no
+    /// attempts wait with it, and it takes leases only: `prepare` finds the one job that is to blame.
+    private static let wariness: UInt64 = 60_000_000_000
 
     /// 250 ms: a database in trouble is not helped by haste.
     private static let restAfterFailure: UInt64 = 250_000_000

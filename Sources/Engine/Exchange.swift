@@ -22,6 +22,8 @@ struct Exchange {
         var announced: AnnouncedJob?
         /// Whether news of jobs arrived after it was sent: then an empty answer proves nothing.
         var isOutdated = false
+        /// Whether it brings leases only, and all calls are asked for later.
+        var isBare = false
     }
 }
 

@@ -37,7 +37,7 @@ extension RunLoop {
                 } else {
                     StoreCalls.claim(
                         worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
-                        alone: next.batch == nil, into: &parameters)
+                        alone: next.batch == nil, bare: claim.isBare, into: &parameters)
                     statement = StoreStatement.claim
                 }
                 try jobs.append(statement, &parameters, tag: Tag.claim(number))

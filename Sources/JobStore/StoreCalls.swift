@@ -53,9 +53,11 @@ public enum StoreCalls {
 
     /// `claim`: at most `limit` jobs of the tracks to visit.
     ///
-    /// - Parameter alone: whether the transaction holds no finish, so that it need not wait for the disk.
+    /// - Parameters:
+    ///   - alone: whether the transaction holds no finish, so that it need not wait for the disk.
+    ///   - bare: whether all jobs come without their calls, as rich ones do.
     public static func claim(
-        worker: Int32, above fence: Int64, limit: Int, visits: [TrackBook.Visit], alone: Bool,
+        worker: Int32, above fence: Int64, limit: Int, visits: [TrackBook.Visit], alone: Bool, bare: Bool,
         into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
@@ -77,6 +79,7 @@ public enum StoreCalls {
         parameters.append(array: marks)
         parameters.append(bool: alone)
         parameters.append(array: lanes)
+        parameters.append(bool: bare)
     }
 
     /// `claimOne`: a job, if it is the first that is ready in its track and a plain one.

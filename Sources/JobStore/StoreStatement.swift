@@ -14,7 +14,7 @@ public enum StoreStatement {
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
         form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed \
-        from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8)
+        from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
     /// Ends attempts.
     public static let finish = PGStatement(

@@ -13,7 +13,19 @@ struct BadInputTests {
         ("url", "url", "'http:///x'"), ("url", "url", "'h/x'"), ("url", "url", "E'http://h/\\r\\nX: 1'"),
         ("url", "url", "'http://h/a b'"), ("url", "url", "'http://h:70000/'"), ("url", "url", "'file:///etc/passwd'"),
         ("url", "url", "'http://h/a' || chr(92) || 'b'"), ("url", "url", "'http://a@b@h/'"),
-        ("url", "url", "'http://h' || chr(92)"),
+        ("url", "url", "'http://h' || chr(92)"), ("url", "url", "'http://' || repeat('a', 300) || '/'"),
+        ("url", "url", "'http://' || repeat('a', 255) || ':8080/'"),
+        ("body_json", "url, body_json", "\(good), ('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
+        ("metadata", "url, metadata", "\(good), ('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
+        ("query", "url, query", "\(good), jsonb_build_object('a', repeat('b', 66000))"),
+        (
+            "body_form", "url, body_form",
+            "\(good), (repeat('{\"' || repeat('a', 900) || '\":', 34) || '1' || repeat('}', 34))::jsonb"
+        ),
+        (
+            "body_form", "url, body_form",
+            "\(good), jsonb_build_object(repeat('k', 40000), (select jsonb_agg(i) from generate_series(1, 2000) i))"
+        ),
         ("body", "url, body, method", "\(good), 'a', 'HEAD'"),
         ("body_form", "url, body_form, method", "\(good), '{}', 'HEAD'"),
         ("tag", "url, tag", "\(good), repeat('a', 401)"), ("each", "url, each", "\(good), '[]'"),

@@ -118,6 +118,8 @@ struct LargeInsertTests {
         ("on_duplicate", "'x'"), ("mode", "'x'"), ("cache_version", "null"), ("use_cdn", "null"),
         ("ignore_cache", "null"), ("created_by", "null"), ("tag", "repeat('x', 401)"),
         ("timeout", "'-1 s'"), ("url", "'ftp://h/'"),
+        ("body_json", "('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
+        ("metadata", "('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
     ])
     func `one bad row in a large INSERT of rows that are alike is found`(column: String, value: String) throws {
         let queue = try TestQueue()
@@ -169,7 +171,8 @@ struct LargeInsertTests {
         ("http://h/", "h:80"), ("https://h/a", "h:443"), ("http://h:8080/", "h:8080"), ("https://h:80/", "h:80"),
         ("http://h:80/", "h:80"), ("https://h:443/", "h:443"), ("http://h./", "h:80"), ("http://h.:8080/", "h:8080"),
         ("http://h:080/", "h:80"), ("https://me@H./", "h:443"), ("https://h.?a=b", "h:443"),
-        ("http://H/", "h:80"), ("http://me:x@h:8080/", "h:8080"), ("http://h?a=:1", "h:80"), ("http://other/", "none"),
+        ("http://H/", "h:80"), ("HTTPS://h/", "h:443"), ("http://me:x@h:8080/", "h:8080"), ("http://h?a=:1", "h:80"),
+        ("http://other/", "none"),
     ])
     func `a single row goes to the track of its host and port`(url: String, lane: String) throws {
         let queue = try TestQueue()
@@ -227,6 +230,14 @@ struct LargeInsertTests {
         for url in ["http://a b/", "http://h$/", "http://h:70000/", "http://h:0/", "http://h:80/ ", "httpx://h:80/"] {
             #expect(throws: PGError.self) { try queue.insert("url", "'\(url)'") }
         }
+    }
+
+    @Test func `a large INSERT of rows whose host is too long for a lane is refused`() throws {
+        let queue = try TestQueue()
+        let error = #expect(throws: PGError.self) {
+            try queue.insert(12_000, "url", "'http://' || repeat('a', 300) || '/'")
+        }
+        #expect(error?.column == "url")
     }
 
     private static let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"

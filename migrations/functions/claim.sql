@@ -20,8 +20,15 @@
 -- a plan only names costs 10 us (0.1 ms of a claim of one row).
 --
 -- LIMIT pulls the nested loop lazily, so only rows that are returned get locked. Lock order: (track, seq).
+--
+-- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body too large
+-- for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one alone.
+--
+-- Without p_bare once.
+drop function if exists postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[]);
 create or replace function postrider.claim(
-  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[])
+  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
+  p_bare boolean default false)
 returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
@@ -108,16 +115,16 @@ begin
   select t.track, t.seq, t.fence, t.job_id, t.attempt,
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
-         case when j.query is not null then postrider.pairs(j.query) end,
-         case when j.headers is not null then postrider.pairs(j.headers) end,
+         case when j.query is not null and not p_bare then postrider.pairs(j.query) end,
+         case when j.headers is not null and not p_bare then postrider.pairs(j.headers) end,
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
-         case when j.body is not null then j.body
+         case when p_bare then null when j.body is not null then j.body
               when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
-         case when j.body_form is not null then postrider.form_pairs(j.body_form) end,
-         postrider.milliseconds(j.timeout), j.max_response,
-         case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
-         postrider.job_is_rich(j) or v_has_starts
+         case when j.body_form is not null and not p_bare then postrider.form_pairs(j.body_form) end,
+         case when not p_bare then postrider.milliseconds(j.timeout) end, j.max_response,
+         case when j.ok_statuses is not null and not p_bare then postrider.status_bounds(j.ok_statuses) end,
+         p_bare or postrider.job_is_rich(j) or v_has_starts
            or case when t.parent_id is not null
                 then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end,
          t.parent_id is not null, t.is_followed or v_is_hooked
@@ -125,5 +132,5 @@ begin
     join postrider.jobs j on j.id = t.job_id;
 end
 $$;
-comment on function postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[]) is
+comment on function postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean) is
   'private: leases up to p_limit ready jobs of the tracks given and returns what is needed to call them; fences are above p_above';

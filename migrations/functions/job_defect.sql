@@ -54,6 +54,8 @@ begin
      'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
     (length(p_job.tag) > 400,
      'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
+    (p_job.metadata is not null and not postrider.json_fits(p_job.metadata),
+     'metadata', 'is longer than 64 MiB when it is written out', 'Keep large data in a table of your own.'),
     (p_job.delivery not in ('at_least_once', 'at_most_once'),
      'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
     (length(p_job.dedupe_key) not between 1 and 1000,
@@ -160,6 +162,12 @@ begin
     return;
   end if;
 
+  select 'body_form', d.reason, d.hint into column_name, reason, hint from postrider.form_defect(p_job.body_form) d
+   where d.reason is not null;
+  if column_name is not null then
+    return;
+  end if;
+
   select 'body_parts', d.reason, d.hint into column_name, reason, hint from postrider.parts_defect(p_job.body_parts) d
    where d.reason is not null;
   if column_name is not null then
@@ -184,8 +192,8 @@ begin
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
           when p_job.body_form is not null then 'body_form' else 'body_parts' end,
      'a HEAD request has no body', 'Leave it out, or choose another method.'),
-    (jsonb_typeof(p_job.body_form) <> 'object',
-     'body_form', 'must be an object', 'Like {"name": "ada", "tags": ["a", "b"]}.'),
+    (p_job.body_json is not null and not postrider.json_fits(p_job.body_json),
+     'body_json', 'is longer than 64 MiB when it is written out', 'Send it as body, or as a file of body_parts.'),
     (isempty(p_job.ok_statuses) or not p_job.ok_statuses <@ '{[100,600)}'::int4multirange,
      'ok_statuses', 'must hold statuses between 100 and 599', 'Like ''{[200,300),[404,405)}''.'),
     (postrider.path_defect(p_job.download_to) is not null,

@@ -72,7 +72,7 @@ begin
     begin
       select n.* into v_job from new_rows n limit 1;
       v_bodies := (v_job.method <> 'HEAD')::int;
-      v_pattern := case when postrider.url_is_regular(v_job.url) then
+      v_pattern := case when postrider.url_is_regular(v_job.url) and postrider.host_is_plain(split_part(v_job.url, '/', 3)) then
         substring(v_job.url from '^https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/') || '%' end;
       select v_pattern is not null
              and bool_and(n.url like v_pattern and n.run_at <= now() and n.priority = v_job.priority
@@ -92,6 +92,8 @@ begin
                  and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
                  and n.created_at is not null and n.created_by is not null
                  and num_nonnulls(n.body, n.body_json) <= v_bodies
+                 and (n.body_json is null or postrider.json_fits(n.body_json))
+                 and (n.metadata is null or postrider.json_fits(n.metadata))
                  and (n.tag is null or length(n.tag) <= 400)
                  and postrider.job_is_simple(row(n.*)::postrider.jobs), false))
           into v_first, v_last, v_rows, v_alike

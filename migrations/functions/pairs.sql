@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us.
+-- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us. One element is
+-- appended at a time: that is done in place, where each concatenation of arrays copies all there is.
 create or replace function postrider.pairs(p_object jsonb) returns text[]
 language plpgsql immutable strict parallel safe
 as $$
@@ -14,10 +15,12 @@ begin
     v_value := v_members -> i -> 'value';
     if jsonb_typeof(v_value) = 'array' then
       for k in 0 .. jsonb_array_length(v_value) - 1 loop
-        v_pairs := v_pairs || array[v_key, coalesce(v_value ->> k, '')];
+        v_pairs := array_append(v_pairs, v_key);
+        v_pairs := array_append(v_pairs, coalesce(v_value ->> k, ''));
       end loop;
     else
-      v_pairs := v_pairs || array[v_key, coalesce(v_value #>> '{}', '')];
+      v_pairs := array_append(v_pairs, v_key);
+      v_pairs := array_append(v_pairs, coalesce(v_value #>> '{}', ''));
     end if;
   end loop;
   return v_pairs;

@@ -6,6 +6,7 @@ as $$
     when jsonb_typeof(p_pairs) <> 'object' then 'must be an object'
     when jsonb_path_exists(p_pairs, 'strict $.* ? (@.type() == "object" || @.type() == "array" && exists(@[*] ? (@.type() == "object" || @.type() == "array")))')
       then 'may hold only scalars and arrays of scalars'
+    when octet_length(p_pairs::text) > 65536 then 'is longer than 64 KiB'
   end
 $$;
 comment on function postrider.pairs_defect(jsonb) is 'private: why a query object is refused; null for a good one';
