@@ -15,6 +15,20 @@ struct RetryBudgetRuleTests {
         var after = 1.0
     }
 
+    /// PostgreSQL refuses a product that is too small to be told from 0.
+    @Test(arguments: ["true", "false"]) func `what was good long ago is forgotten, and is no error`(isFailing: String)
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.lane_retries (lane, at, calls, good, bad, failing)
+            values ('l', now() - interval '59 s', 4e-320, 4e-320, 4e-320, \(isFailing));
+            select postrider.fold_retries('{l}', '{9}', '{0}', '{9}', now(), false)
+            """)
+        #expect(try queue.text("select good::text from postrider.lane_retries") == "0")
+    }
+
     /// What is known of the lane after each fold: `-` nothing, `s` a row, `F` failing.
     private func run(_ queue: borrowing TestQueue, _ folds: [Fold]) throws -> String {
         try queue.connection.execute("truncate postrider.lane_retries")

@@ -89,7 +89,8 @@ begin
     if v.rate_limit is not null then
       v_late := least(v.rate_period * 0.02, interval '100 ms');
       v_spacing := (v.rate_period + v_late) / v.rate_limit + interval '1 us';
-      v_first := greatest(v.next_slot + v_spacing, v_now);
+      -- Slots are given away 250 ms ahead at most: one far ahead is of a clock that was set back since.
+      v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now else v.next_slot end + v_spacing, v_now);
       slots := least(v.slots, 100000,
         greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing)) + 1))::int;
       if slots > 0 then

@@ -3,6 +3,8 @@
 -- takes over the leases that the worker still holds. Rows that a claim took for the old number and whose answer
 -- never arrived become ready again, unused: nobody has called them. A claim of the old number that is still on
 -- its way fails, since the number has ended; the advisory lock waits for one that is under way.
+-- A lease whose row somebody keeps locked for more than a second (a client's open transaction has cancelled the job, say) is left
+-- to reap, and so is lost, if it is not cancelled after all.
 create or replace function postrider.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release')
@@ -10,6 +12,7 @@ returns table (worker int, installation uuid, idempotency_header text, held bigi
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
+set lock_timeout = '1s'
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -27,13 +30,21 @@ begin
   values (p_name, p_version, p_queues, p_concurrency, p_environment)
   returning id into v_worker;
   if p_old > 0 then
-    with mine as (
-      update postrider.ready r
-         set worker = v_worker
+    begin
+      perform from unnest(p_tracks, p_seqs) as h(track, seq) join postrider.ready r on r.track = h.track and r.seq = h.seq
+        where r.worker = p_old order by r.track, r.seq for update of r;
+    exception when lock_not_available then
+      null;
+    end;
+    with mine as materialized (
+      select r.ctid as spot
         from unnest(p_tracks, p_seqs) as h(track, seq)
-       where r.track = h.track and r.seq = h.seq and r.worker = p_old
-      returning r.seq)
-    select coalesce(array_agg(m.seq), '{}') into v_held from mine m;
+        join postrider.ready r on r.track = h.track and r.seq = h.seq
+       where r.worker = p_old
+         for update of r skip locked),
+    moved as (
+      update postrider.ready r set worker = v_worker from mine m where r.ctid = m.spot returning r.seq)
+    select coalesce(array_agg(m.seq), '{}') into v_held from moved m;
     perform postrider.requeue(p_old);
     update postrider.aborts a set worker = v_worker where a.worker = p_old;
     update postrider.lane_permits m set worker = v_worker where m.worker = p_old;

@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Makes no tracks: who cancels a job of a list does this in a transaction of its own, and would hold the track till its end.
+-- Jobs whose track is missing go to track 0, as those of a single INSERT do.
 create or replace function postrider.feed(p_lists bigint[]) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,17 +10,14 @@ as $$
 declare
   v_fed bigint;
 begin
-  insert into postrider.tracks (queue, lane, priority)
-  select distinct i.queue, i.lane, i.priority from postrider.intake i where i.id = any (p_lists) order by 1, 2, 3
-      on conflict do nothing;
   with gone as (
     delete from postrider.intake i where i.id = any (p_lists) returning i.*)
   insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once)
   select job_id, job_id, g.track, g.max_attempts, g.at_most_once
-    from (select t.id as track, i.max_attempts, i.at_most_once,
+    from (select coalesce(t.id, 0) as track, i.max_attempts, i.at_most_once,
                  coalesce(i.ids, array(select generate_series(i.first_id, i.last_id))) as ids
             from gone i
-            join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
+            left join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
            order by i.first_id) g
    cross join lateral unnest(g.ids) as job_id;
   get diagnostics v_fed = row_count;
@@ -26,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider.feed(bigint[]) is
-  'private: moves the jobs of the intake lists given into ready, making their tracks; how many jobs';
+  'private: moves the jobs of the intake lists given into ready; how many jobs';

@@ -23,6 +23,8 @@ begin
   if v_lists is null then
     return 0;
   end if;
+  perform postrider.add_tracks(array_agg(i.queue), array_agg(i.lane), array_agg(i.priority::int))
+     from postrider.intake i where i.id = any (v_lists);
   return postrider.feed(v_lists);
 end
 $$;

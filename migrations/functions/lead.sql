@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- A lease that ends further ahead than any can is of a clock that was set back since.
 create or replace function postrider.lead(p_worker int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -11,7 +12,7 @@ begin
          epoch = case when l.owner = p_worker then l.epoch else l.epoch + 1 end,
          until = clock_timestamp() + interval '10 s'
    where l.name = 'leader'
-     and (l.owner = p_worker or l.until < clock_timestamp())
+     and (l.owner = p_worker or l.until not between clock_timestamp() and clock_timestamp() + interval '11 s')
      and exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null)
   returning l.epoch into v_epoch;
   return v_epoch;

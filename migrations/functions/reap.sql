@@ -3,7 +3,10 @@
 -- nobody: a worker whose claim is under way this very moment is looked at again in the next round. It is tried in
 -- a step of its own: among other conditions the planner, which sorts them by cost, would try it first, on workers
 -- that are well, and their claims would fail meanwhile.
--- Right after a start of the server nobody is silent: all workers were cut off, and are given 10 s to return.
+-- Right after a start of the server nobody is silent: all workers were cut off, and are given 10 s to return. A heartbeat (or a
+-- start) that lies ahead is of a clock that was set back since: it counts as one of now.
+-- A row that somebody has locked (an open transaction that cancels a running job, say) holds up no others: its worker keeps
+-- calls in flight, and is looked at again each time.
 -- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the others.
 create or replace function postrider.reap(p_worker int, p_epoch bigint)
 returns table (lost_worker int, lost_name text, jobs int)
@@ -14,6 +17,7 @@ set jit = off
 as $$
 declare
   v_lost int[];
+  v_ended int[];
   v_counts int[];
   v_parents bigint[];
   v_members bigint[];
@@ -23,11 +27,13 @@ begin
   if not postrider.leads(p_worker, p_epoch) then
     return;
   end if;
+  update postrider.workers w set heartbeat_at = clock_timestamp()
+   where w.ended_at is null and w.heartbeat_at > clock_timestamp() + interval '5 s';
   with silent as materialized (
     select w.id
       from postrider.workers w
      where w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s'
-       and pg_postmaster_start_time() < clock_timestamp() - interval '10 s'),
+       and pg_postmaster_start_time() not between clock_timestamp() - interval '10 s' and clock_timestamp()),
   alone as materialized (
     select s.id from silent s where pg_try_advisory_xact_lock(1886351474, s.id)),
   fenced as (
@@ -36,13 +42,26 @@ begin
      where w.id = a.id and w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s'
     returning w.id)
   select array_agg(f.id) into v_lost from fenced f;
-  if v_lost is null then
+  select v_lost || array_agg(w.id) into v_ended from postrider.workers w where w.ended_at is not null and w.in_flight > 0;
+  if v_ended is null then
     return;
   end if;
-  delete from postrider.idle_workers i where i.worker = any (v_lost);
-  perform postrider.shut_idle_gate();
-  with gone as (
-    delete from postrider.ready r where r.worker = any (v_lost)
+  if v_lost is not null then
+    delete from postrider.idle_workers i where i.worker = any (v_lost);
+    perform postrider.shut_idle_gate();
+  end if;
+  with leased as materialized (
+    select r.ctid as spot, r.worker from postrider.ready r where r.worker = any (v_ended)),
+  picked as materialized (
+    select r.ctid as spot, r.worker from leased l join postrider.ready r on r.ctid = l.spot
+     where r.worker = l.worker
+       for update of r skip locked),
+  kept as (
+    update postrider.workers w
+       set in_flight = (select count(*) from leased l where l.worker = w.id) - (select count(*) from picked p where p.worker = w.id)
+     where w.id = any (v_ended)),
+  gone as (
+    delete from postrider.ready r using picked p where r.ctid = p.spot
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
       r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_told),
   final as (
@@ -65,14 +84,14 @@ begin
   tally as (
     insert into postrider.tallies (tracks, states, jobs)
     select array[g.track], array[g.outcome], array[count(*)::int] from gone g group by g.track, g.outcome)
-  select array(select (select count(*) from gone g where g.worker = l.id) from unnest(v_lost) with ordinality as l(id, n) order by l.n),
+  select array(select (select count(*) from leased g where g.worker = l.id) from unnest(v_lost) with ordinality as l(id, n) order by l.n),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r')
     into v_counts, v_parents, v_members, v_states
     from gone g;
   -- After its rows: who was just cancelling one of them has written what to abort by then.
-  delete from postrider.aborts a where a.worker = any (v_lost);
+  delete from postrider.aborts a where a.worker = any (v_ended);
   delete from postrider.lane_permits m where m.worker = any (v_lost);
   if v_parents is not null then
     perform postrider.members_ended(v_parents, v_members, v_states);

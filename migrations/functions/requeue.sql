@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- A lease whose row somebody has locked is left to reap, which looks again at ended workers that have calls in flight.
 create or replace function postrider.requeue(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -6,14 +7,21 @@ set jit = off
 as $$
 declare
   v_moved int;
+  v_left int;
 begin
-  with gone as (
-    delete from postrider.ready r where r.worker = p_worker returning r.*)
-  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
-  select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt - 1, o.max_attempts, o.rekey, o.at_most_once,
-         o.expires_at, o.parent_id, o.is_followed, o.tried
-    from (select * from gone g order by g.track, g.seq) o;
-  get diagnostics v_moved = row_count;
+  with mine as materialized (
+    select r.ctid as spot from postrider.ready r where r.worker = p_worker),
+  picked as materialized (
+    select r.ctid as spot from mine m join postrider.ready r on r.ctid = m.spot where r.worker = p_worker for update of r skip locked),
+  gone as (
+    delete from postrider.ready r using picked p where r.ctid = p.spot returning r.*),
+  again as (
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
+    select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt - 1, o.max_attempts, o.rekey, o.at_most_once,
+           o.expires_at, o.parent_id, o.is_followed, o.tried
+      from (select * from gone g order by g.track, g.seq) o)
+  select (select count(*) from gone), (select count(*) from mine) - (select count(*) from picked) into v_moved, v_left;
+  update postrider.workers w set in_flight = v_left where w.id = p_worker and w.in_flight <> v_left;
   if v_moved > 0 then
     perform postrider.wake();
   end if;

@@ -27,6 +27,10 @@ begin
     v_age := 0;
   end if;
   p_old.at := p_now;
+  -- A product that underflows is an error (22003), and so is the smallest number there is times 0.5.
+  p_old.good := case when p_old.good > 1e-9 then p_old.good else 0 end;
+  p_old.bad := case when p_old.bad > 1e-9 then p_old.bad else 0 end;
+  p_old.calls := case when p_old.calls > 1e-9 then p_old.calls else 0 end;
   p_old.calls := p_old.calls * exp(-v_age / 10) + p_calls;
   if p_old.failing then
     p_old.good := p_old.good * exp(-v_age / 2) + p_good * v_few;
