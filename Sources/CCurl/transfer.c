@@ -97,6 +97,11 @@ static bool configure(ccurl_transfer *t) {
     // An empty name, not an absent one: else http_proxy of the environment applies.
     curl_easy_setopt(e, CURLOPT_PROXY, "");
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    // A call that ends while its name is being looked up would wait for the resolver's thread, and the loop with it: with
+    // a silent name server 3.3 s at `timeout:2 attempts:2`, 10 s and more at glibc's usual ones. Now the thread is left behind.
+    curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+#endif
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);

@@ -14,13 +14,15 @@ public final class RunningWorker: Sendable {
     private let status = Mutex<Int32?>(nil)
 
     /// Starts `worker run` on a database, with a worker's rights only; private addresses are allowed, the log is JSON.
-    public init(_ database: String, concurrency: Int = 8, _ words: [String] = []) throws {
+    ///
+    /// - Parameter wrapper: a command that becomes the program whose words follow its own, by exec.
+    public init(_ database: String, concurrency: Int = 8, _ words: [String] = [], under wrapper: [String] = []) throws {
         var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
         log = unsafe mkstemp(&name)
         _ = fcntl(log, F_SETFD, FD_CLOEXEC)
         unsafe unlink(name)
         pid = try ChildProcess.spawn(
-            [
+            wrapper + [
                 WorkerProcess.path, "run", "--database", TestRole.worker.database(database), "--concurrency",
                 "\(concurrency)",
                 "--allow-private", "--log-format", "json",
