@@ -84,7 +84,7 @@ let package = Package(
         .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "EngineTests", dependencies: ["Engine", "JobModel", "JobStore", "PGClient"], swiftSettings: strict),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "HTTPAgent", "JobModel", "JobStore", "PGClient", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AdminTests", dependencies: ["Admin"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),

@@ -228,12 +228,15 @@ public final class RunLoop {
     }
 
     /// Tells the poller what the sessions and the agent want to wait for.
-    private func watchSockets() throws(ReactorError) {
+    ///
+    /// The agent comes first: where a session's new socket has the number of one that libcurl has closed since the last turn,
+    /// the agent's word that the old one is gone would take out the new one.
+    func watchSockets() throws(ReactorError) {
+        try agent.watch(in: &poller)
         try watch(jobs.interest, &jobsInterest, Token.jobs)
         try watch(duties.interest, &dutiesInterest, Token.duties)
         try watch(callbacks.interest, &callbacksInterest, Token.callbacks)
         try watch(pruning?.interest, &pruningInterest, Token.pruning)
-        try agent.watch(in: &poller)
     }
 
     /// Tells the poller what a session wants to wait for, if that is not what it knows.

@@ -126,10 +126,6 @@ public import JobModel
     /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a
     /// removal may be followed by a new wait on the same number, which then is another socket.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
-        if let disk, !isDiskKnown {
-            isDiskKnown = true
-            apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
-        }
         unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
             guard let base = buffer.baseAddress else { return }
             while true {
@@ -140,6 +136,11 @@ public import JobModel
                     apply(SocketChange(descriptor: change.fd, wantsRead: change.read, wantsWrite: change.write))
                 }
             }
+        }
+        // Last, since its number may be that of a socket that was closed since the last time.
+        if let disk, !isDiskKnown {
+            isDiskKnown = true
+            apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
         }
     }
 

@@ -10,6 +10,8 @@ final class AgentDriver {
     private var poller: Poller
     private var ready: [PollerEvent] = []
     private(set) var changes = 0
+    /// The descriptors that wait for something.
+    private(set) var watched: Set<Int32> = []
 
     init(slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil) throws {
         agent = try HTTPAgent(slots: slots, caFile: caFile, filesRoot: filesRoot)
@@ -44,7 +46,11 @@ final class AgentDriver {
         var failure: ReactorError?
         agent.drainSocketChanges { change in
             changes += 1
-            if change.isRemoval { return poller.remove(change.descriptor) }
+            if change.isRemoval {
+                watched.remove(change.descriptor)
+                return poller.remove(change.descriptor)
+            }
+            watched.insert(change.descriptor)
             do throws(ReactorError) {
                 try poller.set(
                     change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,

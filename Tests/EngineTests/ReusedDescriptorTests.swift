@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import HTTPAgent
+import JobModel
+import PGClient
+import Reactor
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Numbers of descriptors: the system gives the lowest that is free, so the next socket often has that of the last.
+struct ReusedDescriptorTests {
+    @Test func `a session whose socket has the number of a call's, closed in the same turn, hears of it`() throws {
+        let target = try TargetServer { _ in [.hang] }
+        // Other tests open and close descriptors meanwhile: the number may be somebody else's.
+        for _ in 1...200 {
+            if let isHeard = try sessionHears(target) {
+                #expect(isHeard)
+                return
+            }
+        }
+        Issue.record("no session got the number of a call's socket")
+    }
+
+    /// Whether the session hears that its socket is writable; nil if that has another number.
+    private func sessionHears(_ target: TargetServer) throws -> Bool? {
+        let loop = try RunLoop(
+            EngineConfiguration(
+                database: PGConnectionString("host=127.0.0.1 port=\(target.port) user=nobody dbname=none"),
+                name: "test", queues: [], concurrency: 1, allowsPrivateNetwork: true, drain: .zero,
+                usesSessions: true, log: { _ in }))
+        defer { SignalSource.unblock([SIGTERM, SIGINT, SIGHUP]) }
+        var ready: [PollerEvent] = []
+        var number: UInt64?
+        let before = target.requests.count
+        loop.agent.start(HTTPCall(url: target.url, allowsPrivateNetwork: true), slot: 0)
+        try TestClock.wait(10, for: "a request") {
+            loop.agent.timeout()
+            try loop.watchSockets()
+            try loop.poller.wait(timeoutNanoseconds: 5_000_000, into: &ready)
+            for event in ready {
+                number = event.token
+                loop.agent.socketReady(Int32(event.token), readable: event.readable, writable: event.writable)
+            }
+            return target.requests.count > before
+        }
+        try loop.watchSockets()
+        loop.agent.cancel(slot: 0)
+        loop.duties.start(now: MonotonicClock.now)
+        guard let descriptor = loop.duties.interest?.descriptor, UInt64(descriptor) == number else { return nil }
+        try loop.watchSockets()
+        try loop.poller.wait(timeoutNanoseconds: Soak.nanoseconds(1), into: &ready)
+        // The token of a session is larger than any descriptor.
+        return ready.contains { $0.writable && $0.token > UInt64(UInt32.max) }
+    }
+}
