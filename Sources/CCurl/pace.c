@@ -6,9 +6,13 @@
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
-    // While the disk is what we wait for, the server is not slow.
-    if (t->paused) t->window_began = 0;
-    if (t->paused) return CCURL_ON_TIME;
+    // While the disk is what we wait for, the server is not slow. The next look is set all the same: only a new sending
+    // would set it again, and a server that stalls behind the pause would hold its slot for ever.
+    if (t->paused) {
+        t->window_began = 0;
+        if (t->low_speed_ns && now + second < *next) *next = now + second;
+        return CCURL_ON_TIME;
+    }
     if (t->first_byte_ns && t->head_total == 0 && t->sendings > 0) {
         int64_t deadline = t->wait_began + t->first_byte_ns;
         if (deadline <= now) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+import TestSupport
+import Testing
+
+@testable import HTTPAgent
+
+/// How slow a download may be.
+struct DownloadPaceTests {
+    @Test func `a server that stalls behind a pause of the download, the only call, ends it as slow`() throws {
+        let folder = try TestFolder()
+        let driver = try AgentDriver(filesRoot: folder.path)
+        let target = try TargetServer { _ in
+            [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0123".utf8)), .hang]
+        }
+        let limits = CallLimits(
+            total: CallLimits.unlimited, firstByte: nil, lowSpeedBytes: 100, lowSpeedTime: .seconds(1))
+        driver.agent.start(
+            HTTPCall(
+                url: target.url, download: Download(path: "file"), limits: limits, allowsPrivateNetwork: true), slot: 0)
+        try TestClock.wait(10, for: "a request") {
+            try driver.turn(for: 10)
+            // The part is open, and the request goes out.
+            if target.requests.isEmpty { _ = driver.agent.takeFinished() }
+            return target.requests.count == 1
+        }
+        // Nobody takes what arrives, as behind a disk that is busy: the body waits, and so does libcurl.
+        let transfer = try #require(driver.agent.flights[0]?.transfer)
+        try TestClock.wait(10, for: "a pause") {
+            try driver.turn(for: 10)
+            return unsafe ccurl_transfer_is_paused(transfer.handle)
+        }
+        let due = driver.agent.sweepAt
+        try TestClock.wait(10, for: "a look at the pace") {
+            driver.agent.timeout()
+            return driver.agent.sweepAt != due
+        }
+        let failure = try #require(try driver.wait(for: 1, seconds: 20).first).outcome.failure()
+        #expect(failure.code == .slow, "\(failure)")
+        #expect(folder.size("file.part") == 4)
+    }
+}
