@@ -10,8 +10,9 @@ extension RunLoop {
     /// After 10 s without a sign of life others may hold this worker's permits: its calls end before that.
     private static let lifetime: UInt64 = 9_500_000_000
 
-    /// Calls a job, now or when its lane allows it.
+    /// Calls a job, now or when its lane allows it; after the drain it is left to be handed back uncalled.
     func start(_ call: HTTPCall, slot: Int) {
+        guard !isDrainOver else { return }
         if dispatcher.begins(call, slot: slot, now: now) { agent.start(call, slot: slot) }
     }
 

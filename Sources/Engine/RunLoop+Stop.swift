@@ -28,14 +28,18 @@ extension RunLoop {
 
     /// Ends the run when everything is written and the goodbye is said, or when time is over.
     func leaveIfDone() {
-        guard let drainDeadline else { return }
-        if now >= drainDeadline && dispatcher.slots.inUse > 0 { handBack() }
+        guard drainDeadline != nil else { return }
+        if isDrainOver && dispatcher.slots.inUse > 0 {
+            handBack()
+            exchange()
+        }
         if let leaveDeadline, now >= leaveDeadline {
             end = .abandoned
             return
         }
-        // A token that is on its way may be the only one that works from now on.
-        guard dispatcher.isQuiet, !credentials.isBusy || now >= drainDeadline else { return }
+        // A token that is on its way may be the only one that works from now on. Once the drain is over nothing is waited for but
+        // the goodbye: a server that is alive and silent (a commit that waits for a standby) may never answer the last claim.
+        guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         if leaveDeadline == nil { leaveDeadline = now + RunLoop.goodbyeTime }
         guard desk.isQuiet || now + RunLoop.timeToSay >= leaveDeadline ?? 0 else { return }
         guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
@@ -46,6 +50,16 @@ extension RunLoop {
         } catch {
             isLeaving = false
         }
+    }
+
+    /// Whether the time of the drain is over, by itself or by a second signal: no call begins any more.
+    var isDrainOver: Bool { drainDeadline.map { now >= $0 } ?? false }
+
+    /// When the end is to be looked at next; nil: when something has happened. A moment gone by is no reason: it would keep the
+    /// loop awake for as long as an answer is waited for.
+    var stopDue: UInt64? {
+        let moments = [drainDeadline, leaveDeadline.map { $0 - RunLoop.timeToSay }, leaveDeadline]
+        return moments.compactMap { $0 }.filter { $0 > now }.min()
     }
 
     /// Cuts off what still runs.

@@ -210,11 +210,12 @@ public final class RunLoop {
         if let due = pruning?.nextDeadline { moment = min(moment, due) }
         if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
-        if let due = drainDeadline { moment = min(moment, due) }
-        if let due = leaveDeadline { moment = min(moment, due) }
+        if let due = stopDue { moment = min(moment, due) }
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
-            moment = min(moment, schedule.earliest(leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0))
+            let due = schedule.earliest(
+                leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0, canTend: !dutiesUnderWay.contains(.tend))
+            moment = min(moment, due)
             if let due = credentialsDue { moment = min(moment, due) }
             if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
             if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickMarks.due) }

@@ -26,10 +26,14 @@ struct Schedule {
     var parts: UInt64 = 0
 
     /// The earliest that concerns this worker.
-    func earliest(leads: Bool, hasCalls: Bool) -> UInt64 {
+    ///
+    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next one goes out: gone by, it would keep the
+    ///   loop awake for as long as the answer takes.
+    func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }
-        if leads { moment = min(moment, tend, watch, partition) }
+        if leads { moment = min(moment, watch, partition) }
+        if leads && canTend { moment = min(moment, tend) }
         return moment
     }
 }
