@@ -14,5 +14,10 @@ struct CallRefusal: Error, Equatable {
 
     static let memory = CallRefusal(.internal, "the call could not be handed to libcurl: the memory is out")
 
-    var failure: CallFailure { CallFailure(code, message, sent: .no) }
+    /// What the worker lacks for the moment, memory or a connection pool, it has again when other calls have ended.
+    var failure: CallFailure {
+        var failure = CallFailure(code, message, sent: .no)
+        if code == .internal { (failure.retries, failure.isLocal) = (true, true) }
+        return failure
+    }
 }

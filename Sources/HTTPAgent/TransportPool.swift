@@ -40,7 +40,10 @@ import JobModel
             return unsafe ccurl_transport_create(loop, &settings)
         }
         guard let made = unsafe made else {
-            throw CallRefusal(.internal, "no connection pool for the service's transport: the memory is out")
+            throw CallRefusal(
+                .internal,
+                "no connection pool for the service's proxy, interface or tls: calls of too many such settings are under way, or the worker's memory is out"
+            )
         }
         unsafe handle = made
     }

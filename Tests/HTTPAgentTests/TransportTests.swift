@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTPAgent
 import HostileTarget
 import JobModel
@@ -101,6 +102,23 @@ struct TransportTests {
         #expect(try first.response().text == "ok" && !first.reused)
         let last = try driver.run(call(Hostile.server.url("/ok"), Transport(interface: "127.0.0.149")))
         #expect(last.reused)
+    }
+
+    @Test(.enabled(if: sysconf(Int32(_SC_OPEN_MAX)) >= 8_192, "needs 2,100 descriptors beside those of other tests"))
+    func `a call beyond the transports that an agent can have in flight is refused for now, and can be tried again`()
+        throws
+    {
+        let agent = try HTTPAgent(slots: 520)
+        for slot in 0..<520 {
+            let transport = Transport(interface: "127.1.\(slot / 200).\(slot % 200 + 1)")
+            agent.start(call("http://127.0.0.1:1/", transport), slot: slot)
+        }
+        let refused = agent.takeFinished()
+        #expect(refused.count == 520 - 513)
+        for call in refused {
+            let failure = try call.outcome.failure()
+            #expect(failure.code == .internal && failure.isRetryable && failure.isLocal && failure.sent == .no)
+        }
     }
 
     @Test func `public-only calls find no private address behind a transport either`() throws {
