@@ -2,6 +2,9 @@
 -- Called until it finds nothing, by whoever has finished a followed job, and by the leader for what is left over. One
 -- transaction is one job with functions, or many that have none.
 --
+-- The functions of a batch or chain run behind those of all that its end has ended below it, so that they may retry the whole. It
+-- waits a minute for that: neither slow functions of thousands of members nor a client's open transaction keep it from ending.
+--
 -- Lock order: rows of outcomes with SKIP LOCKED; what members_ended locks, it skips likewise. What the functions lock is
 -- theirs; a deadlock ends one of them.
 create or replace function postrider.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
@@ -40,6 +43,10 @@ begin
           select from postrider.jobs j
            where j.id = v_end.job_id
              and case v_end.state when 's' then j.on_success when 'k' then null else j.on_failure end is not null) then
+    if v_end.finished_at > now() - interval '1 min' and postrider.tree_awaits_below(v_end.job_id) then
+      update postrider.outcomes o set due_at = clock_timestamp() + interval '0.1 s' where o.job_id = v_end.job_id;
+      return;
+    end if;
     select c.has_ended, c.failure into v_done, failure from postrider.conclude_one(v_end) c;
     ended := v_done::int;
     has_parents := v_end.parent_id is not null;

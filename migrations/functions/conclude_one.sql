@@ -13,6 +13,7 @@ as $$
 declare
   v record;
   v_job postrider.jobs;
+  v_run int := (select t.run from postrider.trees t where t.job_id = p_end.parent_id);
   v_key text;
   v_state text;
   v_error text;
@@ -55,7 +56,8 @@ begin
     if v_job.notify then
       perform postrider.tell_finished(array[p_end.job_id]);
     end if;
-    if p_end.parent_id is not null then
+    -- One that the functions have made run again has counted this end already.
+    if v_run = (select t.run from postrider.trees t where t.job_id = p_end.parent_id) then
       perform postrider.members_ended(
         array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept then 'k' else p_end.state end]);
     end if;

@@ -42,6 +42,10 @@ begin
     case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
     -- It was open, but nothing below it has begun.
     p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
+  if v_is_followed then
+    -- Behind all that ended below it in this transaction, whose ends are due now.
+    update postrider.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us' where o.job_id = p_tree.job_id;
+  end if;
   return case when p_is_inner and not v_is_followed then p_state end;
 end
 $$;

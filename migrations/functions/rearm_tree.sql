@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added up yet
--- is not counted twice.
+-- is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the new run: so all
+-- below has to be concluded before.
 create or replace function postrider.rearm_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,17 +13,26 @@ as $$
 declare
   v_tree postrider.trees;
   v_member record;
+  v_pending bigint;
   v_result postrider.results;
   v_count int := 0;
 begin
   select * into v_tree from postrider.trees t where t.job_id = p_id for update;
+  if v_tree.state = 's' and v_tree.mode = 'f' and exists (select from postrider.results r where r.job_id = p_id) then
+    return 0;
+  end if;
   if v_tree.state in ('w', 'o') or v_tree.is_draining
      or not exists (select from postrider.results r where r.job_id = p_id) then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', p_id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
-  if v_tree.state = 's' and v_tree.mode = 'f' then
-    return 0;
+  select m.job_id into v_pending
+    from postrider.members m
+   where m.parent_id = p_id and exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
+   limit 1;
+  if found then
+    raise exception using errcode = 'PR005', message = format('job %s, which is a part of it, has not finished', v_pending),
+      hint = format('Its callbacks, hooks or notices are still to run; see select postrider.explain(%s).', v_pending);
   end if;
   for v_member in
     select m.job_id, j.kind, j.expires_at, r.state

@@ -2,7 +2,7 @@
 -- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result goes, and
 -- held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that failed with one key the last runs again. A member of a batch or chain that
 -- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
--- another retry at this moment, or its dedupe_key is taken.
+-- another retry at this moment, its dedupe_key is taken, or members of it are still to be concluded.
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null)
 returns bigint

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Batches and chains that are retried while something in them is just ending.
+final class TreeRerunTests {
+    private let target: TargetServer
+    private let queue: TestQueue
+
+    init() throws {
+        target = try TargetServer()
+        queue = try TestQueue()
+    }
+
+    /// Submits a spec in which URL stands for the target.
+    private func submit(_ spec: String) throws -> Int64 {
+        try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
+    }
+
+    private func member(_ name: String) throws -> Int64 {
+        try queue.number("select id from postrider.jobs where name = '\(name)'")
+    }
+
+    /// Callbacks that retry their own job, and the batch or chain that it is in; hooks for all jobs if asked for.
+    private func addCallbacks(withHooks: Bool = false) throws {
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.again(bigint) returns void language sql as $$ select postrider.retry($1) $$;
+            create function app.whole(bigint) returns void language sql as $$
+              select postrider.retry(j.parent_id) from postrider.jobs j where j.id = $1 $$;
+            grant select on postrider.jobs to postrider_worker;
+            insert into postrider.callbacks (name, function) values ('again', 'app.again(bigint)'), ('whole', 'app.whole(bigint)')
+            """)
+        if withHooks {
+            try queue.connection.execute(
+                "insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')")
+        }
+    }
+
+    /// Concludes what is due, as a worker does.
+    private func conclude(_ connection: borrowing PGConnection) throws {
+        while try connection.query("select more from postrider.conclude(10)").bool(0, 0) {}
+    }
+
+    private func counts(_ id: Int64) throws -> [[String?]] {
+        try queue.rows(
+            """
+            select concat_ws(' ', children, released, finished, failed, succeeded) from postrider.trees where job_id = \(id)
+            """)
+    }
+
+    @Test(arguments: [#""notify": true"#, #""callback_url": "URL/ok/told""#, #""on_failure": "note""#])
+    func `a chain is not retried before its members' ends are told, and then runs as a whole`(followed: String) throws {
+        try addCallbacks()
+        let id = try submit(
+            #"{"chain": [{"url": "URL/ok/1"}, {"name": "second", "url": "URL/held/2", "# + followed
+                + #"}, {"name": "third", "url": "URL/ok/3"}]}"#)
+        let worker = try RunningWorker(queue.database)
+        try TestClock.wait(10, for: "the second call") { target.underWay == 1 }
+        let second = try member("second")
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("begin; select postrider.cancel(\(id)); select postrider.retry(\(id)); commit")
+        }
+        #expect(error?.sqlState?.rawValue == "PR005")
+        #expect(error?.message == "job \(second), which is a part of it, has not finished")
+        try queue.connection.execute("rollback")
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        try queue.wait(until: "select not exists (select from postrider.outcomes)")
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try TestClock.wait(10, for: "the second call once more") { target.requests("/held/2").count == 2 }
+        #expect(try queue.state(try member("third")) == "waiting")
+        target.release()
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.state(second) == "succeeded")
+        #expect(target.requests("/ok/1").count == 1)
+        #expect(target.requests("/ok/3").count == 1)
+        _ = worker
+    }
+
+    @Test func `what retry_failed finds before its members' ends are told is left out`() throws {
+        try addCallbacks()
+        let id = try submit(
+            #"{"batch": [{"name": "bad", "url": "URL/ok/1"}, {"name": "other", "url": "URL/ok/2", "notify": true}]}"#)
+        let bad = try member("bad")
+        try queue.connection.execute(
+            """
+            select postrider.cancel(\(bad));
+            update postrider.results set state = 'f', error_code = 'connect' where job_id = \(bad);
+            select postrider.settle(0, true)
+            """)
+        #expect(try queue.state(id) == "failed")
+        #expect(try queue.state(try member("other")) == "cancelled")
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+        try conclude(queue.connection)
+        #expect(try queue.number("select postrider.retry_failed()") == 1)
+        #expect(try queue.number("select count(*) from postrider.ready where parent_id = \(id)") == 2)
+    }
+
+    @Test(arguments: [
+        #"{"chain": [{"url": "URL/status/404,200"}, {"url": "URL/ok/2"}], "on_failure": "again"}"#,
+        #"{"chain": [{"url": "URL/status/404,200"}, {"batch": [{"url": "URL/ok/2"}, {"chain": [{"url": "URL/ok/3"}]}]}], "on_failure": "again"}"#,
+        #"{"batch": [{"url": "URL/status/404,200"}, {"batch": [{"chain": [{"url": "URL/ok/2"}]}]}], "on_failure": "again"}"#,
+    ])
+    func `on_failure may retry the whole, and what it ended below runs again too`(spec: String) throws {
+        try addCallbacks(withHooks: true)
+        let workers = try (0..<3).map { _ in try RunningWorker(queue.database) }
+        for _ in 1...5 {
+            let id = try submit(spec)
+            try queue.wait(for: id, toBe: "succeeded")
+        }
+        try queue.waitUntilDone()
+        #expect(try queue.rows("select event, error from postrider.callback_errors") == [])
+        #expect(try queue.states() == "succeeded \(try queue.number("select count(*) from postrider.jobs"))")
+        _ = workers
+    }
+
+    @Test func `a chain's functions run behind those of its members, which another worker may be running`() throws {
+        try addCallbacks(withHooks: true)
+        let id = try submit(
+            #"{"chain": [{"url": "URL/ok/1"}, {"batch": [{"name": "deep", "url": "URL/ok/2"}]}], "on_failure": "again"}"#
+        )
+        let deep = try member("deep")
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.conclude(10)")
+        #expect(try other.query("select job_id from postrider.results").int64(0, 0) < deep)
+        try other.execute("select postrider.conclude(10)")
+        try conclude(queue.connection)
+        #expect(try queue.state(id) == "cancelled")
+        #expect(try queue.number("select count(*) from app.log where job = \(id)") == 0)
+        try other.execute("commit")
+        try queue.wait(until: "select more from postrider.conclude(10)")
+        try conclude(queue.connection)
+        #expect(try queue.rows("select event, error from postrider.callback_errors") == [])
+        #expect(try queue.state(id) == "running")
+        #expect(try queue.state(deep) == "waiting")
+        #expect(try counts(id) == [["2 1 0 0 0"]])
+    }
+
+    @Test func `a chain does not wait longer than a minute for the functions of its members`() throws {
+        try addCallbacks(withHooks: true)
+        let id = try submit(#"{"chain": [{"name": "a", "url": "URL/ok/1"}], "on_failure": "note"}"#)
+        try queue.connection.execute(
+            "select postrider.cancel(\(id)); update postrider.outcomes set finished_at = finished_at - interval '1 min'"
+        )
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select from postrider.outcomes where job_id = \(try member("a")) for update")
+        try conclude(queue.connection)
+        #expect(try CallbackLog.lines(queue, of: id) == ["callback cancelled", "did_stop cancelled"])
+    }
+
+    @Test func `a member's on_failure may retry the whole, and its own end counts no more`() throws {
+        try addCallbacks()
+        let id = try submit(
+            #"{"chain": [{"name": "a", "url": "URL/ok/1", "on_failure": "whole"}, {"name": "b", "url": "URL/ok/2"}]}"#)
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        try conclude(queue.connection)
+        #expect(try queue.rows("select event, error from postrider.callback_errors") == [])
+        #expect(try counts(id) == [["2 1 0 0 0"]])
+        #expect(try queue.state(try member("a")) == "ready")
+        #expect(try queue.state(try member("b")) == "waiting")
+    }
+}
