@@ -163,4 +163,61 @@ final class TreeRerunTests {
         #expect(try queue.state(try member("a")) == "ready")
         #expect(try queue.state(try member("b")) == "waiting")
     }
+
+    /// A member's end and what follows from it, as finish and settle do it.
+    private func end(_ id: Int64, _ state: String, of tree: Int64) throws {
+        try queue.connection.execute(
+            """
+            delete from postrider.ready where job_id = \(id);
+            insert into postrider.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id), 0, 0, 1, 0, 0, '\(state)');
+            select postrider.members_ended(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
+            select postrider.settle(0, true)
+            """)
+    }
+
+    @Test(
+        arguments: [
+            (
+                #"{"mode": "first", "batch": [{"name": "m", "url": "URL/1"}, {"name": "n", "url": "URL/2"}]}"#, "f",
+                "s", "cancelled"
+            ),
+            (#"{"batch": [{"name": "m", "url": "URL/1"}, {"name": "n", "url": "URL/2"}]}"#, "s", "f", "cancelled"),
+            (#"{"chain": [{"name": "m", "url": "URL/1"}, {"name": "n", "url": "URL/2"}]}"#, "s", "f", "skipped"),
+        ], [false, true])
+    func `a member that is retried in the moment in which its tree ends is ended with it`(
+        tree: (spec: String, first: String, second: String, end: String), isHeld: Bool
+    ) throws {
+        let id = try submit(tree.spec)
+        let m = try member("m")
+        try end(m, tree.first, of: id)
+        // It has seen the tree open, and is held up before it takes the result away.
+        let keeper = try PGConnection(queue.database)
+        try keeper.execute("begin; select pg_advisory_xact_lock(1886351474, -1)")
+        let database = queue.database
+        let person = BackgroundThread {
+            _ = try? PGConnection(database).query("select postrider.retry(\(m))")
+        }
+        try queue.waitUntilBlocked("select postrider.retry")
+        try end(member("n"), tree.second, of: id)
+        #expect(try queue.text("select state from postrider.trees where job_id = \(id)") == tree.second)
+        let holder = try PGConnection(queue.database)
+        if isHeld { try holder.execute("begin; select from postrider.trees where job_id = \(id) for no key update") }
+        try keeper.execute("commit")
+        person.join()
+        if isHeld { try holder.execute("rollback") }
+        #expect(try queue.state(m) == "waiting")
+        try queue.connection.execute("select postrider.settle(0, true)")
+        #expect(try queue.state(m) == tree.end)
+        #expect(
+            try queue.rows(
+                "select children_finished::text, children_failed::text from postrider.job_status where id = \(id)")
+                == [["2", tree.second == "f" ? "1" : "0"]])
+        #expect(try queue.number("select count(*) from postrider.tree_deltas") == 0)
+        if tree.second == "s" {
+            #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(id))") }
+        } else {
+            try queue.connection.execute("select postrider.retry(\(id))")
+            #expect(try queue.state(m) == "ready")
+        }
+    }
 }

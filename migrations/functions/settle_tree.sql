@@ -1,5 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were told of an earlier run are void: retry has counted the rows anew.
+-- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were told of an
+-- earlier run are void: retry has counted the rows anew.
+-- Who joined, or waits for a turn again, in the moment in which the batch or chain ended (p_lowest: from which position on) is ended
+-- with what was left below it.
 create or replace function postrider.settle_tree(
   p_tree bigint, p_run int, p_added int default 0, p_lowest int default null, p_released int default 0,
   p_finished int default 0, p_failed int default 0, p_succeeded int default 0, p_failed_job bigint default null,
@@ -24,7 +27,7 @@ begin
          failed_job_id = case when x.run <> p_run then x.failed_job_id
                               when x.failed + p_failed > 0 then coalesce(x.failed_job_id, p_failed_job) end,
          reached = least(x.reached, p_lowest - 1),
-         is_draining = x.is_draining or p_added > 0 and x.state not in ('w', 'o')
+         is_draining = x.is_draining or p_lowest is not null and x.state not in ('w', 'o')
    where x.ctid = (select y.ctid from postrider.trees y where y.job_id = p_tree for no key update skip locked)
   returning * into t;
   if not found then
