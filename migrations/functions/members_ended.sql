@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
 -- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
--- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong.
+-- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong. The same
+-- when the next step is a batch over a list that a client's open transaction is just joining, at the place of an element.
 --
 -- What the end of the batch or chain itself has ended has not failed: it is counted by end_below, or told here as k.
 create or replace function postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
 set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off

@@ -3,7 +3,8 @@
 -- under a transaction held open for hours); the leader comes from the beginning, for what was committed late or left behind.
 --
 -- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree, each in
--- a savepoint of its own, and the one to blame ends as failed.
+-- a savepoint of its own, and the one to blame ends as failed. One that meets a client's open transaction (which joins a batch
+-- over a list, at the place of its next element) is tried again a second later; there may be many, so none of them waits long.
 create or replace function postrider.settle(
   p_after bigint, p_is_whole boolean, out latest bigint, out has_more boolean, out has_ready boolean)
 language plpgsql
@@ -20,16 +21,17 @@ begin
   begin
     latest := postrider.settle_deltas(p_after, false);
   exception when others then
-    if left(sqlstate, 2) in ('40', '53', '55', '57', '58') then
+    if left(sqlstate, 2) in ('40', '53', '57', '58') then
       raise;
     end if;
+    perform set_config('lock_timeout', '10ms', true);
     latest := postrider.settle_deltas(p_after, true);
   end;
   if p_is_whole then
     perform postrider.drain_trees(10000);
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
-  has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after));
+  has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after) and (d.due_at <= now()) is not false);
 end
 $$;
 comment on function postrider.settle(bigint, boolean) is

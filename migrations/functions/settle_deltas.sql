@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- If p_is_careful, what says nothing of the tree itself, like a lock that a client's open transaction holds, puts its deltas off for a
+-- second: a try makes up to 250 members before it meets that lock, and undoes them again.
 create or replace function postrider.settle_deltas(
   p_after bigint, p_is_careful boolean, out latest bigint)
 language plpgsql
@@ -8,12 +10,15 @@ set enable_seqscan = off
 as $$
 declare
   v_sum record;
+  v_is_expanding boolean;
+  v_is_to_blame boolean;
 begin
   for v_sum in
     with gone as (
       delete from postrider.tree_deltas d
        where d.ctid = any (array(
-               select x.ctid from postrider.tree_deltas x where x.id > p_after order by x.id limit 10000 for update skip locked))
+               select x.ctid from postrider.tree_deltas x where x.id > p_after and (x.due_at <= now()) is not false
+                order by x.id limit 10000 for update skip locked))
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
@@ -23,22 +28,31 @@ begin
      order by g.tree_id desc, g.run
   loop
     latest := greatest(latest, v_sum.latest);
-    if exists (select from postrider.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o') then
-      perform postrider.expand_tree(v_sum.tree_id);
-    end if;
+    v_is_expanding := exists (
+      select from postrider.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o');
     if not p_is_careful then
+      if v_is_expanding then
+        perform postrider.expand_tree(v_sum.tree_id);
+      end if;
       perform postrider.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
       continue;
     end if;
     begin
+      if v_is_expanding then
+        perform postrider.expand_tree(v_sum.tree_id);
+      end if;
       perform postrider.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
     exception when others then
-      insert into postrider.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id)
+      v_is_to_blame := left(sqlstate, 2) not in ('40', '53', '55', '57', '58');
+      insert into postrider.tree_deltas (
+        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, due_at)
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
-              v_sum.failed_job);
-      perform postrider.blame_tree(v_sum.tree_id, format('%s (%s)', sqlerrm, sqlstate));
+              v_sum.failed_job, case when not v_is_to_blame then clock_timestamp() + interval '1 s' end);
+      if v_is_to_blame then
+        perform postrider.blame_tree(v_sum.tree_id, format('%s (%s)', sqlerrm, sqlstate));
+      end if;
     end;
   end loop;
 end
