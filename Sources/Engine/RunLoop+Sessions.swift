@@ -138,7 +138,9 @@ extension RunLoop {
             if duty == .refreshAnswer { credentials.readingFailed(now: now) }
             if duty == .refreshEnd { credentials.storingFailed(now: now) }
             if duty == .draw { dispatcher.lanes.drawFailed() }
-            if duty == .settle { treeMarks.settled(to: nil, hasMore: false, leads: epoch != nil, now: now) }
+            if duty == .settle {
+                treeMarks.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
+            }
             logFailure(of: duty, error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))

@@ -111,9 +111,11 @@ public final class RunLoop {
                 setUp: setUp
                     + (configuration.usesSessions ? [patience, lockPatience] + byIndex + ["listen postrider"] : []),
                 prepares: configuration.usesSessions))
+        // 3 s between two heartbeats, which wait behind it, and 10 s until a silent worker is declared lost.
+        let dutyPatience = "set statement_timeout = '6s'"
         duties = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp,
+                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [dutyPatience] : []),
                 prepares: configuration.usesSessions))
         callbacks = PGSession(
             PGSession.Configuration(

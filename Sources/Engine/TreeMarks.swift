@@ -28,24 +28,33 @@ struct TreeMarks {
     private var isWhole = false
     private var isFromStart = false
     private var restUntil: UInt64 = 0
+    /// A look took too long: until all is added up each one is at one tree alone, which has the time of a statement for itself.
+    private var isAlone = false
 
     /// Something has ended in a batch or chain.
     mutating func membersEnded(now: UInt64) {
         due = min(due, max(now, restUntil))
     }
 
-    /// Begins a look: after which delta, and whether it is a whole one, at what was left behind too.
-    mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool) {
+    /// Begins a look: after which delta, whether it is a whole one, at what was left behind too, and whether at one tree alone.
+    mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool, isAlone: Bool) {
         due = .max
         began = now
         isWhole = leads && now >= wholeAt
         isFromStart = isWhole && now >= fromStartAt
-        return (isFromStart ? 0 : isWhole ? trailing : latest, isWhole)
+        return (isFromStart ? 0 : isWhole ? trailing : latest, isWhole, isAlone)
+    }
+
+    /// A look has failed; `isOverrun`: since it took too long.
+    mutating func failed(isOverrun: Bool, leads: Bool, now: UInt64) {
+        settled(to: nil, hasMore: isOverrun, leads: leads, now: now)
+        isAlone = isOverrun
     }
 
     /// A look has come up to this delta; `hasMore`: others were there at its end, perhaps ones that somebody held.
     mutating func settled(to id: Int64?, hasMore: Bool, leads: Bool, now: UInt64) {
         latest = max(latest, id ?? 0)
+        isAlone = isAlone && hasMore
         if now >= turnAt {
             (trailing, recent) = (recent, latest)
             turnAt = now + TreeMarks.stretch

@@ -111,11 +111,12 @@ public enum StoreCalls {
         parameters.append(int64s: leases.map(\.jobID))
     }
 
-    /// `settle`: deltas with an id above `after`.
-    public static func settle(_ look: (after: Int64, isWhole: Bool), into parameters: inout PGParameters) {
+    /// `settle`: deltas with an id above `after`; of one batch or chain if `isAlone`.
+    public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int64: look.after)
         parameters.append(bool: look.isWhole)
+        parameters.append(bool: look.isAlone)
     }
 
     /// `survey` of the queues given; empty: every queue.

@@ -60,7 +60,7 @@ public enum StoreStatement {
         "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
-        "settle", "select latest, has_more, has_ready from postrider.settle($1,$2)")
+        "settle", "select latest, has_more, has_ready from postrider.settle($1,$2,$3)")
     /// Gives the functions that users have registered 5 s, in this transaction.
     public static let limitTime = PGStatement("limit_time", "select set_config('statement_timeout', '5s', true)")
     /// Runs the hooks of a job that is about to be called.

@@ -27,6 +27,17 @@ struct TreeMarksTests {
         #expect(marks.begin(leads: false, now: marks.due).after == 42)
     }
 
+    @Test mutating func `after a look that took too long each one is at one tree alone, until all is added up`() {
+        #expect(!marks.begin(leads: false, now: 0).isAlone)
+        marks.failed(isOverrun: true, leads: false, now: 100)
+        #expect(marks.due < .max)
+        #expect(marks.begin(leads: false, now: 200).isAlone)
+        marks.settled(to: nil, hasMore: true, leads: false, now: 300)
+        #expect(marks.begin(leads: false, now: 400).isAlone)
+        marks.settled(to: nil, hasMore: false, leads: false, now: 500)
+        #expect(!marks.begin(leads: false, now: 600).isAlone)
+    }
+
     @Test mutating func `the next look keeps a distance of 8 times the last one's cost, 20 ms at most`() {
         _ = marks.begin(leads: false, now: 0)
         marks.settled(to: 1, hasMore: false, leads: false, now: 1_000_000)

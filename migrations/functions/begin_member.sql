@@ -22,6 +22,9 @@ begin
     v_code := 'expired';
     v_error := 'not started before expires_at';
   elsif p_job.run_if is not null then
+    if not postrider.run_if_is_light(p_job.run_if) and current_setting('postrider.is_told', true) = 'on' then
+      raise object_not_in_prerequisite_state using message = 'a run_if that may take long is looked at by settle';
+    end if;
     select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
     if v_error is not null then
       v_state := 'f';

@@ -5,8 +5,12 @@
 -- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree, each in
 -- a savepoint of its own, and the one to blame ends as failed. One that meets a client's open transaction (which joins a batch
 -- over a list, at the place of its next element) is tried again a second later; there may be many, so none of them waits long.
+--
+-- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put off for 10 s
+-- the first time, since the server may have been busy, and ends as failed the second time.
+drop function if exists postrider.settle(bigint, boolean);
 create or replace function postrider.settle(
-  p_after bigint, p_is_whole boolean, out latest bigint, out has_more boolean, out has_ready boolean)
+  p_after bigint, p_is_whole boolean, p_is_alone boolean default false, out latest bigint, out has_more boolean, out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -18,21 +22,25 @@ declare
   -- A member that becomes ready takes a fresh seq. So may an INSERT beside it; then workers look once too often.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
-  begin
-    latest := postrider.settle_deltas(p_after, false);
-  exception when others then
-    if left(sqlstate, 2) in ('40', '53', '57', '58') then
-      raise;
+  if p_is_alone then
+    perform postrider.settle_deltas(p_after, true, true);
+  else
+    begin
+      latest := postrider.settle_deltas(p_after, false);
+    exception when others then
+      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+        raise;
+      end if;
+      perform set_config('lock_timeout', '10ms', true);
+      latest := postrider.settle_deltas(p_after, true);
+    end;
+    if p_is_whole then
+      perform postrider.drain_trees(10000);
     end if;
-    perform set_config('lock_timeout', '10ms', true);
-    latest := postrider.settle_deltas(p_after, true);
-  end;
-  if p_is_whole then
-    perform postrider.drain_trees(10000);
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
   has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after) and (d.due_at <= now()) is not false);
 end
 $$;
-comment on function postrider.settle(bigint, boolean) is
+comment on function postrider.settle(bigint, boolean, boolean) is
   'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, whether there are more, and whether members became ready';

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- If p_is_careful, what says nothing of the tree itself, like a lock that a client's open transaction holds, puts its deltas off for a
 -- second: a try makes up to 250 members before it meets that lock, and undoes them again.
+-- With p_is_alone it is the first tree's deltas alone, which have the time of the statement for themselves.
+drop function if exists postrider.settle_deltas(bigint, boolean);
 create or replace function postrider.settle_deltas(
-  p_after bigint, p_is_careful boolean, out latest bigint)
+  p_after bigint, p_is_careful boolean, p_is_alone boolean default false, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -18,10 +20,14 @@ begin
       delete from postrider.tree_deltas d
        where d.ctid = any (array(
                select x.ctid from postrider.tree_deltas x where x.id > p_after and (x.due_at <= now()) is not false
+                  and (not p_is_alone or x.tree_id = (
+                         select y.tree_id from postrider.tree_deltas y where y.id > p_after and (y.due_at <= now()) is not false
+                          order by y.id limit 1))
                 order by x.id limit 10000 for update skip locked))
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
+           max(g.due_at) is not null as was_put_off,
            (array_agg(g.failed_job_id order by g.id) filter (where g.failed_job_id is not null))[1] as failed_job
       from gone g
      group by g.tree_id, g.run
@@ -44,18 +50,24 @@ begin
       end if;
       perform postrider.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
-    exception when others then
-      v_is_to_blame := left(sqlstate, 2) not in ('40', '53', '55', '57', '58');
+    exception when query_canceled or others then
+      if sqlstate = '57014' and not p_is_alone then
+        raise;
+      end if;
+      v_is_to_blame := left(sqlstate, 2) not in ('40', '53', '55', '57', '58') or sqlstate = '57014' and v_sum.was_put_off;
       insert into postrider.tree_deltas (
         tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, due_at)
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
-              v_sum.failed_job, case when not v_is_to_blame then clock_timestamp() + interval '1 s' end);
+              v_sum.failed_job, case when not v_is_to_blame
+                then clock_timestamp() + case sqlstate when '57014' then interval '10 s' else interval '1 s' end end);
       if v_is_to_blame then
-        perform postrider.blame_tree(v_sum.tree_id, format('%s (%s)', sqlerrm, sqlstate));
+        perform postrider.blame_tree(v_sum.tree_id, case sqlstate
+          when '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'
+          else format('%s (%s)', sqlerrm, sqlstate) end);
       end if;
     end;
   end loop;
 end
 $$;
-comment on function postrider.settle_deltas(bigint, boolean) is
-  'private: the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint';
+comment on function postrider.settle_deltas(bigint, boolean, boolean) is
+  'private: the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint; p_is_alone: one tree';

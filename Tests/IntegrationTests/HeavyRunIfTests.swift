@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// A `run_if` that takes minutes to tell, over an answer of some size.
+struct HeavyRunIfTests {
+    @Test(arguments: ["a", "fan.a"])
+    func `it ends its own chain, and holds up neither the step before nor heartbeats nor other chains`(step: String)
+        throws
+    {
+        let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
+        let target = try TargetServer { request in
+            TargetStep.answer(200, request.path == "/large" ? large : "{\"a\": 1}")
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        let first = #"{"name": "a", "url": "\#(target.url)/large"}"#
+        let before = step == "a" ? first : #"{"name": "fan", "batch": [\#(first)]}"#
+        let evil = try queue.number(
+            """
+            select postrider.submit('{"chain": [\(before), {"url": "\(target.url)/next",
+              "run_if": "exists($.\(step).body[*] ? (exists($.\(step).body[*] ? (@ == 3))))"}]}')
+            """)
+        try queue.wait(until: "select count(*) = 1 from postrider.job_status where name = 'a' and state = 'succeeded'")
+        var rounds = 0
+        try TestClock.wait(90, for: "the chain to end") {
+            let other = try queue.number(
+                """
+                select postrider.submit('{"chain": [{"name": "x", "url": "\(target.url)/x"},
+                  {"url": "\(target.url)/y", "run_if": "$.x.body.a == 1"}]}')
+                """)
+            try queue.wait(20, for: other, toBe: "succeeded")
+            rounds += 1
+            return try queue.state(evil) == "failed"
+        }
+        #expect(rounds > 3)
+        #expect(
+            try queue.rows(
+                "select error_code, (error like '%run_if%smaller%')::text from postrider.job_status where id = \(evil)")
+                == [["internal", "true"]])
+        #expect(try queue.text("select state from postrider.job_status where name = 'a'") == "succeeded")
+        #expect(!target.requests.contains { $0.path == "/next" })
+        #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test(arguments: [
+        ("$.a.status == 201", true), ("$.a.body.fresh == true && $.b.status < 300", true),
+        ("exists($.a.body.id)", true), (#"$.a.body.name starts with "x""#, true), ("$.a.body == $.b.body", false),
+        ("$.a.body[*] == 1", false), ("exists($.a.body ? (@.x == 1))", false), ("$.a.** == 1", false),
+        ("$.a.body < ($.b.body)", false), (#"$.a.body like_regex "(a+)+b""#, false), ("$.a.body <> -$.b.body", false),
+    ])
+    func `what may compare all with all is not told in the transaction that ends the step before`(
+        path: String, isLight: Bool
+    ) throws {
+        let queue = try TestQueue()
+        #expect(
+            try queue.text("select postrider.run_if_is_light('\(path)')::text") == "\(isLight)")
+    }
+}
