@@ -25,14 +25,21 @@ struct SilentDatabaseTests {
         try queue.wait(until: "select exists (select from postrider.idle_workers)")
         try queue.connection.execute("set synchronous_commit = local")
         try setStandbys("gone")
+        // The server begins to wait a moment after it tells of the setting; the worker's heartbeat shows it.
+        try waitUntilCommitWaits(for: "postrider")
         // The claim of such a job is the one whose commit is waited for.
         try queue.insert("url, method, delivery", "'\(target.url)/ok', 'POST', 'at_most_once'")
-        try queue.wait(
-            4,
-            until: """
-                select exists (select from pg_stat_activity where wait_event = 'SyncRep' and query ~ 'postrider.(claim|ready)')
-                """)
+        try waitUntilCommitWaits(for: "postrider.(claim|ready)")
         return worker
+    }
+
+    private func waitUntilCommitWaits(for statement: String) throws {
+        let connection = try PGConnection(cluster.connectionString())
+        try TestClock.wait(10, for: "a commit of \(statement) to wait") {
+            try connection.query(
+                "select count(*) > 0 from pg_stat_activity where wait_event = 'SyncRep' and query ~ '\(statement)'"
+            ).bool(0, 0)
+        }
     }
 
     private func setStandbys(_ names: String) throws {
