@@ -91,7 +91,7 @@ extension HTTPAgent {
         flight.transfer.setURL(flight.url)
         if call.download != nil { downloads[flight.transfer.slot]?.phase = .asking }
         guard setHeaders(flight, sendsBody: sendsBody) else { return false }
-        if limits.firstByteMilliseconds > 0 || (limits.lowSpeedMilliseconds > 0 && sweepAt == .max) {
+        if limits.firstByteMilliseconds > 0 || limits.lowSpeedMilliseconds > 0 {
             let wait = limits.firstByteMilliseconds > 0 ? min(limits.firstByteMilliseconds, 1_000) : 1_000
             sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
         }

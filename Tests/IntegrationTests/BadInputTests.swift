@@ -49,7 +49,7 @@ struct BadInputTests {
         ("parent_id", "url, parent_id", "\(good), 4711"),
         ("position", "url, position", "\(good), 1"),
         ("expires_at", "url, run_at, expires_at", "\(good), now() + interval '1 h', now() + interval '1 h'"),
-        ("run_at", "url, run_at", "\(good), 'infinity'"),
+        ("run_at", "url, run_at", "\(good), 'infinity'"), ("created_at", "url, created_at", "\(good), '-infinity'"),
         ("backoff", "url, backoff", "\(good), '{}'"), ("backoff", "url, backoff", "\(good), '{-1 s}'"),
         ("delivery", "url, delivery", "\(good), 'exactly_once'"),
         ("queue", "url, queue", "\(good), ''"), ("queue", "url, queue", "\(good), repeat('a', 201)"),

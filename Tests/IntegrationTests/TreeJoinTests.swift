@@ -151,6 +151,30 @@ final class TreeJoinTests {
         _ = worker
     }
 
+    @Test(arguments: [3, 150]) func `a batch over a list that was joined before its turn makes its members all the same`(
+        count: Int
+    ) throws {
+        let worker = try RunningWorker(queue.database)
+        let list = (1...count).map(String.init).joined(separator: ", ")
+        let chain = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"url": "\(target.url)/held/1"},
+              {"name": "fan", "batch": {"each": [\(list)], "do": {"url": "\(target.url)/ok/{{item}}"}}}]}')
+            """)
+        let batch = try queue.number("select id from postrider.jobs where name = 'fan'")
+        try queue.insert("parent_id, url", "\(batch), '\(target.url)/ok/joined'")
+        try TestClock.wait(10, for: "the first call") { target.requests.count == 1 }
+        target.release()
+        try queue.wait(for: chain, toBe: "succeeded")
+        #expect(target.requests("/ok/joined").count == 1)
+        #expect((1...count).allSatisfy { target.requests("/ok/\($0)").count == 1 })
+        try queue.wait(until: "select not exists (select from postrider.tree_deltas)")
+        #expect(
+            try queue.text("select children_finished::text from postrider.job_status where id = \(batch)")
+                == "\(count + 1)")
+        _ = worker
+    }
+
     @Test func `a transaction that is about to join holds the end off, and its member runs`() throws {
         let worker = try RunningWorker(queue.database)
         var chain = TreePlan.chain([.request("\(target.url)/held/1")])

@@ -168,6 +168,6 @@ struct RetryBudgetRuleTests {
         }
         #expect(error?.sqlState?.rawValue == "PR001")
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains("lanes.retry_budget: must be more than 0 and at most 1"), "\(text)")
+        #expect(text.contains("lanes.retry_budget: must be 0.0001 to 1"), "\(text)")
     }
 }

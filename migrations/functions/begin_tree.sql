@@ -11,11 +11,12 @@ declare
   v_defect text;
 begin
   select j.* into v_job from postrider.jobs j where j.id = p_tree and j.each is not null;
-  -- One that is retried has its members already, or was refused on the way and goes on there.
+  -- One that is retried has the members of its elements already, or was refused on the way and goes on there.
   if found and exists (
        select from postrider.trees t
         where t.job_id = p_tree and t.state = 'w'
-          and (t.expanded is not null or not exists (select from postrider.members m where m.parent_id = p_tree))) then
+          and (t.expanded is not null
+               or not exists (select from postrider.members m where m.parent_id = p_tree and m.item is not null))) then
     select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
   end if;
   update postrider.trees t

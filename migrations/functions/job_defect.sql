@@ -40,6 +40,8 @@ begin
      'lane', 'must have 1 to 300 characters', 'Leave it out and the host:port of the URL is taken.'),
     (p_job.priority not between -100 and 100,
      'priority', format('%s is out of range', p_job.priority), 'Give -100 to 100; low is -4, normal 0, high 4.'),
+    (not isfinite(p_job.created_at),
+     'created_at', 'must be a point in time', 'Leave it out for now.'),
     (not isfinite(p_job.run_at),
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
     -- A deadline that has just passed is no mistake, and ends the job as expired.

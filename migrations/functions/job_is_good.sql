@@ -25,7 +25,7 @@ as $$
      and (p_job.cache_ttl is null or p_job.cache_ttl > interval '0' and p_job.cache_ttl <= interval '100 years')
      and (p_job.cache_sensitive is null or length(p_job.cache_sensitive) <= 1000)
      and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
-     and p_job.created_at is not null and p_job.created_by is not null
+     and isfinite(p_job.created_at) and p_job.created_by is not null
      and (p_job.headers is null
           or octet_length(p_job.headers::text) <= 4000 and p_job.headers::text ~ E'^\\{("[A-Za-z0-9-]+": "[ !#-\\[\\]-~]*"(, )?)*\\}$'
              and p_job.headers::text !~* '"(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-[^"]*)":')

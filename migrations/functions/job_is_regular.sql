@@ -17,7 +17,7 @@ as $$
      and p_job.result_type = 'any' and p_job.on_duplicate = 'error'
      and p_job.mode = 'all' and p_job.cache_version = 0
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache or p_job.notify)
-     and p_job.created_at is not null and p_job.created_by is not null
+     and isfinite(p_job.created_at) and p_job.created_by is not null
      and num_nonnulls(p_job.body, p_job.body_json) <= (p_job.method <> 'HEAD')::int
      and (length(p_job.tag) > 400) is not true
      and (p_job.body_json is null or postrider.json_fits(p_job.body_json))

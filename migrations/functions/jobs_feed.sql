@@ -90,7 +90,7 @@ begin
                  and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode
                  and n.cache_version = v_job.cache_version
                  and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
-                 and n.created_at is not null and n.created_by is not null
+                 and isfinite(n.created_at) and n.created_by is not null
                  and num_nonnulls(n.body, n.body_json) <= v_bodies
                  and (n.body_json is null or postrider.json_fits(n.body_json))
                  and (n.metadata is null or postrider.json_fits(n.metadata))

@@ -24,8 +24,8 @@ begin
      'rate_period', 'must be 10 ms to 31 days', 'Like ''1 s'' or ''1 min''.'),
     (new.rate_limit > extract(epoch from new.rate_period) * 10000,
      'rate_limit', 'is more than 10000 calls a second', 'No fleet keeps such a limit; leave it null for none.'),
-    ((new.retry_budget > 0 and new.retry_budget <= 1) is not true,
-     'retry_budget', 'must be more than 0 and at most 1', 'Like 0.2: while most calls fail, one of five is a retry; 1 for no budget.'),
+    ((new.retry_budget >= 0.0001 and new.retry_budget <= 1) is not true,
+     'retry_budget', 'must be 0.0001 to 1', 'Like 0.2: while most calls fail, one of five is a retry; 1 for no budget.'),
     (new.pause_reason is not null and length(new.pause_reason) > 1000,
      'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
   ) as d(bad, c, r, h)

@@ -16,10 +16,10 @@ begin
      'state', 'is not one that can be given', 'Give active or aside, or leave it to Postrider.'),
     (p_server.open_until in ('infinity', '-infinity'),
      'open_until', 'is not a time', 'Give the time at which the server is to be probed; delete the row to never use it.'),
-    (p_server.calls is null or p_server.calls < 0, 'calls', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.errors is null or p_server.errors < 0, 'errors', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.recent_calls < 0, 'recent_calls', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.recent_errors < 0, 'recent_errors', 'must be a count', 'Leave it to Postrider.'),
+    (p_server.calls is null or p_server.calls not between 0 and 1000000000000, 'calls', 'must be a count', 'Leave it to Postrider.'),
+    (p_server.errors is null or p_server.errors not between 0 and 1000000000000, 'errors', 'must be a count', 'Leave it to Postrider.'),
+    (p_server.recent_calls not between 0 and 1000000000000, 'recent_calls', 'must be a count', 'Leave it to Postrider.'),
+    (p_server.recent_errors not between 0 and 1000000000000, 'recent_errors', 'must be a count', 'Leave it to Postrider.'),
     (p_server.is_preferred is null, 'is_preferred', 'must not be null', 'Leave it to switch_server.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
