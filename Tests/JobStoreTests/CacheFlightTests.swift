@@ -112,6 +112,33 @@ struct CacheFlightTests {
         #expect(try desk.queue.state(2) == "ready")
     }
 
+    @Test(arguments: [
+        ("timeout = '9 s'", "true 1"), ("base_url = 'http://other/'", "false 0"), ("cache_namespace = 'x'", "false 0"),
+        (#"headers = '{"Authorization": "Bearer bob"}'"#, "false 0"), ("query = '{\"v\": \"2\"}'", "false 0"),
+    ])
+    func `an answer of a service that was changed meanwhile serves only whom it would have served`(
+        change: String, expected: String
+    ) throws {
+        for mode in ["client", "http"] {
+            let desk = try CacheDesk()
+            try desk.queue.connection.execute(
+                """
+                insert into postrider.services (name, base_url, headers, cache_mode)
+                values ('api', 'http://h/', '{"Authorization": "Bearer ada"}', '\(mode)')
+                """)
+            let first = try desk.insert("service", "'api'", url: "a")
+            #expect(try desk.take() == [first])
+            let second = try desk.insert("service", "'api'", url: "a")
+            #expect(try desk.take() == [])
+            try desk.queue.connection.execute("update postrider.services set \(change)")
+            try desk.answer(first, headers: "cache-control: max-age=60")
+            let called = try desk.take()
+            let entries = try desk.queue.number("select count(*) from postrider.cache_entries")
+            #expect("\(called.isEmpty) \(entries)" == expected, "\(change), \(mode)")
+            #expect(try desk.queue.state(second) == (called.isEmpty ? "succeeded" : "running"), "\(change), \(mode)")
+        }
+    }
+
     @Test func `one that waits can be cancelled, expires in time, and is not called again afterwards`() throws {
         let desk = try CacheDesk()
         let first = try desk.insert()

@@ -10,8 +10,10 @@
 -- the leader's duties within a second.
 --
 -- Lock order: cache_calls by key, then ready by (track, seq).
+drop function if exists postrider.cache_join(
+  int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]);
 create or replace function postrider.cache_join(
-  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_key bytea[], p_reason text[],
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
   p_joins boolean[], p_etag text[], p_modified text[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -33,11 +35,11 @@ begin
              select from postrider.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
   for i in 1 .. 3 loop
     exit when v_left = '{}';
-    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, key, reason, etag, last_modified)
-    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.key, n.reason, n.etag, n.modified
+    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified)
+    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified
       from (select distinct on (x.key) x.*
-              from unnest(p_track, p_seq, p_fence, p_job, p_key, p_reason, p_etag, p_modified)
-                as x(track, seq, fence, job, key, reason, etag, modified)
+              from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
+                as x(track, seq, fence, job, base, key, reason, etag, modified)
              where x.job = any (v_left)
              order by x.key, x.seq) n
         on conflict do nothing;
@@ -86,15 +88,15 @@ begin
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found));
   end loop;
-  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, key, reason, etag, last_modified)
-  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.key, x.reason, x.etag, x.modified
-    from unnest(p_track, p_seq, p_fence, p_job, p_key, p_reason, p_etag, p_modified)
-      as x(track, seq, fence, job, key, reason, etag, modified)
+  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified)
+  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified
+    from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
+      as x(track, seq, fence, job, base, key, reason, etag, modified)
    where x.job <> all (v_waiting)
       on conflict do nothing;
   return v_waiting;
 end
 $$;
 comment on function postrider.cache_join(
-  int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]) is
+  int, int[], bigint[], bigint[], bigint[], bytea[], bytea[], text[], boolean[], text[], text[]) is
   'private: notes the calls that are to be made for the cache; jobs that want the same wait; which wait';

@@ -21,7 +21,8 @@ begin
   select * into v_service from postrider.services s where s.name = v_job.service;
   v_service := postrider.keyed_service(v_service, null);
   return postrider.cache_store(
-    v_job, v_service, case when v_job.ok_statuses is null or v_job.ok_statuses @> 200 then 200 else lower(v_job.ok_statuses) end,
+    postrider.cache_key(v_job, v_service), v_job, v_service,
+    case when v_job.ok_statuses is null or v_job.ok_statuses @> 200 then 200 else lower(v_job.ok_statuses) end,
     convert_to(concat(
       'content-type: ', p_type, E'\n',
       case when v_service.cache_mode = 'http' then format(E'cache-control: max-age=%s\n',

@@ -31,11 +31,7 @@ declare
 begin
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
-                when j.parent_id is not null then postrider.filled_key(j, s)
-                when s.cache_mode = 'http' then postrider.cache_variant(postrider.cache_key(j, s), j.headers,
-                  case when postrider.service_applies(j.url, s.apply_to_absolute) then s.headers end)
-                else postrider.cache_key(j, s) end as key,
+           b.base, case when s.cache_mode = 'http' then postrider.variant_key(b.base, j, s) else b.base end as key,
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
@@ -50,6 +46,11 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
+     cross join lateral (
+           select case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
+                       when j.parent_id is not null then postrider.filled_key(j, s)
+                       else postrider.cache_key(j, s) end as base
+           offset 0) b
      where j.cache_ttl is not null
            -- Others are refused after this.
        and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
@@ -85,7 +86,7 @@ begin
              and l.method in ('GET', 'HEAD') and not l.asks_itself as asks from looked l)
   select array_agg(h.track) filter (where h.serves) as track, array_agg(h.seq) filter (where h.serves) as seq,
          array_agg(h.fence) filter (where h.serves) as fence, array_agg(h.job) filter (where h.serves) as job,
-         array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,
+         array_agg(h.base) filter (where h.serves) as base, array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,
          array_agg(h.status) filter (where h.serves) as status, array_agg(h.answered) filter (where h.serves) as headers,
          array_agg(h.encoding) filter (where h.serves) as encoding, array_agg(h.body) filter (where h.serves) as body,
          array_agg(h.created_at) filter (where h.serves) as created_at,
@@ -94,7 +95,7 @@ begin
          array_agg(h.key) filter (where h.serves and h.is_to_touch) as touched,
          array_agg(h.track) filter (where not h.serves) as miss_track, array_agg(h.seq) filter (where not h.serves) as miss_seq,
          array_agg(h.fence) filter (where not h.serves) as miss_fence, array_agg(h.job) filter (where not h.serves) as miss_job,
-         array_agg(h.key) filter (where not h.serves) as miss_key, array_agg(h.reason) filter (where not h.serves) as miss_reason,
+         array_agg(h.base) filter (where not h.serves) as miss_base, array_agg(h.key) filter (where not h.serves) as miss_key, array_agg(h.reason) filter (where not h.serves) as miss_reason,
          array_agg(not h.ignore_cache) filter (where not h.serves) as miss_joins,
          array_agg(case when h.asks then h.etag end) filter (where not h.serves) as miss_etag,
          array_agg(case when h.asks then h.last_modified end) filter (where not h.serves) as miss_modified
@@ -127,6 +128,7 @@ begin
           v.miss_seq := v.miss_seq || v.seq[i];
           v.miss_fence := v.miss_fence || v.fence[i];
           v.miss_job := v.miss_job || v.job[i];
+          v.miss_base := v.miss_base || v.base[i];
           v.miss_key := v.miss_key || v.key[i];
           v.miss_reason := v.miss_reason || 'miss'::text;
           v.miss_joins := v.miss_joins || true;
@@ -173,7 +175,7 @@ begin
 
   if v.miss_job is not null then
     v_done := v_done || postrider.cache_join(
-      p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_key, v.miss_reason, v.miss_joins,
+      p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
       v.miss_etag, v.miss_modified);
   end if;
   return v_done;

@@ -66,13 +66,16 @@ begin
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
              and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
-        else
+        elsif v_call.base = postrider.cache_key(v_job, v_service) then
           v_serves := postrider.cache_store(
-            v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version,
+            v_call.base, v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version,
             coalesce(p_redirected[v_at], false));
           if v_serves and v_service.cache_mode = 'http' then
             select f.fresh > interval '0' into v_serves from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
           end if;
+        else
+          -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
+          v_serves := false;
         end if;
       exception when others then
         v_serves := false;

@@ -3,8 +3,11 @@
 --
 -- Not stored: parts of an answer (206), answers that set a cookie, what the server forbids in http mode, and what would
 -- fill a quarter of the cache by itself.
+--
+-- p_key: of the call (cache_key), looked up before it was made: never the one that the same job has by now.
+drop function if exists postrider.cache_store(postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean);
 create or replace function postrider.cache_store(
-  p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
+  p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
   p_app_version text, p_redirected boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,7 +15,7 @@ set jit = off
 set enable_seqscan = off
 as $$
 declare
-  v_key bytea := postrider.cache_key(p_job, p_service);
+  v_key bytea := p_key;
   v_names text[];
   v_is_http boolean := coalesce(p_service.cache_mode = 'http', false);
   v_is_storable boolean;
@@ -92,5 +95,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.cache_store(postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
+comment on function postrider.cache_store(bytea, postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
   'private: keeps the answer of a job for others; false if it must not be kept';

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more (credential_owner).
 -- The caller has locked the row of credentials.
+--
+-- Calls of the user before are still under way: what they carried was of an earlier version than the next login has, and
+-- their cookies, which come later than this, are of an earlier login (keep_cookies).
 create or replace function postrider.change_user(p_credential text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,9 +11,11 @@ as $$
 begin
   delete from postrider.secrets s where s.credential = p_credential;
   delete from postrider.cookies c where c.credential = p_credential;
-  insert into postrider.refreshes as r (credential, logins) values (p_credential, 1)
+  insert into postrider.refreshes as r (credential, logins, login, login_version)
+  select p_credential, 1, nextval('postrider.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
       on conflict (credential) do update
-     set logins = r.logins + 1, epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
+     set logins = r.logins + 1, login = excluded.login, login_version = excluded.login_version,
+         epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
          refreshed_at = null, is_accepted = false, refused_by = '{}', recent = '{}', last_error = null;
 end
 $$;

@@ -171,15 +171,17 @@ begin
   if num_nonnulls(variadic p_cookies) > 0 then
     -- In the order of their locks.
     for v_kept in
-      select j.service, coalesce(x.credential, '') as credential, x.cookies, coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
-        from unnest(p_job, p_seq, p_cookies, p_credential) as x(job, seq, cookies, credential)
+      select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies,
+             coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
+        from unnest(p_job, p_seq, p_fence, p_cookies, p_credential, p_version) as x(job, seq, fence, cookies, credential, version)
         join postrider.jobs j on j.id = x.job
         left join postrider.results r on r.job_id = j.id
         left join postrider.outcomes o on o.job_id = j.id
        where x.cookies is not null and x.seq = any (v_done)
        order by hashtext(j.service), x.seq
     loop
-      perform postrider.keep_cookies(v_kept.service, v_kept.credential, v_kept.since, v_kept.cookies);
+      perform postrider.keep_cookies(
+        v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.since, v_kept.cookies);
     end loop;
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop

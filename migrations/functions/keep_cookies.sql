@@ -5,18 +5,34 @@
 --
 -- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a path),
 -- or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
-create or replace function postrider.keep_cookies(p_service text, p_credential text, p_since timestamptz, p_lines text) returns void
+--
+-- p_version and p_fence: of the token that the call carried, and of its claim. What it carried may have been another user's:
+-- then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after this look is
+-- served by the column login: cookies of an earlier one are neither sent nor put in the place of newer ones.
+drop function if exists postrider.keep_cookies(text, text, timestamptz, text);
+create or replace function postrider.keep_cookies(
+  p_service text, p_credential text, p_version bigint, p_fence bigint, p_since timestamptz, p_lines text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_login bigint := 0;
 begin
   -- One writer for a jar: cookies come in any order, and two batches would wait for each other.
   perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
+  if p_credential <> '' then
+    -- One that was deleted and inserted again counts its versions anew: the fence tells its calls from those before.
+    select r.login into v_login from postrider.refreshes r
+     where r.credential = p_credential and r.login_version <= p_version and r.login < p_fence;
+    if not found then
+      return;
+    end if;
+  end if;
   delete from postrider.cookies c
-   where c.service = p_service and c.credential = p_credential
-     and c.set_at < p_since and c.line <> all (string_to_array(p_lines, E'\n'));
-  insert into postrider.cookies (service, credential, domain, path, name, line)
-  select distinct on (domain, path, name) p_service, p_credential, domain, path, name, line
+   where c.service = p_service and c.credential = p_credential and c.login <= v_login
+     and (c.login < v_login or c.set_at < p_since and c.line <> all (string_to_array(p_lines, E'\n')));
+  insert into postrider.cookies (service, credential, domain, path, name, login, line)
+  select distinct on (domain, path, name) p_service, p_credential, domain, path, name, v_login, line
     from string_to_table(p_lines, E'\n') as line
    cross join lateral (values (split_part(line, E'\t', 1), split_part(line, E'\t', 3), split_part(line, E'\t', 6)))
          as f(domain, path, name)
@@ -25,17 +41,17 @@ begin
      and exists (select from postrider.services s where s.name = p_service)
    order by domain, path, name
       on conflict (service, credential, domain, path, name) do update
-         set line = excluded.line, set_at = now()
-       where cookies.line <> excluded.line;
+         set line = excluded.line, login = excluded.login, set_at = now()
+       where cookies.login < excluded.login or cookies.login = excluded.login and cookies.line <> excluded.line;
   if cardinality(string_to_array(p_lines, E'\n')) > 200 then
     delete from postrider.cookies c
      where c.ctid = any (array(
              select o.ctid from postrider.cookies o
               where o.service = p_service and o.credential = p_credential
-              order by o.set_at desc, o.name
+              order by o.login desc, o.set_at desc, o.name
              offset 200));
   end if;
 end
 $$;
-comment on function postrider.keep_cookies(text, text, timestamptz, text) is
+comment on function postrider.keep_cookies(text, text, bigint, bigint, timestamptz, text) is
   'private: puts the cookies that a call brought back into the jar of its service and credential';

@@ -82,7 +82,8 @@ begin
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
          coalesce(s.cookies, false),
          case when s.cookies then array(
-           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(j.credential, s.credential, '')) end,
+           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(j.credential, s.credential, '')
+              and c.login = coalesce(k.login, 0)) end,
          case when j.body_parts is not null then postrider.part_texts(coalesce(d.body_parts, j.body_parts)) end,
          case when j.body_parts is not null then postrider.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
@@ -108,8 +109,9 @@ begin
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
     left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled(j) end) g on true
     left join lateral (
-         select n.name, n.kind, n.place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
+         select n.name, n.kind, n.place, r.login, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
            from postrider.credentials n left join postrider.secrets z on z.credential = n.name
+           left join postrider.refreshes r on r.credential = n.name
           where n.name = coalesce(j.credential, s.credential) limit 1) k on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) returns bytea
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_job := postrider.filled(p_job);
+  return postrider.cache_variant(p_key, p_job.headers,
+    case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.headers end);
+end
+$$;
+comment on function postrider.variant_key(bytea, postrider.jobs, postrider.services) is
+  'private: http mode: the key of the variant that a job asks for, a member with its templates filled; the key itself if the answer has none';
