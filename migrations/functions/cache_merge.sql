@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left. When
 -- the kept answer came and how old it was then says nothing any more, though the 304 may not say it anew.
+--
+-- judge, which calls it, has hash joins off; an answer may have thousands of lines.
 create or replace function postrider.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
+set enable_hashjoin = on
 as $$
 begin
   return (
