@@ -41,7 +41,14 @@ begin
   if position('?' in v_url) > 0 then
     v_query := substr(v_url, position('?' in v_url) + 1);
     v_url := split_part(v_url, '?', 1);
-    if position('&' in v_query) > 0 or p_ignore <> '{}' then
+    if length(v_query) - length(replace(v_query, '&', '')) > 50 then
+      -- The same order. By insertion, as below, thousands of arguments would take seconds; for a few a query takes longer.
+      v_query := array_to_string(array(
+        select p.pair
+          from string_to_table(v_query, '&') with ordinality as p(pair, place)
+         where p.pair <> '' and (split_part(p.pair, '=', 1) = any (p_ignore)) is not true
+         order by split_part(p.pair, '=', 1) collate "C", p.place), '&');
+    elsif position('&' in v_query) > 0 or p_ignore <> '{}' then
       foreach v_pair in array string_to_array(v_query, '&') loop
         continue when v_pair = '' or split_part(v_pair, '=', 1) = any (p_ignore);
         v_place := cardinality(v_pairs);
