@@ -147,6 +147,17 @@ struct TokenRefreshTests {
         _ = worker
     }
 
+    @Test func `an envelope that cannot be applied to a 401 leaves it to the status`() throws {
+        let api = try TokenAPI(#"{"logged_out": true, "envelope_status": 401}"#)
+        let queue = try queue(api, Self.story)
+        let path = #"$.code ? (\"2020-01-01\".datetime() < \"2020-01-01T00:00:00+00:00\".datetime())"#
+        try queue.connection.execute(#"update postrider.services set envelope = envelope || '{"code": "\#(path)"}'"#)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
+        #expect(try end(queue, id) == ["failed", "rejected_after_refresh", "1"])
+        _ = worker
+    }
+
     @Test func `a refresh refused for good logs off, and all that wait end`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 300}"#)
         let queue = try queue(api, Self.refreshing)

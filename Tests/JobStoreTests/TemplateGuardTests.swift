@@ -22,6 +22,7 @@ struct TemplateGuardTests {
         ("$.register.body.id", "run_if: the path finds a value where"),
         ("$.register.body.list[*]", "run_if: the path finds"),
         ("strict $.register.body.nothing", "run_if: the path cannot be applied"),
+        ("\"2020-01-01\".datetime() < \"2020-01-01T00:00:00+00:00\".datetime()", "run_if: the path cannot be applied"),
         ("$ == 1", "run_if: a $ is not followed"),
         ("$.* == 1", "run_if: a $ is not followed"), ("$.register.body.id == $x", "run_if: a $ is not followed"),
         ("$.register.body.id.size() == 1", "true"), ("$.register.body.name.double() == 1", "false"),

@@ -82,14 +82,19 @@ begin
     end if;
     if p_credential[i] is not null and p_code[i] = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
       -- Some send the envelope with 401 or 403, and its code says which of the two it is.
-      select o.code, o.error into v_answer
-        from postrider.envelope_outcome(v_service.envelope, postrider.try_jsonb(p_body[i])) o
-       where o.code in ('token_expired', 'logged_out');
-      if found then
-        p_verdict[i] := 'f';
-        p_code[i] := v_answer.code;
-        p_error[i] := v_answer.error;
-      end if;
+      begin
+        select o.code, o.error into v_answer
+          from postrider.envelope_outcome(v_service.envelope, postrider.try_jsonb(p_body[i])) o
+         where o.code in ('token_expired', 'logged_out');
+        if found then
+          p_verdict[i] := 'f';
+          p_code[i] := v_answer.code;
+          p_error[i] := v_answer.error;
+        end if;
+      exception when others then
+        -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
+        null;
+      end;
     end if;
     if p_verdict[i] = 's' then
       select * into v_answer

@@ -53,7 +53,8 @@ exception
   when sqlstate 'PR009' then
     holds := null;
     defect := 'run_if: ' || sqlerrm;
-  when data_exception or program_limit_exceeded or statement_too_complex or internal_error then
+  -- feature_not_supported: times with a zone compared with times without one.
+  when data_exception or feature_not_supported or program_limit_exceeded or statement_too_complex or internal_error then
     holds := null;
     defect := format('run_if: the path cannot be applied to the answers of the earlier steps (SQLSTATE %s); '
       'a path that does not begin with strict passes over what is not there', sqlstate);
