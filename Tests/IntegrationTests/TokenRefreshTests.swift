@@ -158,6 +158,18 @@ struct TokenRefreshTests {
         _ = worker
     }
 
+    @Test func `a token's life may be written with any number of decimals`() throws {
+        let api = try TokenAPI(
+            "{\"expired\": [\"a1\"], \"expires_in\": \"3600.\(String(repeating: "0", count: 20_000))\"}")
+        let queue = try queue(api, Self.story)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
+        #expect(try end(queue, id) == ["succeeded", nil, "1"])
+        let life = "expires_at between now() + interval '59 min' and now() + interval '1 h'"
+        #expect(try queue.text("select (\(life))::text from postrider.credentials") == "true")
+        _ = worker
+    }
+
     @Test func `a refresh refused for good logs off, and all that wait end`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 300}"#)
         let queue = try queue(api, Self.refreshing)

@@ -52,8 +52,8 @@ begin
   if refresh_token = '' or octet_length(refresh_token) > 16000 then
     refresh_token := null;
   end if;
-  -- Some send it as text; nonsense counts as absent.
-  expires_in := case when v_value #>> '{}' ~ E'^[0-9]{1,9}(\\.[0-9]+)?$' then nullif(floor((v_value #>> '{}')::numeric), 0) end;
+  -- Some send it as text; nonsense counts as absent. Not by way of numeric, which no more than 16383 decimals fit.
+  expires_in := nullif(substring(v_value #>> '{}' from E'^([0-9]{1,9})(?:\\.[0-9]+)?$')::int, 0);
   verdict := 's';
 end
 $$;
