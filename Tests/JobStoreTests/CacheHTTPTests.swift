@@ -273,7 +273,7 @@ struct CacheHTTPTests {
     {
         let desk = try desk()
         try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
-        for failedAt in ["null", "clock_timestamp() + interval '1 min'"] {
+        for failedAt in ["null", "clock_timestamp()"] {
             if serves { try age(desk, "61 s") }
             try desk.queue.connection.execute("update postrider.cache_entries set failed_at = \(failedAt)")
             let job = try desk.insert("service, max_attempts, headers", "'s', 1, '\(headers)'")

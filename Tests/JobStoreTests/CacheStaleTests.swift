@@ -166,6 +166,17 @@ struct CacheStaleTests {
         #expect(end == expected)
     }
 
+    @Test func `after the clock was set back the server is asked all the same`() throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
+        try desk.fetch("service", "'s'", "old")
+        try desk.queue.connection.execute(
+            Self.outdate + "; update postrider.cache_entries set failed_at = clock_timestamp() + interval '5 min'")
+        let job = try desk.insert("service", "'s'")
+        #expect(try desk.take() == [job])
+    }
+
     @Test func `beyond stale_if_error the failure is the job's`() throws {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -43,6 +43,26 @@ struct CacheStoreTests {
         } throws: { "\($0)".contains(message) }
     }
 
+    @Test func `calls to a CDN are cached without a base, for each CDN by itself`() throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, cdn_url, cache_namespace)
+            values ('one', 'http://one/', 'shared'), ('two', 'http://two/', 'shared')
+            """)
+        for service in ["one", "two"] {
+            let first = try desk.insert("service, use_cdn", "'\(service)', true", url: "a")
+            #expect(try desk.take() == [first])
+            #expect(try desk.answer(first, service) == "succeeded miss 200 \(service)")
+            let second = try desk.insert("service, use_cdn", "'\(service)', true", url: "a")
+            #expect(try desk.take() == [])
+            #expect(try desk.look(second) == "succeeded hit 200 \(service)")
+        }
+        let lost = try desk.insert("service", "'one'", url: "a")
+        #expect(try desk.take() == [])
+        #expect(try desk.look(lost).hasPrefix("failed config"))
+    }
+
     @Test func `cache_invalidate takes a service and a pattern of LIKE over the URL`() throws {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -52,9 +52,14 @@ begin
                        else postrider.cache_key(j, s) end as base
            offset 0) b
      where j.cache_ttl is not null
-           -- Others are refused after this.
-       and (j.service is null or s.base_url is not null or s.name is not null and j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
-            or s.has_servers)
+           -- Others are refused after this, by refuse_misconfigured.
+       and (j.service is null
+            or s.name is not null
+               and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
+                    or j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+                    or s.has_servers and exists (
+                         select from postrider.server_routes t join postrider.workers w on w.id = p_worker
+                          where t.service = s.name and t.environment = w.environment)))
      order by x.track, x.seq),
   looked as (
     select x.*, case
@@ -63,7 +68,7 @@ begin
                   and not postrider.cache_suits(
                         e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format) then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
-             when e.failed_at > c.now - interval '1 s' and not e.is_strict and postrider.cache_reason(
+             when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
              else postrider.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
