@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PGClient
 import TestSupport
 import Testing
 
@@ -159,6 +160,33 @@ struct TemplateFillTests {
             #expect(
                 isRefused ? found.hasPrefix(test.becomes) : found == test.becomes,
                 "\(test.column) \(test.value) became \(found)")
+        }
+    }
+
+    @Test(arguments: [nil, "https://api.example.com/v1"])
+    func `a whole URL may lead to any server of the service, and is called as a path`(base: String?) throws {
+        let desk = try TemplateDesk()
+        try desk.queue.connection.execute(
+            """
+            update postrider.services set base_url = \(base.map { "'\($0)'" } ?? "null");
+            insert into postrider.servers (service, position, base_url)
+            values ('api', 1, 'https://one.example/v1'), ('api', 2, 'http://two.example:81/')
+            """)
+        let cases = [
+            ("https://one.example/x?y=1", "/x?y=1"), ("HTTPS://ONE.example:443", "/"),
+            ("http://two.example:81/v1/x", "/v1/x"),
+            ("//one.example/x", "/x"), ("//two.example:81/x", "/x"), ("/x", "/x"), ("x", "x"),
+            ("//two.example/x", nil), ("http://one.example/x", nil), ("https://one.example.evil/", nil),
+            ("//evil.example/x", nil), ("https://one.example//evil.example/x", nil), ("https://u@one.example/", nil),
+            ("https://api.example.com/x", base == nil ? nil : "/x"), ("//api.example.com/x", base == nil ? nil : "/x"),
+        ]
+        for (url, path) in cases {
+            try desk.answer(2, type: "application/json", body: "'{\"to\": \"\(url)\"}'")
+            let found = try desk.fill("url", "{{register.body.to}}")
+            #expect(
+                found == path
+                    ?? "template: url: {{register.body.to}} \(Self.elsewhere); name that service in a job of its own",
+                "\(url)")
         }
     }
 

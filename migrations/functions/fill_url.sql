@@ -3,9 +3,11 @@
 -- cannot be a step of dots, which would be taken out of the path together with the one before, however it is written, nor
 -- empty in the path, where /users/{{id}} would become /users/.
 --
--- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds.
+-- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds. Of a service
+-- with servers (p_servers: their base URLs) each one's origin is its own; what is left is a path, which goes to any of them.
+drop function if exists postrider.fill_url(text, boolean, postrider.services, jsonb);
 create or replace function postrider.fill_url(
-  p_url text, p_use_cdn boolean, p_service postrider.services, p_values jsonb) returns text
+  p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,14 +27,14 @@ begin
       raise exception using errcode = 'PR009', message = format('url: %s is neither a path nor a URL that can be called; '
         'a URL holds no spaces, no backslashes and nothing outside ASCII', v_shown);
     end if;
-    v_base := postrider.job_url('/', p_use_cdn, p_service);
-    if v_url ~ '^([A-Za-z][A-Za-z0-9+.-]*:|//)' then
-      v_url := case when v_url like '//%' then substring(v_base from '^[A-Za-z]+:') else '' end || v_url;
-      if v_url ~* '^https?://[^/?#@]+([/?#]|$)'
-         and lower(substring(v_url from '^[A-Za-z]+:')) = lower(substring(v_base from '^[A-Za-z]+:'))
-         and postrider.url_place(v_url) = postrider.url_place(v_base) then
-        v_url := regexp_replace(v_url, '^[A-Za-z]+://[^/?#]*/?', '/');
-      end if;
+    if v_url ~* '^(https?:)?//[^/?#@]+([/?#]|$)' then
+      foreach v_base in array p_servers || postrider.job_url('/', p_use_cdn, p_service) loop
+        if postrider.url_origin(case when v_url like '//%' then split_part(v_base, ':', 1) || ':' else '' end || v_url)
+           = postrider.url_origin(v_base) then
+          v_url := regexp_replace(v_url, '^([A-Za-z]+:)?//[^/?#]*/?', '/');
+          exit;
+        end if;
+      end loop;
     end if;
   else
     for i in 1 .. cardinality(v_parts) loop
@@ -74,5 +76,5 @@ begin
   return v_url;
 end
 $$;
-comment on function postrider.fill_url(text, boolean, postrider.services, jsonb) is
+comment on function postrider.fill_url(text, boolean, postrider.services, text[], jsonb) is
   'private: a URL with its templates filled; raises PR009 if a value does not fit or would lead the call elsewhere';

@@ -30,7 +30,9 @@ begin
     v_filled.job_id := p_job.id;
     if p_job.url like '%{{%' then
       select s.* into v_service from postrider.services s where s.name = p_job.service;
-      v_filled.url := postrider.fill_url(p_job.url, p_job.use_cdn, v_service, v_values);
+      v_filled.url := postrider.fill_url(p_job.url, p_job.use_cdn, v_service, array(
+        select t.base_url from postrider.server_routes t
+         where t.service = v_service.name and not (p_job.use_cdn and v_service.cdn_url is not null)), v_values);
     end if;
     if p_job.query::text like '%{{%' then
       v_filled.query := postrider.fill_json('query', p_job.query, v_values, 'q');
