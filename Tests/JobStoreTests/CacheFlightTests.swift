@@ -43,6 +43,27 @@ struct CacheFlightTests {
         #expect(try desk.queue.state(second) == "succeeded")
     }
 
+    @Test(arguments: ["cache_sensitive", "cache_version"])
+    func `nobody waits for an answer that would not serve it`(column: String) throws {
+        let desk = try CacheDesk()
+        let other = try desk.queue.number(
+            "insert into postrider.workers (name, version, concurrency) values ('other', '0', 9) returning id")
+        try desk.queue.insert(6, "url, cache_ttl, \(column)", "'http://h/a', '1 min', 1 + i % 3")
+        // 1 and 4 ask for the same, and so on: 1 leads.
+        #expect(try desk.take() == [1, 2, 3, 5, 6])
+        #expect(try desk.queue.state(4) == "scheduled")
+        let late = try desk.insert(column, "2")
+        #expect(try desk.take(app: "2", worker: other) == [late])
+        try desk.answer(2)
+        #expect(try desk.queue.state(4) == "scheduled")
+        try desk.answer(1)
+        #expect(try desk.take() == [])
+        #expect(try desk.look(4) == "succeeded hit 200 body")
+        for job in [3, 5, 6] as [Int64] { try desk.answer(job) }
+        try desk.answer(late, app: "2")
+        try expectNothingLeft(desk)
+    }
+
     @Test func `when the call fails, one of those that wait makes the next, and the rest go on waiting`() throws {
         let desk = try CacheDesk()
         try desk.queue.insert(4, "url, cache_ttl", "'http://h/a', '1 min'")

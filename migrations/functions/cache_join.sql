@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_calls says
--- so to all workers. The others leave ready for scheduled, unused, until cache_release makes them ready again; the
+-- so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive or app
+-- version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until cache_release makes them ready again; the
 -- 15 s are for the case that nobody does.
 --
 -- A follower holds the leader's row (key share) until its own row in cache_waits is committed. Whoever ends that call
@@ -14,7 +15,7 @@ drop function if exists postrider.cache_join(
   int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]);
 create or replace function postrider.cache_join(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
-  p_joins boolean[], p_etag text[], p_modified text[]) returns bigint[]
+  p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -28,6 +29,7 @@ declare
   v_left bigint[];                         -- jobs that have not found their place yet
   v_waiting bigint[] := '{}';
   v_found bigint[];
+  v_beside bigint[];
 begin
   v_left := array(
     select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
@@ -35,8 +37,8 @@ begin
              select from postrider.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
   for i in 1 .. 3 loop
     exit when v_left = '{}';
-    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified)
-    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified
+    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
       from (select distinct on (x.key) x.*
               from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
                 as x(track, seq, fence, job, base, key, reason, etag, modified)
@@ -60,16 +62,22 @@ begin
                 and not (o.job_id = any (p_job) and o.fence = any (p_fence))
                 for update skip locked));
     with held as materialized (
-      select c.key
+      select c.key, c.app_version, l.cache_version, l.cache_sensitive
         from postrider.cache_calls c
+        join postrider.jobs l on l.id = c.job_id
        where c.leads
          and c.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
        order by c.key
-         for key share)
-    select array_agg(x.job) into v_found
-      from unnest(p_job, p_key) as x(job, key) join held h on h.key = x.key
-     where x.job = any (v_left);
-    continue when v_found is null;
+         for key share of c),
+    found as (
+      select x.job, h.cache_version = j.cache_version and h.cache_sensitive is not distinct from j.cache_sensitive
+               and h.app_version is not distinct from p_app_version as is_served
+        from unnest(p_job, p_key) as x(job, key)
+        join held h on h.key = x.key
+        join postrider.jobs j on j.id = x.job
+       where x.job = any (v_left))
+    select coalesce(array_agg(f.job) filter (where f.is_served), '{}'), coalesce(array_agg(f.job) filter (where not f.is_served), '{}')
+      into v_found, v_beside from found f;
     with gone as (
       delete from postrider.ready r
        using unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
@@ -86,10 +94,10 @@ begin
            g.expires_at, g.parent_id, g.is_followed
       from gone g;
     v_waiting := v_waiting || v_found;
-    v_left := array(select l from unnest(v_left) l where l <> all (v_found));
+    v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
-  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified)
-  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified
+  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
       as x(track, seq, fence, job, base, key, reason, etag, modified)
    where x.job <> all (v_waiting)
@@ -98,5 +106,5 @@ begin
 end
 $$;
 comment on function postrider.cache_join(
-  int, int[], bigint[], bigint[], bigint[], bytea[], bytea[], text[], boolean[], text[], text[]) is
+  int, int[], bigint[], bigint[], bigint[], bytea[], bytea[], text[], boolean[], text[], text[], text) is
   'private: notes the calls that are to be made for the cache; jobs that want the same wait; which wait';

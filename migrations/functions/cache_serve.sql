@@ -181,7 +181,7 @@ begin
   if v.miss_job is not null then
     v_done := v_done || postrider.cache_join(
       p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
-      v.miss_etag, v.miss_modified);
+      v.miss_etag, v.miss_modified, p_app_version);
   end if;
   return v_done;
 end
