@@ -58,9 +58,6 @@ struct CacheStoreTests {
             #expect(try desk.take() == [])
             #expect(try desk.look(second) == "succeeded hit 200 \(service)")
         }
-        let lost = try desk.insert("service", "'one'", url: "a")
-        #expect(try desk.take() == [])
-        #expect(try desk.look(lost).hasPrefix("failed config"))
     }
 
     @Test func `cache_invalidate takes a service and a pattern of LIKE over the URL`() throws {

@@ -168,6 +168,7 @@ struct TemplateFillTests {
         let desk = try TemplateDesk()
         try desk.queue.connection.execute(
             """
+            set session_replication_role = origin;
             update postrider.services set base_url = \(base.map { "'\($0)'" } ?? "null");
             insert into postrider.servers (service, position, base_url)
             values ('api', 1, 'https://one.example/v1'), ('api', 2, 'http://two.example:81/')

@@ -6,6 +6,7 @@
 create or replace function postrider.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
+set jit = off
 set enable_hashjoin = on
 as $$
 begin

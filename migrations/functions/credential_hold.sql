@@ -19,6 +19,7 @@ declare
   v_verdicts "char"[] := '{}';
   v_codes text[] := '{}';
   v_errors text[] := '{}';
+  v_environment constant text := (select w.environment from postrider.workers w where w.id = p_worker);
 begin
   v_names := array(
     select distinct n.name
@@ -41,7 +42,7 @@ begin
     select x.*, f.name, w.job_id is not null as has_waited,
            case when f.verdict = 'w' and w.is_failed then 'r'
                 when f.verdict is not null then f.verdict
-                when not postrider.credential_may_go(c, j, s, coalesce(d.url, j.url)) then 'f' end::"char" as verdict,
+                when not postrider.credential_may_go(c, j, s, coalesce(d.url, j.url), v_environment) then 'f' end::"char" as verdict,
            case when f.verdict = 'w' then 'refresh_failed' else coalesce(f.code, 'config') end as code,
            case when f.verdict = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',

@@ -1,19 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job that names its credential says where it goes; one that has it from its service may carry it to that service only,
--- however absolute its own URL is. A relative URL may be joined to any server of the service.
+-- however absolute its own URL is. A relative URL may be joined to any server that the service has in the worker's
+-- environment, or to its base where it has none there: that is where pick_servers lets the call go.
+drop function if exists postrider.credential_may_go(postrider.credentials, postrider.jobs, postrider.services, text);
 create or replace function postrider.credential_may_go(
-  p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text) returns boolean
+  p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text)
+returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_relative boolean := p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and p_url not like '//%';
   v_own text[] := array(
-    select postrider.url_origin(t.base_url) from postrider.server_routes t where t.service = p_service.name);
+    select postrider.url_origin(t.base_url) from postrider.server_routes t
+     where t.service = p_service.name and t.environment = p_environment);
   v_targets text[];
 begin
   v_targets := case when not v_is_relative then array[postrider.url_origin(p_url)]
-                    when v_own <> '{}' and not p_job.use_cdn then v_own
+                    when v_own <> '{}' and not (p_job.use_cdn and p_service.cdn_url is not null) then v_own
                     else array[postrider.url_origin(postrider.job_url(p_url, p_job.use_cdn, p_service))] end;
   if v_targets[1] is null then
     -- It leads nowhere: the job is refused after this.
@@ -26,5 +30,5 @@ begin
       or v_targets <@ (v_own || postrider.url_origin(p_service.base_url) || postrider.url_origin(p_service.cdn_url));
 end
 $$;
-comment on function postrider.credential_may_go(postrider.credentials, postrider.jobs, postrider.services, text) is
-  'private: whether a call to this URL, absolute or relative to the service, may carry the credential';
+comment on function postrider.credential_may_go(postrider.credentials, postrider.jobs, postrider.services, text, text) is
+  'private: whether a call to this URL, absolute or relative to the service, of a worker in this environment may carry the credential';

@@ -12,7 +12,6 @@ create or replace function postrider.members_ended(p_tree bigint[], p_job bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set postrider.is_told = on
 set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off
@@ -21,6 +20,7 @@ as $$
 declare
   v_sum record;
   v_has_chains boolean;
+  v_is_told text := current_setting('postrider.is_told', true);
 begin
   -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
   with told as (
@@ -40,6 +40,7 @@ begin
     return;
   end if;
   begin
+    perform set_config('postrider.is_told', 'on', true);
     for v_sum in
       select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c') as has_failed
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
@@ -51,6 +52,7 @@ begin
         p_succeeded => (v_sum.state = 's')::int,
         p_failed_job => case when v_sum.has_failed then v_sum.job end);
     end loop;
+    perform set_config('postrider.is_told', v_is_told, true);
   exception when others then
     insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c'))::int, (m.state = 's')::int,

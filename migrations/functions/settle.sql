@@ -35,7 +35,7 @@ begin
       latest := postrider.settle_deltas(p_after, true);
     end;
     if p_is_whole then
-      perform postrider.drain_trees(10000);
+      perform postrider.drain_trees(5000);
     end if;
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
