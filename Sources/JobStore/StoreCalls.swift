@@ -112,7 +112,8 @@ public enum StoreCalls {
     }
 
     /// `settle`: deltas with an id above `after`; of one batch or chain if `isAlone`.
-    public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters) {
+    public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters)
+    {
         parameters.removeAll()
         parameters.append(int64: look.after)
         parameters.append(bool: look.isWhole)

@@ -98,26 +98,6 @@ struct DispatcherTests {
         #expect(later)
     }
 
-    /// One ready row may make each claim fail.
-    @Test func `after a claim failed, attempts are written without one, and claims take leases only, for a minute`() {
-        var dispatcher = dispatcher()
-        let slots = claim(&dispatcher, (1...4).map { job($0) })
-        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
-        let first = dispatcher.nextExchange(now: moment)
-        #expect(first?.exchange.batch != nil && first?.exchange.claim?.isBare == false)
-        #expect(dispatcher.exchangeFailed(first?.number ?? 0, .aborted, now: moment) == .none)
-        #expect(dispatcher.exchangeFailed(first?.number ?? 0, .unstorable, now: moment) == .report)
-        let rested = moment + 250_000_000
-        let finish = dispatcher.nextExchange(now: rested)
-        #expect(finish?.exchange.batch != nil && finish?.exchange.claim == nil)
-        _ = dispatcher.finishReturned(finish?.number ?? 0, stored: 1)
-        let bare = dispatcher.nextExchange(now: rested)
-        #expect(bare?.exchange.claim?.isBare == true)
-        dispatcher.takeBack(bare?.number ?? 0, now: rested)
-        let later = dispatcher.nextExchange(now: moment + 60_000_000_000)
-        #expect(later?.exchange.claim?.isBare == false)
-    }
-
     @Test(arguments: 0..<9) func `the one attempt that cannot be stored is found by halves, and fails alone`(bad: Int) {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { job($0) })

@@ -151,7 +151,7 @@ final class TreeJoinTests {
         _ = worker
     }
 
-    @Test(arguments: [3, 150]) func `a batch over a list that was joined before its turn makes its members all the same`(
+    @Test(arguments: [3, 150]) func `a batch over a list that was joined early makes its members all the same`(
         count: Int
     ) throws {
         let worker = try RunningWorker(queue.database)
