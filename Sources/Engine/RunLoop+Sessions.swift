@@ -141,6 +141,9 @@ extension RunLoop {
             if duty == .settle {
                 treeMarks.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
             }
+            if duty == .extendPartitions, error.sqlState?.isOverrun == true {
+                schedule.partition = now + Schedule.partitionRest
+            }
             logFailure(of: duty, error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))

@@ -12,6 +12,8 @@ struct Schedule {
     static let tendAfterNews: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
+    /// 10 min, after a new range could not be attached in time: to read millions of rows in the overflow holds up INSERTs meanwhile.
+    static let partitionRest: UInt64 = 600_000_000_000
     static let partsInterval: UInt64 = 3_600_000_000_000
 
     var beat: UInt64 = 0

@@ -68,7 +68,7 @@ struct CacheKeyTests {
 
     @Test func `thousands of arguments are put in their order in no time, and it is that of few`() throws {
         let queue = try TestQueue()
-        try queue.connection.execute("set statement_timeout = '1s'")
+        try queue.connection.execute("set statement_timeout = '3s'")
         func key(_ arguments: [String]) throws -> String? {
             try queue.text(
                 """
