@@ -52,14 +52,15 @@ struct HostileConnection {
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
+    /// No head ends before this place of the buffer.
+    private var searched = 0
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// The next request with its Content-Length body; nil at the end.
     mutating func readRequest() -> Request? {
-        let end: [UInt8] = [13, 10, 13, 10]
         while true {
-            if let head = firstIndex(of: end) {
+            if let head = headEnd() {
                 let text = String(decoding: buffer[..<head], as: UTF8.self)
                 let lines = text.split(separator: "\r\n")
                 let words = (lines.first ?? "").split(separator: " ")
@@ -72,6 +73,7 @@ struct HostileConnection {
                 while buffer.count < total { guard fill() else { return nil } }
                 let bytes = Array(buffer[..<total])
                 buffer.removeFirst(total)
+                searched = 0
                 return Request(method: String(words[0]), target: String(words[1]), bytes: bytes)
             }
             guard fill() else { return nil }
@@ -118,8 +120,16 @@ struct HostileConnection {
         return true
     }
 
-    private func firstIndex(of needle: [UInt8]) -> Int? {
-        guard buffer.count >= needle.count else { return nil }
-        return (0...(buffer.count - needle.count)).first { buffer[$0..<($0 + needle.count)].elementsEqual(needle) }
+    /// Where the empty line begins that ends the head; nil if it has not come yet. Looks at each byte once, of heads of 500 kB too.
+    private mutating func headEnd() -> Int? {
+        while searched + 3 < buffer.count {
+            if buffer[searched] == 13, buffer[searched + 1] == 10, buffer[searched + 2] == 13,
+                buffer[searched + 3] == 10
+            {
+                return searched
+            }
+            searched += 1
+        }
+        return nil
     }
 }
