@@ -151,37 +151,34 @@ struct OpenTransactionTests {
     func `one that joins a batch over a list holds up neither other batches nor functions nor heartbeats`(
         elements: Int, isFollowed: Bool
     ) throws {
-        let target = try TargetServer()
-        let queue = try TestQueue()
-        func submit(_ spec: String) throws -> Int64 {
-            try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
-        }
-        let worker = try RunningWorker(queue.database)
+        let desk = try TreeDesk()
+        let target = desk.target
+        let worker = try RunningWorker(desk.queue.database)
         let list = (1...elements).map { "\($0)" }.joined(separator: ",")
-        let held = try submit(
+        let held = try desk.submit(
             #"{"chain": [{"url": "URL/held", "notify": \#(isFollowed)}, "#
                 + #"{"name": "list", "batch": {"each": [\#(list)], "do": {"url": "URL/ok/{{item}}"}}}]}"#)
         try TestClock.wait(20, for: "the first call") { target.underWay == 1 }
         // At the place that the first element is to take.
-        let other = try PGConnection(queue.database)
+        let other = try PGConnection(desk.queue.database)
         try other.execute(
             "begin; insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok' from postrider.jobs where name = 'list'"
         )
         target.release()
         // It is put off, and not looked at again and again.
-        try queue.wait(until: "select exists (select from postrider.tree_deltas where due_at > now())")
+        try desk.queue.wait(until: "select exists (select from postrider.tree_deltas where due_at > now())")
         for round in 1...3 {
-            let id = try submit(
+            let id = try desk.submit(
                 #"{"batch": [{"url": "URL/ok/a"}, {"chain": [{"url": "URL/ok/b"}, {"url": "URL/ok/c", "notify": true}]}]}"#
             )
-            try queue.wait(for: id, toBe: "succeeded")
-            let moment = try queue.text("select now()::text") ?? ""
-            try queue.wait(until: "select heartbeat_at > timestamptz '\(moment)' from postrider.workers")
+            try desk.queue.wait(for: id, toBe: "succeeded")
+            let moment = try desk.queue.text("select now()::text") ?? ""
+            try desk.queue.wait(until: "select heartbeat_at > timestamptz '\(moment)' from postrider.workers")
             #expect(target.requests("/ok/c").count == round)
         }
-        #expect(try queue.state(held) == "running")
+        #expect(try desk.queue.state(held) == "running")
         try other.execute("rollback")
-        try queue.wait(for: held, toBe: "succeeded")
+        try desk.queue.wait(for: held, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)).count == elements + 4)
         #expect(target.requests.count == elements + 1 + 3 * 3)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)

@@ -5,24 +5,7 @@ import TestSupport
 import Testing
 
 /// Batches and chains that are retried while something in them is just ending.
-final class TreeRerunTests {
-    private let target: TargetServer
-    private let queue: TestQueue
-
-    init() throws {
-        target = try TargetServer()
-        queue = try TestQueue()
-    }
-
-    /// Submits a spec in which URL stands for the target.
-    private func submit(_ spec: String) throws -> Int64 {
-        try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
-    }
-
-    private func member(_ name: String) throws -> Int64 {
-        try queue.number("select id from postrider.jobs where name = '\(name)'")
-    }
-
+final class TreeRerunTests: TreeDesk {
     /// Callbacks that retry their own job, and the batch or chain that it is in; hooks for all jobs if asked for.
     private func addCallbacks(withHooks: Bool = false) throws {
         try CallbackLog.make(in: queue)

@@ -5,24 +5,7 @@ import TestSupport
 import Testing
 
 /// What ends without a call, what can run again, and long lists.
-final class TreeRetryTests {
-    private let target: TargetServer
-    private let queue: TestQueue
-
-    init() throws {
-        target = try TargetServer()
-        queue = try TestQueue()
-    }
-
-    /// Submits a spec in which URL stands for the target.
-    private func submit(_ spec: String) throws -> Int64 {
-        try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
-    }
-
-    private func member(_ name: String) throws -> Int64 {
-        try queue.number("select id from postrider.jobs where name = '\(name)'")
-    }
-
+final class TreeRetryTests: TreeDesk {
     @Test(arguments: [
         #"{"mode": "settle", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
         #"{"mode": "first", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,

@@ -15,10 +15,10 @@ begin
   if not exists (select from postrider.ready r where r.track = 0) or not postrider.leads(p_worker, p_epoch) then
     return 0;
   end if;
-  perform postrider.add_tracks(array_agg(n.queue), array_agg(n.lane), array_agg(n.priority))
-     from (select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane, j.priority::int
-             from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
-             join postrider.jobs j on j.id = w.job_id) n;
+  perform postrider.add_tracks(
+            array_agg(j.queue), array_agg(coalesce(j.lane, j.service, postrider.url_lane(j.url))), array_agg(j.priority::int))
+     from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
+     join postrider.jobs j on j.id = w.job_id;
   with waiting as materialized (
     select r.ctid as spot, r.seq, r.job_id
       from postrider.ready r
