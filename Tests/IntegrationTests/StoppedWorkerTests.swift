@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// SIGTERM, a second SIGTERM, and SIGSTOP.
+/// SIGTERM, a second SIGTERM, SIGSTOP, and SIGHUP under nohup.
 struct StoppedWorkerTests {
     @Test func `calls that end within the drain are stored, and nothing else is claimed`() throws {
         let target = try TargetServer()
@@ -41,6 +41,18 @@ struct StoppedWorkerTests {
         #expect(try queue.number("select count(*) from postrider.job_status where attempt = 1") == 8)
         #expect(try queue.unexplainedCalls(target) == [])
         _ = next
+    }
+
+    @Test func `under nohup a hang-up does not end it`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, under: ["nohup"])
+        try worker.wait(for: "enlisted")
+        worker.send(SIGHUP)
+        try queue.insert("url", "'\(target.url)/'")
+        try queue.waitUntilDone(10)
+        #expect(worker.count(of: "draining") == 0)
+        #expect(worker.end(SIGTERM) == 0)
     }
 
     @Test func `a second signal ends a drain at once, with 0`() throws {
