@@ -45,12 +45,12 @@ struct ManyLanesTests {
     }
 
     @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
-        let queue = try TestQueue()
+        let cluster = try TestQueue.quietCluster()
+        let queue = try TestQueue(on: cluster)
         let worker = try queue.number("select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
         let epoch = try queue.lead(worker)
         try queue.connection.execute(
             """
-            alter table postrider.ready set (autovacuum_enabled = off);
             insert into postrider.lanes (name, max_in_flight, rate_limit) values ('full', 10, 50);
             insert into postrider.lanes (name, paused_until) values ('paused', 'infinity')
             """)
@@ -63,13 +63,6 @@ struct ManyLanesTests {
                 guard there < count else { return }
                 try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
                 while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
-            }
-        }
-        func buffers(_ sql: String) throws -> Int {
-            let plan = try queue.text("explain (analyze, buffers, format json) \(sql)") ?? ""
-            return ["Hit", "Read"].reduce(0) { total, kind in
-                guard let place = plan.firstRange(of: "\"Shared \(kind) Blocks\": ") else { return total }
-                return total + (Int(plan[place.upperBound...].prefix { $0.isNumber }) ?? 0)
             }
         }
         func cost() throws -> [Int] {
@@ -85,7 +78,7 @@ struct ManyLanesTests {
             let costs = try [claim, "select * from postrider.survey(null)", draw].map { sql in
                 try queue.connection.execute("begin")
                 defer { try? queue.connection.execute("rollback") }
-                return try buffers(sql)
+                return try queue.buffers(sql)
             }
             #expect(
                 try queue.number(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import PrivateCluster
 import TestSupport
 
 /// Plays workers for tests of servers: claims and prepares by SQL, and ends the calls as the test says.
@@ -9,8 +10,8 @@ struct ServerDesk: ~Copyable {
 
     /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3; the rule: 10 calls,
     /// 20 %, a minute aside.
-    init(servers: Int = 3) throws {
-        let queue = try TestQueue()
+    init(servers: Int = 3, on cluster: PrivateCluster? = nil) throws {
+        let queue = if let cluster { try TestQueue(on: cluster) } else { try TestQueue() }
         try queue.connection.execute(ClaimDesk.functions + Self.functions)
         try queue.connection.execute(
             """

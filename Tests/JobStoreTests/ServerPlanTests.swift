@@ -6,18 +6,15 @@ import Testing
 
 /// What the choice of servers reads: it must not grow while the counters change under an open transaction.
 struct ServerPlanTests {
-    /// Buffers that a query touches; the second time, when the session knows its plan.
+    /// What a query touches the second time, when the session knows its plan.
     private func buffers(_ sql: String, _ queue: borrowing TestQueue) throws -> Int {
         _ = try queue.rows("select (\(sql))::text")
-        let plan = try queue.text("explain (analyze, buffers, format json) \(sql)") ?? ""
-        return ["Hit", "Read"].reduce(0) { total, kind in
-            guard let place = plan.firstRange(of: "\"Shared \(kind) Blocks\": ") else { return total }
-            return total + (Int(plan[place.upperBound...].prefix { $0.isNumber }) ?? 0)
-        }
+        return try queue.buffers(sql)
     }
 
     @Test func `picking servers reads as much after a thousand folds under a transaction held open`() throws {
-        let desk = try ServerDesk()
+        let cluster = try TestQueue.quietCluster()
+        let desk = try ServerDesk(on: cluster)
         let routes = "select postrider.routes_of('api', 'release')"
         let counters = "select count(calls) from postrider.servers where service = 'api'"
         let first = try buffers(routes, desk.queue)
