@@ -7,7 +7,7 @@ export TMPDIR := $(CURDIR)/.build/tmp
 export XDG_CACHE_HOME := $(CURDIR)/.build/cache
 export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, whatever the settings above say.
-SWIFT := env HOME=$(CURDIR)/.build/home CFFIXED_USER_HOME=$(CURDIR)/.build/home swift
+SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
 .PHONY: help setup parts build demo test lint bench soak clean
 
@@ -15,12 +15,12 @@ help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
-	@mkdir -p $(TMPDIR) $(XDG_CACHE_HOME) .build/home
+	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
 	@scripts/setup.sh
 
 # All but the browser, which only tests need.
 parts:
-	@mkdir -p $(TMPDIR) $(XDG_CACHE_HOME) .build/home
+	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
 	@scripts/setup.sh --without-browser
 
 build: parts ## Build the release worker, .build/release/worker

@@ -4,13 +4,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 worker=$PWD/${1:?usage: scripts/demo.sh WORKER}
+# PGHOSTADDR beats the host of a connection string, PGSERVICE adds to it.
+unset "${!PG@}"
 
 scratch=$(mktemp -d .postrider/demo.XXXXXX)
 children=()
 finish() {
     local code=$?
     trap - EXIT
-    for child in "${children[@]}"; do kill -INT "$child" 2>/dev/null || true; done
+    # Not INT, which is ignored in what a script runs in the background until it says otherwise.
+    for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null || true; done
     for child in "${children[@]}"; do wait "$child" 2>/dev/null || true; done
     if ((code != 0)); then sed 's/^/worker: /' "$scratch/worker.log" 2>/dev/null | tail -20 >&2; fi
     rm -rf "$scratch"
@@ -95,7 +98,7 @@ show "select s.tag, s.state, postrider.explain(s.id) from postrider.job_status s
       where s.tag in ('get', 'later') order by s.id"
 
 say "Now httpbin starts at $api, and the waiting job succeeds"
-start .postrider/venv/bin/python -m gunicorn --bind "127.0.0.1:$port" --worker-class gevent --log-level error \
+start .postrider/venv/bin/python -m gunicorn --bind "127.0.0.1:$port" --worker-class gevent --graceful-timeout 1 --log-level error \
     --worker-tmp-dir "$scratch" httpbin:app >"$scratch/httpbin.log" 2>&1
 until_true 60 'get has succeeded' "select state = 'succeeded' from postrider.job_status where tag = 'get'"
 
@@ -127,7 +130,7 @@ commit;"
 small_port=$(free_port)
 small=http://127.0.0.1:$small_port
 say "Chains, against a small API with a database of its own at $small: each step is chosen by the answers before it"
-start .postrider/venv/bin/python -B -m gunicorn --bind "127.0.0.1:$small_port" --worker-class gevent --log-level error \
+start .postrider/venv/bin/python -B -m gunicorn --bind "127.0.0.1:$small_port" --worker-class gevent --graceful-timeout 1 --log-level error \
     --worker-tmp-dir "$PWD/$scratch" --chdir Tests/SmallAPI api:app >"$scratch/small.log" 2>&1
 for _ in {1..200}; do (exec 3<>"/dev/tcp/127.0.0.1/$small_port") 2>/dev/null && break; sleep 0.1; done
 query "

@@ -97,7 +97,8 @@ public final class AdminServer: Sendable {
         for (answer, calls) in vitals.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
-        let fleet = (try? fleet.read(FleetMetrics.read)).flatMap(\.self)
+        // Two collectors at once are served one after the other; a database that hangs holds up few.
+        let fleet = (try? fleet.read(patience: 50, FleetMetrics.read)).flatMap(\.self)
         if let fleet { metrics.append(fleet) }
         metrics.single(
             "postrider_database_up", .gauge,

@@ -11,7 +11,9 @@ enum FleetMetrics {
         """
     private static let workers = """
         select state, count(*), coalesce(sum(concurrency), 0)::bigint, coalesce(sum(in_flight), 0)::bigint
-          from postrider.worker_status where state in ('running', 'draining', 'silent') group by state order by state
+          from postrider.worker_status
+         where state in ('running', 'draining', 'silent') or (state = 'lost' and ended_at > now() - interval '10 minutes')
+         group by state order by state
         """
     /// Of the last whole minute; no row if no job ended in it.
     private static let times = """
@@ -66,12 +68,13 @@ enum FleetMetrics {
 
     private static func write(workers: borrowing PGResult, to metrics: inout MetricsText) {
         for (column, (name, help)) in [
-            ("postrider_workers", "Workers of the fleet, by state."),
+            ("postrider_workers", "Workers of the fleet, by state; lost: within the last ten minutes."),
             ("postrider_fleet_slots", "Calls that these workers may have in flight."),
             ("postrider_fleet_calls_in_flight", "Calls that these workers had in flight at their last heartbeat."),
         ].enumerated() {
             metrics.family(name, .gauge, help)
-            for row in 0..<workers.rowCount {
+            // What a lost one had is nobody's any more.
+            for row in 0..<workers.rowCount where column == 0 || workers.text(row, 0) != "lost" {
                 metrics.sample(name, ["state": workers.text(row, 0)], Double(workers.int64(row, column + 1)))
             }
         }

@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s.
-enum { CONNECTIONS = 32, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
+// A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s without a byte. One
+// address has half of the connections at most: with all of them it would take those of the probes too.
+enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
 struct chttpserver_exchange {
     struct MHD_Connection *connection;
@@ -111,12 +112,17 @@ int chttpserver_start(const char *address, uint16_t port, chttpserver_handler ha
     if (!place) return EINVAL;
     the_server.handler = handler;
     the_server.context = context;
-    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
-    if (place->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
+    // Without MHD_USE_ITC MHD_quiesce_daemon refuses.
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC;
+    if (place->ai_family == AF_INET6) {
+        flags |= MHD_USE_IPv6;
+        // All addresses are those of IPv4 too.
+        if (IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)place->ai_addr)->sin6_addr)) flags |= MHD_USE_DUAL_STACK;
+    }
     errno = 0;
     the_server.daemon = MHD_start_daemon(
         flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, place->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
+        (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ONE_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)STACK_BYTES, MHD_OPTION_END);
     int error = errno;
     freeaddrinfo(place);
@@ -127,7 +133,11 @@ int chttpserver_start(const char *address, uint16_t port, chttpserver_handler ha
 void chttpserver_stop(int milliseconds) {
     if (!the_server.daemon) return;
     int listener = MHD_quiesce_daemon(the_server.daemon);
-    if (listener != MHD_INVALID_SOCKET) close(listener);
+    if (listener != MHD_INVALID_SOCKET) {
+        // The thread that waits for connections may hold it open for a moment.
+        shutdown(listener, SHUT_RDWR);
+        close(listener);
+    }
     const struct timespec pause = {.tv_nsec = 5000000};
     for (int waited = 0; waited < milliseconds && atomic_load(&the_server.busy) > 0; waited += 5) nanosleep(&pause, NULL);
 }

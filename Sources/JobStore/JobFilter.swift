@@ -11,17 +11,19 @@ public struct JobFilter: Sendable {
 
     /// One of `states`; nil: any.
     public var state: String?
-    /// nil: any.
-    public var queue: String?
+    /// Any of these; empty: any.
+    public var queues: [String]
     /// nil: any, and jobs without one.
     public var tag: String?
     /// 1 to 10,000.
     public var limit: Int
+    /// Whether the login may call `newest_jobs`, which clients may not.
+    public var looksUp = true
 
     /// All jobs, or those that have what is given.
-    public init(state: String? = nil, queue: String? = nil, tag: String? = nil, limit: Int) {
+    public init(state: String? = nil, queues: [String] = [], tag: String? = nil, limit: Int) {
         self.state = state
-        self.queue = queue
+        self.queues = queues
         self.tag = tag
         self.limit = limit
     }
@@ -39,16 +41,19 @@ public struct JobFilter: Sendable {
         }
         var conditions: [String] = []
         let state = state.map(next)
-        let queue = queue.map(next)
+        let names = queues.map(next)
         if let tag { conditions.append("s.tag = \(next(tag))") }
         if let state {
             conditions.append("s.state = \(state)")
-            if tag == nil {
-                let newest = "select n.id from postrider.newest_jobs(\(state), \(queue ?? "null"), $1) n"
-                conditions.append("s.id = any (array(\(newest)))")
+            if tag == nil && looksUp {
+                let newest = (names.isEmpty ? ["null"] : names).map {
+                    "select n.id from postrider.newest_jobs(\(state), \($0), $1) n"
+                }
+                conditions.append("s.id = any (array(\(newest.joined(separator: " union all "))))")
             }
         }
-        if let queue { conditions.append("s.queue = \(queue)") }
+        if names.count == 1 { conditions.append("s.queue = \(names[0])") }
+        if names.count > 1 { conditions.append("s.queue in (\(names.joined(separator: ", ")))") }
         let filter = conditions.isEmpty ? "" : "where " + conditions.joined(separator: " and ") + " "
         return "from postrider.job_status s \(filter)order by s.id desc limit $1"
     }

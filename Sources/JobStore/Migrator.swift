@@ -56,7 +56,7 @@ public struct Migrator: Sendable {
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
-        try refuseEncoding(connection)
+        try refuseServer(connection)
         let ordered = try MigrationOrder.sorted(files)
         let check = try SchemaCheck(files: ordered, version: version, connection)
         try run("begin", "begin isolation level read committed", connection)
@@ -108,14 +108,22 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// The schema's own texts, and what it makes of answers, are UTF-8.
-    private func refuseEncoding(_ connection: borrowing PGConnection) throws(StoreError) {
-        let encoding: String
+    /// The schema's own texts, and what it makes of answers, are UTF-8; its statements are those of PostgreSQL 15.
+    private func refuseServer(_ connection: borrowing PGConnection) throws(StoreError) {
+        let server: PGResult
         do throws(PGError) {
-            encoding = try connection.query("show server_encoding").text(0, 0)
+            server = try connection.query(
+                """
+                select current_setting('server_encoding'), current_setting('server_version'),
+                       current_setting('server_version_num')::int >= 150000
+                """)
         } catch {
-            throw StoreError.database("encoding", error)
+            throw StoreError.database("server", error)
         }
+        guard server.bool(0, 2) else {
+            throw StoreError(.files, "the server is PostgreSQL \(server.text(0, 1)); 15 or newer is needed")
+        }
+        let encoding = server.text(0, 0)
         guard encoding == "UTF8" else {
             throw StoreError(
                 .files,

@@ -57,6 +57,16 @@ public final class PrivateCluster: Sendable {
         var watchdog: Watchdog?
     }
 
+    /// PGHOSTADDR even beats the host of a connection string, and a foreign server would be migrated. C: `unsetenv`.
+    private static let isolated: Void = {
+        let names = [
+            "PGHOSTADDR", "PGSERVICE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGOPTIONS", "PGSSLMODE", "PGGSSENCMODE",
+            "PGCHANNELBINDING", "PGREQUIREAUTH", "PGREQUIREPEER", "PGTARGETSESSIONATTRS",
+        ]
+        // Only where it is there: other threads may read the environment.
+        for name in names where unsafe getenv(name) != nil { unsafe unsetenv(name) }
+    }()
+
     /// The directory of all its files, also that of the socket.
     public let directory: String
     /// What the data lie in: the same directory, or one in the folder of the options.
@@ -66,7 +76,10 @@ public final class PrivateCluster: Sendable {
     private let state: Mutex<State>
 
     /// Makes the directory and starts the server; returns when it takes connections.
+    ///
+    /// What libpq's variables would add to `connectionString` is taken out of this process's environment, the first time.
     public init(_ options: Options = Options()) throws(ClusterError) {
+        Self.isolated
         self.options = options
         binaries = try ServerBinaries.find()
         directory = try Self.makeDirectory()

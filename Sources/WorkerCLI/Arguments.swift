@@ -6,6 +6,8 @@ struct Arguments: Sendable {
     private var values: [String: [String]] = [:]
     /// What was no flag.
     private(set) var operands: [String] = []
+    /// Flags whose value came from their variable.
+    private var fromEnvironment: Set<String> = []
     /// The environment, for what has no flag: `DATABASE_URL`.
     let environment: [String: String]
 
@@ -67,6 +69,7 @@ struct Arguments: Sendable {
         let given = flag.isRepeatable ? Arguments.parts(text) : [text]
         for value in given { try flag.check(value, place: flag.environmentName) }
         values[flag.name] = given
+        fromEnvironment.insert(flag.name)
     }
 
     /// What stands between commas, without the blanks around it; empty parts are left out.
@@ -80,8 +83,11 @@ struct Arguments: Sendable {
 
     private func checkOperands(_ command: CommandSpec) throws(CommandError) {
         if operands.count > command.operands.count {
-            let extra = quoted(operands[command.operands.count])
-            throw CommandError(.usage, "\(command.name): \(extra) is too much; see worker \(command.name) --help")
+            // Not quoted: a connection string without its flag, or a secret.
+            let most = command.operands.isEmpty ? "no word" : "at most \(command.operands.count)"
+            throw CommandError(
+                .usage,
+                "\(command.name): \(most) may follow, \(operands.count) given; see worker \(command.name) --help")
         }
         for (index, operand) in command.operands.enumerated() {
             guard index < operands.count else {
@@ -122,6 +128,11 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
+    /// Where the value of a flag was given, for error lines: `--database`, or its variable.
+    func place(of flag: Flag) -> String {
+        fromEnvironment.contains(flag.name) ? flag.environmentName : "--\(flag.name)"
+    }
+
     /// The value of a flag that takes one, nil without.
     func text(_ name: String) -> String? { values[name]?.last }
 

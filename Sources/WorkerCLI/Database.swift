@@ -14,12 +14,14 @@ enum Database {
     ///
     /// - Throws: `usage` naming the place, without quoting it: it may hold a password.
     static func connectionString(_ arguments: Arguments) throws(CommandError) -> String {
-        let text = arguments.text("database") ?? arguments.environment["DATABASE_URL"] ?? ""
+        let given = arguments.text("database")
+        let text = given ?? arguments.environment["DATABASE_URL"] ?? ""
         do throws(PGError) {
             _ = try PGConnectionString(text)
             return text
         } catch {
-            throw .usage("--database", error.message, "give one like \(flag.example)")
+            let place = given == nil ? "DATABASE_URL" : arguments.place(of: flag)
+            throw .usage(place, error.message, "give one like \(flag.example)")
         }
     }
 

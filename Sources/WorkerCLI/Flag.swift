@@ -83,8 +83,10 @@ struct Flag: Sendable {
     }
 }
 
-/// The value in quotes, cut and without control characters, so that an error stays one readable line.
+/// The value in quotes, cut and without control characters, so that an error stays one readable line. Of a URL only the scheme is
+/// shown: behind it may stand a password.
 func quoted(_ value: String) -> String {
+    if let mark = value.firstRange(of: "://") { return quoted(String(value[..<mark.lowerBound]) + ":…") }
     let shown = value.unicodeScalars.prefix(60).map { $0.properties.generalCategory == .control ? "?" : String($0) }
     return "\"\(shown.joined())\(value.unicodeScalars.count > 60 ? "…" : "")\""
 }

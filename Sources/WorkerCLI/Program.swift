@@ -17,6 +17,7 @@ public enum Program {
     ///
     /// An error becomes one line on stderr, `worker: …`.
     public static func run(_ words: [String]) -> ExitCode {
+        Terminal.occupyClosed()
         do throws(CommandError) {
             let exit = try dispatch(words, environment: environmentVariables())
             guard Terminal.outputError == 0 else { throw unwritten(Terminal.outputError) }
@@ -33,7 +34,10 @@ public enum Program {
         if let first = words.first, !first.hasPrefix("-") {
             guard let named = commands.first(where: { $0.name == first }) else {
                 let names = commands.map(\.name).joined(separator: ", ")
-                throw CommandError(.usage, "\(quoted(first)) is not a command; give one of \(names)")
+                // Not quoted if it may be more than a slip: a connection string without its flag.
+                let isWord = first.count <= 20 && first.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
+                let what = isWord ? quoted(first) : "the first word"
+                throw CommandError(.usage, "\(what) is not a command; give one of \(names)")
             }
             command = named
             rest.removeFirst()

@@ -65,7 +65,12 @@ struct RunConfiguration: Equatable, Sendable {
 
     /// Reads the checked flags. - Throws: `usage` for a connection string that libpq cannot read.
     init(_ arguments: Arguments) throws(CommandError) {
-        database = try Database.connectionString(arguments)
+        try self.init(arguments, database: Database.connectionString(arguments))
+    }
+
+    /// Reads the checked flags but that of the database.
+    init(_ arguments: Arguments, database: String) throws(CommandError) {
+        self.database = database
         concurrency = arguments.whole("concurrency", default: 8)
         queues = arguments.texts("queue")
         drain = arguments.duration("drain", default: .seconds(30))

@@ -23,7 +23,10 @@ enum SecretPrompt {
             Terminal.write("\n", to: .error)
         }
         guard isTyped(signals) else { throw CommandError(.internalError, "stopped by a signal; nothing was set") }
-        return line()
+        guard let line = line() else {
+            throw .usage("the secret", "is longer than a line of a terminal can be", "give it by a file: … <FILE")
+        }
+        return line
     }
 
     /// Waits for a line; false if a signal comes first. C: `poll`.
@@ -36,10 +39,11 @@ enum SecretPrompt {
         return entries[1].revents == 0
     }
 
-    /// The terminal gives a line at once, of at most 4,095 bytes. C: `read`.
-    private static func line() -> [UInt8] {
+    /// A line, which the terminal gives at once; nil if it may have lost its end: the system keeps 4,095 bytes of it. C: `read`.
+    private static func line() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe Glibc.read(0, &bytes, bytes.count)
+        guard count < bytes.count else { return nil }
         return Array(bytes.prefix(max(0, count)).prefix { $0 != 10 })
     }
 }

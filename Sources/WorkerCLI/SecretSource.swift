@@ -36,8 +36,10 @@ struct SecretSource: Sendable {
         let place: String
         if let path = arguments.text(flag.name) {
             place = "--\(flag.name)"
+            // The path is not quoted: it is the secret itself where somebody took the one for the other.
             guard let contents = SecretSource.contents(of: path) else {
-                throw .usage(place, "\(quoted(path)) cannot be read", "give a file that holds \(content)")
+                let reason = "its file cannot be read: \(Terminal.reason(errno))"
+                throw .usage(place, reason, "give the path of a file that holds \(content)")
             }
             text = contents
         } else {
@@ -52,19 +54,24 @@ struct SecretSource: Sendable {
         }
     }
 
-    /// The text of a file, up to a limit; nil if it cannot be read.
+    /// The text of a file, up to a limit; nil if it cannot be read, with the reason in `errno`.
     private static func contents(of path: String) -> String? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
-        defer { close(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count < limit {
             let count = unsafe Glibc.read(file, &chunk, chunk.count)
-            guard count >= 0 else { return nil }
+            if count < 0 {
+                let number = errno
+                close(file)
+                errno = number
+                return nil
+            }
             if count == 0 { break }
             bytes += chunk[..<count]
         }
+        close(file)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -13,9 +13,11 @@ enum ServerCheckup {
         select current_setting('server_version'), current_setting('server_version_num')::int >= 150000, pg_is_in_recovery(),
           current_setting('fsync')::boolean, current_setting('synchronous_commit') <> 'off', current_setting('autovacuum')::boolean,
           current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
-            - (select count(*) from pg_stat_activity a where a.backend_type = 'client backend'),
+            - (select count(*) from pg_stat_activity a
+                where a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null)),
           (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
-             from pg_stat_activity a where a.pid <> pg_backend_pid() and (a.backend_xmin is not null or a.backend_xid is not null))
+             from pg_stat_activity a where a.pid <> pg_backend_pid() and (a.backend_xmin is not null or a.backend_xid is not null)),
+          pg_has_role('pg_read_all_stats', 'usage'), current_user::text
         """
 
     /// Version, way, clock, durability, room for sessions, old transactions.
@@ -62,17 +64,26 @@ enum ServerCheckup {
                     .fault, "connections",
                     "\(max(0, free)) free, a worker takes up to \(sessions); raise max_connections or use a pooler with --prepare off"
                 ))
-        let age = answer.int64(0, 7)
-        findings.append(
-            age < 3600
-                ? Finding(
-                    .ok, "old reads", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old"
-                )
-                : Finding(
-                    .notice, "old reads",
-                    "a transaction has been open for \(age / 60) min: rates hold, but tables grow; see pg_stat_activity, xact_start"
-                ))
+        findings.append(oldReads(answer.int64(0, 7), seesAll: answer.bool(0, 8), role: answer.text(0, 9)))
         return findings
+    }
+
+    /// The age of the oldest transaction in seconds; of other roles' sessions who may not read all statistics sees none.
+    private static func oldReads(_ age: Int64, seesAll: Bool, role: String) -> Finding {
+        if age >= 3600 {
+            return Finding(
+                .notice, "old reads",
+                "a transaction has been open for \(age / 60) min: rates hold, but tables grow; see pg_stat_activity, xact_start"
+            )
+        }
+        guard seesAll else {
+            return Finding(
+                .notice, "old reads",
+                "\(role) does not see the transactions of other roles; as a superuser: grant pg_read_all_stats to \(role)"
+            )
+        }
+        return Finding(
+            .ok, "old reads", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old")
     }
 
     /// The median of five, in milliseconds.

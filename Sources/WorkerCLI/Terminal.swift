@@ -29,11 +29,25 @@ enum Terminal {
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(stream.rawValue, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
+            if count < 0 && errno == EAGAIN {
+                // Somebody who shares it has made it non-blocking.
+                var entry = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+                continue
+            }
             guard count > 0 else {
                 if stream == .output && errno != EPIPE { failure.store(errno, ordering: .relaxed) }
                 return
             }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Takes the numbers of standard input, output and error that are closed, so that no connection gets them and is written into: each
+    /// use of them fails. C: `fcntl`, `open`.
+    static func occupyClosed() {
+        for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ struct AdminPagesTests {
         try queue.waitUntilBlocked("queue_status")
         #expect(try watched.status("/healthz") == 200)
         #expect(try watched.status("/readyz") == 200)
-        // A second reader is told at once, the first one after five seconds.
+        // A second reader is told after half a second, the first one after five.
         let second = try watched.pages.read("/metrics")
         #expect(second.status == 200)
         #expect(second.lines.contains("postrider_database_up 0"))
@@ -85,6 +86,58 @@ struct AdminPagesTests {
         #expect(try watched.pages.read("/metrics").lines.contains("postrider_database_up 1"))
         try watched.wait(until: "/readyz", hasStatus: 200)
         _ = reading
+    }
+
+    @Test func `a worker that was lost within ten minutes is counted, and two collectors at once are both served`()
+        throws
+    {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        try queue.connection.execute(
+            """
+            insert into postrider.workers (name, version, concurrency, queues, lost, heartbeat_at, ended_at)
+            select 'gone', '0', 8, '{}', true, now() - age, now() - age from unnest('{1 min,11 min}'::interval[]) age
+            """)
+        let lines = try watched.pages.read("/metrics").lines
+        #expect(lines.contains("postrider_workers{state=lost} 1"), "\(lines)")
+        #expect(!lines.contains { $0.hasPrefix("postrider_fleet_slots{state=lost}") })
+        let pages = watched.pages
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; lock table postrider.totals in access exclusive mode")
+        let isUp = Mutex<[Bool]>([])
+        let read: @Sendable () -> Void = {
+            let lines = (try? pages.read("/metrics").lines) ?? []
+            isUp.withLock { $0.append(lines.contains("postrider_database_up 1")) }
+        }
+        let first = BackgroundThread(read)
+        try queue.waitUntilBlocked("queue_status")
+        let second = BackgroundThread(read)
+        TestClock.sleep(milliseconds: 100)
+        try holder.execute("commit")
+        first.join()
+        second.join()
+        #expect(isUp.withLock { $0 } == [true, true])
+    }
+
+    @Test func `one address cannot take the connections of all`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        let program = """
+            import socket, sys
+            place = ("127.0.0.1", int(sys.argv[1]))
+            held = []
+            for _ in range(40):
+                held.append(socket.create_connection(place, source_address=("127.0.0.3", 0)))
+                held[-1].sendall(b"G")
+            probe = socket.create_connection(place, source_address=("127.0.0.2", 0))
+            probe.settimeout(5)
+            probe.sendall(b"GET /healthz HTTP/1.0\\r\\n\\r\\n")
+            print(probe.recv(12).decode())
+            """
+        let words = [try ProjectFolder.python(), "-c", program, "\(watched.pages.port)"]
+        let outcome = try WorkerProcess.run(words, reading: "")
+        #expect(outcome.output == "HTTP/1.0 200\n" || outcome.output == "HTTP/1.1 200\n", "\(outcome)")
     }
 
     @Test func `a worker that stops while it is asked ends well, and at once`() throws {

@@ -33,6 +33,26 @@ struct ThroughputTests {
         _ = worker
     }
 
+    @Test func `a retry takes nothing off what ended in this minute, and the job off what has failed`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let ids = try (1...4).map { try queue.insert("url, max_attempts", "'\(target.url)/status/404/\($0)', 1") }
+        try queue.waitUntilDone()
+        try queue.wait(until: "select count(*) = 0 from postrider.tallies")
+        try queue.connection.execute("select postrider.pause_queue('default')")
+        try queue.connection.execute("select postrider.retry(\(ids[0]))")
+        #expect(try queue.number("select postrider.retry_failed()") == 3)
+        let seen = "select sum(finished)::text, sum(failed)::text from postrider.throughput"
+        let standing = "select failed::text, (rate_per_second > 0)::text from postrider.queue_status"
+        for isFolded in [false, true] {
+            if isFolded { try queue.wait(until: "select count(*) = 0 from postrider.tallies") }
+            #expect(try queue.rows(seen) == [["4", "4"]])
+            #expect(try queue.rows(standing) == [["0", "true"]])
+        }
+        _ = worker
+    }
+
     @Test func `percentiles are within nine percent`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// Where the package lies, and what its setup has installed there.
-enum ProjectFolder {
+public enum ProjectFolder {
     /// The first folder above the built program that holds the package.
     static func path() throws -> String {
         var parts = WorkerProcess.path.split(separator: "/")
@@ -16,5 +16,5 @@ enum ProjectFolder {
     }
 
     /// The interpreter of `make setup`, with the packages that tests use.
-    static func python() throws -> String { try path() + "/.postrider/venv/bin/python" }
+    public static func python() throws -> String { try path() + "/.postrider/venv/bin/python" }
 }

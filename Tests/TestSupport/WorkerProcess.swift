@@ -48,7 +48,7 @@ public enum WorkerProcess {
     }
 
     /// Runs any program, the first of the words, to its end with this text as its standard input.
-    static func run(_ words: [String], reading input: String) throws -> Outcome {
+    public static func run(_ words: [String], reading input: String) throws -> Outcome {
         let pipeline = "printf %s \"$0\" | \"$@\""
         let (status, output) = try ChildProcess.run(["/bin/sh", "-c", pipeline, input] + words)
         return Outcome(status: status, output: output)

@@ -12,4 +12,13 @@ struct BenchCommandTests {
         #expect(outcome.output.contains("\njobs succeeded             300\n"))
         #expect(outcome.output.contains("\njobs that ended otherwise  0\n"))
     }
+
+    @Test func `who may not run jobs leaves none behind`() throws {
+        let queue = try TestQueue()
+        let words = ["bench", "--jobs", "300", "--database", TestRole.client.database(queue.database)]
+        let outcome = try WorkerProcess.run(words)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.contains("test_client may not run jobs"), "\(outcome)")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+    }
 }

@@ -140,20 +140,25 @@ struct CommandTests {
         #expect(outcome.output.contains("4711"))
     }
 
-    @Test func `a secret typed on a terminal is asked for and not shown`() throws {
+    @Test func `a secret typed on a terminal is asked for and not shown, and one that the terminal cuts is refused`()
+        throws
+    {
         try PGConnection(database).execute(
             "insert into postrider.credentials (name, kind) values ('typed', 'bearer')")
         let folder = try TestFolder()
         try folder.shell("mkfifo keyboard")
         let command = "\(WorkerProcess.path) credential set typed --database '\(database)'"
-        let asking = try WatchedProcess([
-            "/bin/sh", "-c", "exec /usr/bin/script -qec \"\(command)\" /dev/null 0<>\(folder.path("keyboard"))",
-        ])
-        try asking.wait(for: "secret of typed, not shown: ")
-        try folder.shell("echo hushhush >keyboard")
-        #expect(try asking.status() == 0)
-        #expect(asking.output.contains("typed active, version 1"))
-        #expect(!asking.output.contains("hush"))
+        for (count, status) in [(4094, Int32(0)), (4095, 64), (5000, 64)] {
+            let asking = try WatchedProcess([
+                "/bin/sh", "-c", "exec /usr/bin/script -qec \"\(command)\" /dev/null 0<>\(folder.path("keyboard"))",
+            ])
+            try asking.wait(for: "secret of typed, not shown: ")
+            try folder.shell("{ head -c \(count) /dev/zero | tr '\\0' h; echo; } >keyboard")
+            #expect(try asking.status() == status, "\(asking.output)")
+            #expect(asking.output.contains("longer than a line of a terminal") == (status == 64))
+            #expect(!asking.output.contains("hhhh"))
+        }
+        #expect(try PGConnection(database).query("select version from postrider.credential_status").int64(0, 0) == 1)
     }
 
     @Test func `show keeps the lines of a body, set in, and an error whole`() throws {

@@ -33,7 +33,9 @@ struct DevCommandTests {
     func `dev takes a job, and its server ends with it however it ends`(signal: Int32) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
-        let process = try WorkerProcess.start(["dev"], output: file.path)
+        // What libpq, or a program beside it, is told of another database does not lead there.
+        let elsewhere = ["PGHOSTADDR": "127.0.0.1", "PGSERVICE": "none", "DATABASE_URL": "mysql://h/"]
+        let process = try WorkerProcess.start(["dev"], elsewhere, output: file.path)
         var hasEnded = false
         defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
         let text = try Self.eventually { Self.connectionString(in: file) }

@@ -65,6 +65,26 @@ struct DoctorCommandTests {
         #expect(line("secrets", both).hasPrefix("ok "), "\(both)")
     }
 
+    private final class Held {
+        private let connection: PGConnection
+
+        init(_ database: String) throws { connection = try PGConnection(database) }
+    }
+
+    @Test func `what the role may not see is not called well`() throws {
+        let queue = try TestQueue()
+        let database = TestRole.worker.database(queue.database)
+        let sessions = try (0..<40).map { _ in try Held(queue.database) }
+        let seen = line("connections", try doctor(database)), all = line("connections", try doctor(queue.database))
+        let free = [seen, all].map { Int($0.split(separator: " ").first { Int($0) != nil } ?? "") ?? 0 }
+        // Other tests open and close some meanwhile.
+        #expect(abs(free[0] - free[1]) < 30, "\(seen) \(all)")
+        let reads = line("old reads", try doctor(database))
+        #expect(reads.hasPrefix("notice "))
+        #expect(reads.contains("as a superuser: grant pg_read_all_stats to test_worker"))
+        _ = sessions
+    }
+
     @Test func `a limit that is too low is a fault`() throws {
         let queue = try TestQueue()
         let outcome = try WorkerProcess.run(

@@ -53,6 +53,17 @@ struct WatchCommandTests {
         #expect(try watching.status(signal: SIGINT) == 0)
     }
 
+    @Test func `a batch under way is found behind ten thousand newer ones that have ended`() throws {
+        let queue = try TestQueue()
+        let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}]}"#)
+        try queue.connection.execute(
+            """
+            insert into postrider.trees (job_id, root_id, depth, kind, mode, state, run_at)
+            select 1000000 + i, 1000000 + i, 1, 'b', 'a', 's', now() from generate_series(1, 10001) i
+            """)
+        #expect(try queue.number("select count(*) from postrider.watch(null, 100) where id = \(root)") == 1)
+    }
+
     @Test func `on a terminal it draws in place and gives the cursor back`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"chain": [{"url": "http://127.0.0.1:1/"}]}"#)

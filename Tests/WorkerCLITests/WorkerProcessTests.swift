@@ -29,7 +29,7 @@ struct WorkerProcessTests {
         ),
         (
             ["--http", "[::1]:9464", "--http-token-file", "/nowhere"],
-            "--http-token-file: \"/nowhere\" cannot be read; give a file that holds 16 random characters or more, like openssl rand -hex 32 prints them"
+            "--http-token-file: its file cannot be read: No such file or directory; give the path of a file that holds 16 random characters or more, like openssl rand -hex 32 prints them"
         ),
     ])
     func `pages that cannot be served are refused with the flag and what is right`(words: [String], line: String) throws
@@ -55,6 +55,30 @@ struct WorkerProcessTests {
             outcome.output.contains("--http: \(address) cannot be bound: Address already in use; give one that is free")
         )
         withExtendedLifetime(taken) {}
+    }
+
+    @Test(arguments: [
+        ["migrate", "postgresql://app:geheim@db/app"], ["postgresql://app:geheim@db/app"], ["--queue", "a", "geheim"],
+        ["credential", "set", "shop", "geheim"], ["--secret-key-file", "geheim"], ["--webhook-secret-file", "geheim"],
+        ["--http", "127.0.0.1:0", "--http-token-file", "geheim"], ["--concurrency", "postgresql://app:geheim@db/app"],
+        ["--files", "postgresql://app:geheim@db/app"], ["show", "postgresql://app:geheim@db/app"],
+    ])
+    func `a secret in a wrong place is not shown`(words: [String]) throws {
+        let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": "host=/nowhere"])
+        #expect(outcome.status == 64, "\(outcome)")
+        #expect(!outcome.output.contains("geheim"), "\(outcome)")
+    }
+
+    @Test func `a bad connection string is named by the place it came from`() throws {
+        for (words, variables, place) in [
+            (["jobs", "--database", "mysql://h/"], [:], "--database"),
+            (["jobs"], ["POSTRIDER_DATABASE": "mysql://h/"], "POSTRIDER_DATABASE"),
+            (["jobs"], ["DATABASE_URL": "mysql://h/"], "DATABASE_URL"),
+        ] {
+            let outcome = try WorkerProcess.run(words, variables)
+            #expect(outcome.status == 64)
+            #expect(outcome.output.hasPrefix("worker: \(place): "), "\(outcome)")
+        }
     }
 
     @Test(arguments: [["--help"], ["migrate", "--help"], ["run", "--concurrency", "x", "--help"]])

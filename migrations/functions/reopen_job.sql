@@ -30,11 +30,13 @@ begin
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
       v_result.server, v_result.credential_version);
   end if;
+  -- Taken off what ended since the beginning, not off what ends in this minute.
   if v_result.track > 0 then
-    insert into postrider.tallies (tracks, states, jobs) values (array[v_result.track], array[v_result.state], array[-1]);
+    insert into postrider.tallies (at, tracks, states, jobs)
+    values ('-infinity', array[v_result.track], array[v_result.state], array[-1]);
   else
-    insert into postrider.tallies (tracks, states, jobs, queue)
-    select array[0], array[v_result.state], array[-1], j.queue from postrider.jobs j where j.id = p_id and j.kind = 'request';
+    insert into postrider.tallies (at, tracks, states, jobs, queue)
+    select '-infinity', array[0], array[v_result.state], array[-1], j.queue from postrider.jobs j where j.id = p_id and j.kind = 'request';
   end if;
   if postrider.page_again(p_id, v_result.state, v_result.error_code) then
     v_result.rekey := least(v_result.rekey + 1, 32766);

@@ -18,8 +18,9 @@ as $$
       from (select p_id as id where p_id is not null
              union
             select t.job_id
-              from (select t.job_id, t.parent_id, t.state from postrider.trees t order by t.job_id desc limit 10000) t
-             where p_id is null and t.parent_id is null and t.state in ('w', 'o')
+              from (select t.job_id from postrider.trees t
+                     where t.state in ('w', 'o') and t.parent_id is null order by t.job_id desc limit 10000) t
+             where p_id is null
              union
             select b.job_id
               from postrider.progress b

@@ -7,7 +7,8 @@ with counted as (
     from (select t.minute, t.state, t.jobs from postrider.totals t where t.minute > '-infinity'
           union all
           select date_trunc('minute', y.at), s.state, s.jobs
-            from postrider.tallies y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)) c
+            from postrider.tallies y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)
+           where y.at > '-infinity') c
    group by c.minute),
 ranked as (
   select t.minute, t.kind, round((power(2::double precision, (t.bucket + 0.5) / 4) / 1000)::numeric, 3) as ms,

@@ -107,7 +107,7 @@ struct JobPage: DashboardPage {
         let read = try connection.query(
             """
             select substr(s.body, 1, 16384), octet_length(s.body),
-                   case when coalesce(octet_length(s.body), 0) <= 65536 then left(jsonb_pretty(s.result), 16384) end
+                   case when pg_column_size(s.result) <= 65536 then left(jsonb_pretty(s.result), 16384) end
               from postrider.job_status s where s.id = $1
             """, &parameters)
         let headers = try connection.query(
@@ -145,7 +145,7 @@ struct JobPage: DashboardPage {
         Column("made", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
         Column("begun", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
         Column("took", .span, "s.finished_at - s.started_at"),
-        Column("tag", .text, "s.tag"), Column("metadata", .code, "s.metadata"),
+        Column("tag", .text, "s.tag"), Column("metadata", .code, "left(s.metadata::text, 4000)"),
     ]
 
     private static let tables = [
@@ -162,10 +162,16 @@ struct JobPage: DashboardPage {
                 Column("server", .code, "server"), Column("sent", .size, "bytes_sent"),
                 Column("received", .size, "bytes_received"), Column("worker", .text, "worker"),
             ],
-            source: "from postrider.attempts where job_id = $1 order by started_at, attempt limit 200"),
+            source: "from postrider.attempts where job_id = $1 order by started_at desc, attempt desc", limit: 200),
         ViewTable(
             title: "Members", columns: JobsPage.columns,
-            source: "from postrider.job_status s where s.parent_id = $1 order by s.position limit 200"),
+            // The members first: job_status would be computed for each of them before any is left out.
+            source: """
+                from postrider.job_status s
+                where s.id = any (array(
+                  select m.job_id from postrider.members m where m.parent_id = $1 order by m.position limit 201))
+                order by s.position
+                """, limit: 200),
         ViewTable(
             title: "Pages",
             columns: [
@@ -173,7 +179,7 @@ struct JobPage: DashboardPage {
                 Column("items", .number, "items"), Column("next", .code, "next"),
                 Column("fetched", .moment, "fetched_at"),
             ],
-            source: "from postrider.pages where job_id = $1 order by page limit 200"),
+            source: "from postrider.pages where job_id = $1 order by page", limit: 200),
         ViewTable(
             title: "Callbacks that failed",
             columns: [
@@ -181,6 +187,6 @@ struct JobPage: DashboardPage {
                 Column("function", .code, "function"), Column("at", .moment, "failed_at"),
                 Column("sqlstate", .code, "sqlstate"), Column("error", .text, "error"),
             ],
-            source: "from postrider.callback_errors where job_id = $1 order by failed_at limit 50"),
+            source: "from postrider.callback_errors where job_id = $1 order by failed_at desc", limit: 50),
     ]
 }

@@ -20,7 +20,7 @@ struct JobsPage: DashboardPage {
         let limit = arguments["limit"].flatMap(Int.init).flatMap { JobsPage.limits.contains($0) ? $0 : nil }
         filter = JobFilter(
             state: arguments["state"].flatMap { JobFilter.states.contains($0) ? $0 : nil },
-            queue: arguments["queue"], tag: arguments["tag"], limit: limit ?? JobsPage.usualLimit)
+            queues: arguments["queue"].map { [$0] } ?? [], tag: arguments["tag"], limit: limit ?? JobsPage.usualLimit)
         var parameters = PGParameters()
         table = ViewTable(
             title: "", columns: JobsPage.columns, source: filter.source(&parameters), empty: "No job is like that.")
@@ -35,7 +35,7 @@ struct JobsPage: DashboardPage {
                     html.element("option", state == filter.state ? ["selected": ""] : [:], state)
                 }
             }
-            for (name, value) in [("queue", filter.queue), ("tag", filter.tag)] {
+            for (name, value) in [("queue", filter.queues.first), ("tag", filter.tag)] {
                 html.open(
                     "input", ["name": name, "value": value ?? "", "placeholder": "any \(name)", "aria-label": name])
             }

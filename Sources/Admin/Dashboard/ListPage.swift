@@ -41,7 +41,7 @@ struct ListPage: DashboardPage {
 
     private static let lanes = ViewTable(
         title: "", columns: laneColumns,
-        source: "from postrider.lane_status order by paused desc, failing desc, ready desc, lane limit 200",
+        source: "from postrider.lane_status order by paused desc, failing desc, ready desc, lane", limit: 200,
         empty: "No lane has jobs or limits.")
 
     /// What is said of a lane.
@@ -65,7 +65,7 @@ struct ListPage: DashboardPage {
             Column("calls", .number, "case when servers > 0 then calls end"),
             Column("errors", .number, "case when servers > 0 then errors end"),
         ],
-        source: "from postrider.service_status order by service, environment limit 200",
+        source: "from postrider.service_status order by service, environment", limit: 200,
         empty: "There is no service.")
 
     private static let servers = ViewTable(
@@ -80,8 +80,8 @@ struct ListPage: DashboardPage {
         ],
         source: """
             from postrider.service_status cross join lateral jsonb_array_elements(server_details) d
-            order by service, environment, (d ->> 'position')::int limit 500
-            """,
+            order by service, environment, (d ->> 'position')::int
+            """, limit: 500,
         empty: "No service has several servers.")
 
     private static let credentials = ViewTable(
@@ -93,7 +93,7 @@ struct ListPage: DashboardPage {
             Column("last refresh", .moment, "last_refresh_at"), Column("failures", .number, "failures"),
             Column("next try", .moment, "next_try_at"), Column("trouble", .text, "last_error"),
         ],
-        source: "from postrider.credential_status order by name limit 500",
+        source: "from postrider.credential_status order by name", limit: 500,
         empty: "There is no credential.")
 
     private static let schedules = ViewTable(
@@ -105,7 +105,7 @@ struct ListPage: DashboardPage {
             Column("last job", .job, "last_job_id"), Column("came to", .state, "last_state"),
             Column("left out", .number, "nullif(skipped, 0)"), Column("trouble", .text, "last_error"),
         ],
-        source: "from postrider.schedule_status order by next_run_at, name limit 500",
+        source: "from postrider.schedule_status order by next_run_at, name", limit: 500,
         empty: "There is no schedule.")
 
     private static let cache = ViewTable(
@@ -120,6 +120,6 @@ struct ListPage: DashboardPage {
             Column("stored", .number, "stored"), Column("evicted", .number, "evicted"),
             Column("invalidated", .number, "invalidated"),
         ],
-        source: "from postrider.cache_status order by service limit 500",
+        source: "from postrider.cache_status order by service", limit: 500,
         empty: "The cache holds nothing.")
 }

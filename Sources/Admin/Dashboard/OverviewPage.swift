@@ -23,7 +23,7 @@ struct OverviewPage: DashboardPage {
 
     func write(to html: inout HTML) {
         html.element("div", ["class": "cards"]) { html in
-            for state in ["ready", "running", "scheduled", "waiting", "succeeded", "failed", "unknown"] {
+            for state in OverviewPage.cards {
                 let jobs = OverviewPage.queueTable.sum(state, queues)
                 let isBad = jobs > 0 && (state == "failed" || state == "unknown")
                 html.element("div", ["class": isBad ? "card bad" : "card"]) { html in
@@ -39,6 +39,9 @@ struct OverviewPage: DashboardPage {
         OverviewPage.failureTable.write(failures, to: &html)
     }
 
+    /// States whose jobs are counted over all queues.
+    private static let cards = ["ready", "running", "scheduled", "waiting", "succeeded", "failed", "unknown"]
+
     private static let queueTable = ViewTable(
         title: "Queues",
         columns: [
@@ -52,7 +55,7 @@ struct OverviewPage: DashboardPage {
             Column("cancelled", .number, "cancelled"), Column("expired", .number, "expired"),
             Column("skipped", .number, "skipped"), Column("unknown", .number, "unknown"),
         ],
-        source: "from postrider.queue_status order by ready desc, queue limit 200",
+        source: "from postrider.queue_status order by ready desc, queue", limit: 200, sums: cards,
         empty: "No job has been inserted yet.")
 
     private static let workerTable = ViewTable(
@@ -65,15 +68,16 @@ struct OverviewPage: DashboardPage {
             Column("last heard of", .moment, "heartbeat_at"), Column("started", .moment, "started_at"),
         ],
         source:
-            "from postrider.worker_status order by ended_at is not null, coalesce(ended_at, now()) desc, epoch limit 100",
+            "from postrider.worker_status order by ended_at is not null, coalesce(ended_at, now()) desc, epoch",
+        limit: 100,
         empty: "No worker has run within the last day: start one with worker --concurrency 8.")
 
     private static let heldBackTable = ViewTable(
         title: "Lanes that hold jobs back", columns: ListPage.laneColumns,
         source: """
             from postrider.lane_status where paused or failing or in_flight >= max_in_flight
-            order by ready desc, lane limit 20
-            """)
+            order by ready desc, lane
+            """, limit: 20)
 
     private static let failureTable = ViewTable(
         title: "Latest failures",

@@ -8,21 +8,26 @@ struct ViewTable: Sendable {
     let title: String
     /// In their order.
     let columns: [Column]
-    /// What follows the select list: `from … order by … limit …`.
+    /// What follows the select list: `from … order by …`.
     let source: String
+    /// So many rows are shown, and it is said if there are more; nil: as many as `source` gives.
+    var limit: Int?
+    /// Columns of the source whose sums over all its rows are read too, also over those that are not shown.
+    var sums: [String] = []
     /// What is said if there is no row; nil: then nothing of the table is there.
     var empty: String?
 
-    /// Rows as they were read: a text for each column, nil for null.
+    /// Rows as they were read: a text for each column, nil for null, then the sums.
     typealias Rows = [[String?]]
 
     /// The rows now.
     func read(
         _ connection: borrowing PGConnection, _ parameters: consuming PGParameters = PGParameters()
     ) throws(PGError) -> Rows {
-        let list = columns.map(\.expression).joined(separator: ", ")
-        let result = try connection.query("select \(list) \(source)", &parameters)
-        return (0..<result.rowCount).map { row in columns.indices.map { result.optionalText(row, $0) } }
+        let list = columns.map(\.expression) + sums.map { "(sum(\($0)) over ())::text" }
+        let cut = limit.map { " limit \($0 + 1)" } ?? ""
+        let result = try connection.query("select \(list.joined(separator: ", ")) \(source)\(cut)", &parameters)
+        return (0..<result.rowCount).map { row in list.indices.map { result.optionalText(row, $0) } }
     }
 
     /// Adds the table without columns that have no value in any row, or what is said if it is empty.
@@ -46,13 +51,16 @@ struct ViewTable: Sendable {
                         }
                     }
                     html.element("tbody") { html in
-                        for row in rows {
+                        for row in rows.prefix(limit ?? rows.count) {
                             html.element("tr") { html in
                                 for index in shown { write(row[index], columns[index], to: &html) }
                             }
                         }
                     }
                 }
+            }
+            if let limit, rows.count > limit {
+                html.element("p", ["class": "empty"], "The first \(limit); there are more.")
             }
         }
     }
@@ -61,10 +69,10 @@ struct ViewTable: Sendable {
         html.element("td", ["class": column.alignment]) { column.write(value, to: &$0) }
     }
 
-    /// What the rows have in a column of numbers, in all.
-    func sum(_ title: String, _ rows: Rows) -> Int {
-        guard let index = columns.firstIndex(where: { $0.title == title }) else { return 0 }
-        return rows.reduce(0) { $0 + ($1[index].flatMap(Int.init) ?? 0) }
+    /// One of the `sums`.
+    func sum(_ column: String, _ rows: Rows) -> Int {
+        guard let place = sums.firstIndex(of: column) else { return 0 }
+        return rows.first?[columns.count + place].flatMap(Int.init) ?? 0
     }
 }
 

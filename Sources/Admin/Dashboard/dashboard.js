@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the page anew every five seconds while somebody looks at it and has nothing selected.
+// Reads the page anew every five seconds while somebody looks at it, has nothing selected and fills in nothing.
 "use strict";
+
+let isUnderWay = false;
+
+function isInUse(main) {
+  return !getSelection().isCollapsed || (main.contains(document.activeElement) && document.activeElement.matches("input, select"));
+}
 
 async function renew() {
   const main = document.querySelector("main");
-  if (!("live" in main.dataset) || document.hidden || !getSelection().isCollapsed) return;
+  if (isUnderWay || !("live" in main.dataset) || document.hidden || isInUse(main)) return;
+  isUnderWay = true;
   let fresh = null;
   try {
     const answer = await fetch(location.href);
@@ -13,8 +20,13 @@ async function renew() {
   } catch {
     // The worker may be starting anew.
   }
+  isUnderWay = false;
   document.documentElement.toggleAttribute("data-lost", fresh === null);
-  if (fresh !== null) main.replaceWith(fresh);
+  if (fresh === null || isInUse(main)) return;
+  // Wide tables stay where they were moved to.
+  const places = Array.from(main.querySelectorAll(".scroll"), (frame) => frame.scrollLeft);
+  main.replaceWith(fresh);
+  fresh.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = places[index] ?? 0; });
 }
 
 setInterval(renew, 5000);

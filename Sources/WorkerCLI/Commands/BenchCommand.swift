@@ -38,6 +38,7 @@ enum BenchCommand {
         let queue = "bench_\(getpid())"
         configuration.queues = [queue]
         let connection = try Database.open(arguments)
+        try Database.checkRights(connection)
         // The thread of the watch must not take the signal that is meant for the loop.
         _ = try EndSignals.take()
         let clock = ContinuousClock()

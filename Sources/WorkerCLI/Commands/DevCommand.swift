@@ -29,7 +29,8 @@ enum DevCommand {
             "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
         ],
         run: { (arguments) throws(CommandError) in
-            var configuration = try RunConfiguration(arguments)
+            // Its own is known once it runs; one that the environment names is not ours to judge.
+            var configuration = try RunConfiguration(arguments, database: "")
             configuration.allowsPrivate = true
             let (port, reservation) = LoopbackPort.reserve(preferring: usualPort)
             defer { close(reservation) }

@@ -13,7 +13,9 @@ enum JobsCommand {
             Flag(
                 name: "state", kind: .choice(JobFilter.states), placeholder: "S", example: "failed",
                 meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
-            Flag(name: "queue", kind: .text, placeholder: "Q", example: "default", meaning: "only this queue"),
+            Flag(
+                name: "queue", kind: .text, placeholder: "Q", example: "default", isRepeatable: true,
+                meaning: "only this queue"),
             Flag(
                 name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", fallback: "50",
                 meaning: "at most so many"),
@@ -31,9 +33,12 @@ enum JobsCommand {
 
     private static func list(_ arguments: Arguments, _ connection: borrowing PGConnection) throws(PGError) {
         var parameters = PGParameters()
-        let filter = JobFilter(
-            state: arguments.text("state"), queue: arguments.text("queue"), limit: arguments.whole("limit", default: 50)
-        )
+        var filter = JobFilter(
+            state: arguments.text("state"), queues: arguments.texts("queue"),
+            limit: arguments.whole("limit", default: 50))
+        filter.looksUp = try connection.query(
+            "select has_function_privilege('postrider.newest_jobs(text, text, int)', 'execute')"
+        ).bool(0, 0)
         let source = filter.source(&parameters)
         if arguments.isOn("json") {
             let result = try connection.query("select row_to_json(s)::text \(source)", &parameters)

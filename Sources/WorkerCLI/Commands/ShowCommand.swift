@@ -25,19 +25,29 @@ enum ShowCommand {
     private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
-        // json keeps the order of the columns, which jsonb would not.
+        let columns = try connection.query(
+            """
+            select string_agg(format('s.%I', a.attname), ', ' order by a.attnum)
+            from pg_attribute a
+            where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
+            """
+        ).text(0, 0)
+        // json keeps the order of the columns, which jsonb would not. Of the body, of 64 MiB at most, no more than is shown.
         let job = try connection.query(
             """
-            select c.key, c.value, s.body
-            from postrider.job_status s cross join json_each_text(row_to_json(s)) c
-            where s.id = $1 and c.value is not null and c.key <> 'body'
+            select c.key, c.value from (select \(columns) from postrider.job_status s where s.id = $1) s
+            cross join json_each_text(row_to_json(s)) c
+            where c.value is not null
             """, &parameters)
         guard job.rowCount > 0 else { return false }
         var text = ""
         for row in 0..<job.rowCount { text += line(job.text(row, 0), job.text(row, 1)) }
-        if !job.isNull(0, 2) {
-            let body = job.bytes(0, 2)
-            let shown = HarmlessText.escape(HarmlessText.body(body, size: body.count), keepsLines: true)
+        let answer = try connection.query(
+            "select substr(s.body, 1, 16384), octet_length(s.body) from postrider.job_status s where s.id = $1",
+            &parameters)
+        if answer.rowCount > 0 && !answer.isNull(0, 0) {
+            let body = HarmlessText.body(answer.bytes(0, 0), size: Int(answer.int32(0, 1)))
+            let shown = HarmlessText.escape(body, keepsLines: true)
             // Set in, so that no line of it reads like one of ours.
             text +=
                 label("body")
@@ -45,15 +55,15 @@ enum ShowCommand {
                 .joined(separator: "\n" + label("")) + "\n"
         }
         Terminal.write(text)
-        let columns = [
+        let triesColumns = [
             "attempt", "worker", "started_at", "total_ms", "remote_ip", "status_code", "error_code", "error",
         ]
-        let list = columns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
+        let list = triesColumns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
         let tries = try connection.query(
             "select \(list) from postrider.attempts where job_id = $1 order by attempt", &parameters)
         if tries.rowCount > 0 {
-            let rows = (0..<tries.rowCount).map { row in columns.indices.map { tries.text(row, $0) } }
-            Terminal.write("\n" + TextTable.format(columns.map { $0.uppercased() }, rows))
+            let rows = (0..<tries.rowCount).map { row in triesColumns.indices.map { tries.text(row, $0) } }
+            Terminal.write("\n" + TextTable.format(triesColumns.map { $0.uppercased() }, rows))
         }
         return true
     }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Pages of the dashboard that have much to show.
+struct LongPagesTests {
+    @Test func `the figures at the top count all queues, and a table that is cut says so`() throws {
+        let queue = try TestQueue()
+        try queue.insert(230, "url, queue", "'http://h/', 'q' || i")
+        try queue.connection.execute("select postrider.pause_queue('q' || i) from generate_series(1, 230) i")
+        let watched = try WatchedWorker(queue.database)
+        let page = try watched.pages.read("/").lines.joined()
+        #expect(page.contains("<b>230</b><a href=\"/jobs?state=ready\">"), "\(page)")
+        #expect(page.contains("The first 200; there are more."))
+    }
+
+    @Test func `long metadata and a long result without a body are cut`() throws {
+        let queue = try TestQueue()
+        // 8 kB, which are 14 MB as text.
+        let metadata = "('[' || repeat('1e13100,', 1000) || '1]')::jsonb"
+        let id = try queue.insert("url, metadata", "'http://h/', \(metadata)")
+        try queue.connection.execute(
+            """
+            delete from postrider.ready;
+            insert into postrider.results (job_id, attempt, state, status_code, result) values (\(id), 1, 's', 200,
+              (select jsonb_agg(i) from generate_series(1, 200000) i))
+            """)
+        let watched = try WatchedWorker(queue.database)
+        let page = try watched.pages.read("/jobs/\(id)")
+        #expect(page.status == 200)
+        #expect(page.lines.joined().utf8.count < 60_000)
+    }
+
+    @Test func `of a large batch the first members are shown, and only they are looked at`() throws {
+        let queue = try TestQueue()
+        let spec = #"{"batch": [\#(Array(repeating: #"{"url": "http://h/"}"#, count: 300).joined(separator: ", "))]}"#
+        let root = try queue.number("select postrider.submit('\(spec)')")
+        try queue.connection.execute("select postrider.pause_queue('default')")
+        let watched = try WatchedWorker(queue.database)
+        let page = try watched.pages.read("/jobs/\(root)").lines.joined()
+        #expect(page.contains("The first 200; there are more."), "\(page)")
+        #expect(page.split(separator: "href=\"/jobs/", omittingEmptySubsequences: false).count > 200)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What `jobs` and `show` list, and where it goes.
+struct ListingTests {
+    private func ids(_ outcome: WorkerProcess.Outcome) -> [String] {
+        outcome.output.split(separator: "\n").dropFirst().map { String($0.split(separator: " ").first ?? "") }
+    }
+
+    @Test func `of several queues the jobs of each are listed, in a state or in any`() throws {
+        let queue = try TestQueue()
+        for name in ["mail", "sms", "mail", "other"] { try queue.insert("url, queue", "'http://h/', '\(name)'") }
+        for state in [[], ["--state", "ready"]] {
+            let words = ["jobs", "--database", queue.database] + state
+            #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--queue", "sms"])) == ["3", "2", "1"])
+            #expect(ids(try WorkerProcess.run(words, ["POSTRIDER_QUEUE": "sms, other"])) == ["4", "2"])
+            #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--limit", "1"])) == ["3"])
+        }
+    }
+
+    @Test func `a client lists its own jobs by state`() throws {
+        let queue = try TestQueue()
+        try queue.insert("url", "'http://h/'")
+        let client = TestRole.client.database(queue.database)
+        let own = try PGConnection(client).query(
+            "insert into postrider.jobs (url) values ('http://h/own') returning id")
+        let outcome = try WorkerProcess.run(["jobs", "--state", "ready", "--database", client])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.split(separator: "\n").contains { $0.hasPrefix("\(own.int64(0, 0)) ") }, "\(outcome)")
+    }
+
+    @Test func `of a long body only the beginning is read`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url", "'http://h/'")
+        try queue.connection.execute(
+            """
+            delete from postrider.ready;
+            insert into postrider.results (job_id, attempt, state, status_code, body)
+            values (\(id), 1, 's', 200, convert_to(repeat('0123456789', 3000000), 'UTF8'))
+            """)
+        // 30 MB as text in a row for each column took 0.7 GB.
+        let limited = "ulimit -v 400000 && exec \"$0\" \"$@\""
+        let outcome = try WorkerProcess.run(
+            ["/bin/sh", "-c", limited, WorkerProcess.path, "show", "\(id)", "--database", queue.database], reading: "")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains("\nbody              0123456789"))
+        #expect(outcome.output.contains("… (30000000 bytes)\n"))
+    }
+
+    @Test func `a closed standard output is a failure, and no connection is written into`() throws {
+        let queue = try TestQueue()
+        let closed = "exec \"$0\" \"$@\" >&-"
+        let words = ["/bin/sh", "-c", closed, WorkerProcess.path, "submit", "-", "--database", queue.database]
+        let outcome = try WorkerProcess.run(words, reading: #"{"url": "http://h/"}"#)
+        #expect(outcome.status == 70, "\(outcome)")
+        #expect(
+            outcome.output.contains("standard output: Bad file descriptor; what was asked for is done"), "\(outcome)")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 1)
+    }
+
+    @Test func `who reads slowly from a pipe that does not block gets all`() throws {
+        let queue = try TestQueue()
+        try queue.insert(1000, "url", "'http://h/' || i")
+        let program = """
+            import os, subprocess, sys, time
+            reader, writer = os.pipe()
+            os.set_blocking(writer, False)
+            worker = subprocess.Popen(sys.argv[1:], stdout=writer)
+            os.close(writer)
+            time.sleep(1)
+            text = open(reader).read()
+            print(worker.wait(), text.count("\\n"))
+            """
+        let words = ["jobs", "--json", "--limit", "1000", "--database", queue.database]
+        let outcome = try WorkerProcess.run(
+            [ProjectFolder.python(), "-c", program, WorkerProcess.path] + words, reading: "")
+        #expect(outcome == WorkerProcess.Outcome(status: 0, output: "0 1000\n"))
+    }
+}
