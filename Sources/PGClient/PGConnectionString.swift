@@ -36,6 +36,11 @@ public struct PGConnectionString: Sendable {
     ///
     /// - Throws: `.connectionString`; the message quotes nothing of the text, which may hold a password.
     public init(_ text: String) throws(PGError) {
+        try self.init(text) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+    }
+
+    /// Reads the text among these variables.
+    init(_ text: String, variable: (String) -> String?) throws(PGError) {
         var message: UnsafeMutablePointer<CChar>?
         let parsed = unsafe PQconninfoParse(text, &message)
         defer {
@@ -62,10 +67,17 @@ public struct PGConnectionString: Sendable {
             index += 1
         }
         for addition in Self.additions where !options.contains(where: { $0.keyword == addition.keyword }) {
-            if let variable = Self.variables[addition.keyword], unsafe getenv(variable) != nil { continue }
+            if let name = Self.variables[addition.keyword], variable(name) != nil { continue }
             options.append(addition)
         }
-        if let password = unsafe getenv("PGPASSWORD") { unsafe secrets.append(String(cString: password)) }
+        // libpq would find them itself, but only a list that is known here can be rotated. What a service file says goes before them.
+        if !options.contains(where: { $0.keyword == "service" }), variable("PGSERVICE") == nil {
+            for (keyword, name) in [("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"), ("port", "PGPORT")] {
+                guard !options.contains(where: { $0.keyword == keyword }), let value = variable(name) else { continue }
+                options.append((keyword, value))
+            }
+        }
+        if let password = variable("PGPASSWORD") { secrets.append(password) }
         self.options = options
         self.secrets = secrets.filter { !$0.isEmpty }
     }
@@ -115,6 +127,20 @@ public struct PGConnectionString: Sendable {
             other.options[index].value = (parts[shift...] + parts[..<shift]).joined(separator: ",")
         }
         return other
+    }
+
+    /// How many steps bring the host behind this one to the front of the list.
+    func steps(behind place: (host: String, port: String)) -> Int {
+        func part(_ keyword: String, _ index: Int) -> String {
+            let parts = value(keyword)?.split(separator: ",", omittingEmptySubsequences: false) ?? [""]
+            return String(parts[min(index, parts.count - 1)])
+        }
+        let index = (0..<hostCount).first { index in
+            let name = part("host", index)
+            return (name.isEmpty ? part("hostaddr", index) : name) == place.host
+                && ["", place.port].contains(part("port", index))
+        }
+        return (index ?? 0) + 1
     }
 
     /// The message without anything that the user may have meant as a password.

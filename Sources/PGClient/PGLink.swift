@@ -39,6 +39,14 @@ internal import CPostgres
     /// The socket, which each step of connecting may replace. C: `PQsocket`.
     var descriptor: Int32 { unsafe PQsocket(raw) }
 
+    /// The host that is tried or connected to. C: `PQhost`, `PQport`.
+    var place: (host: String, port: String) {
+        func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
+            unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+        }
+        return unsafe (text(PQhost(raw)), text(PQport(raw)))
+    }
+
     /// One step of connecting, when the socket is ready for what the last step wanted. C: `PQconnectPoll`.
     func step(_ string: PGConnectionString) -> Progress {
         switch unsafe PQconnectPoll(raw) {

@@ -68,7 +68,8 @@ internal import CPostgres
     var flushPending = false
     var now: UInt64 = 0
     private var string: PGConnectionString
-    private var silentAttempts = 0
+    /// By how many hosts the list has been moved on.
+    private var hostShift = 0
     private var preparedCount = 0
     private var connectWrites = true
     private var generation: UInt64 = 0
@@ -169,15 +170,15 @@ internal import CPostgres
         case .setUp:
             setUp()
         case .announceReady:
-            silentAttempts = 0
             notices.append(.ready)
         case .drop(let retryAt):
             let unanswered = disconnect()
             notices.append(.lost(error ?? PGError(.lost, operation: "", "connection lost"), unanswered))
             notices.append(.retryAt(retryAt))
         case .timeOut(let retryAt):
-            // The host that stayed silent goes to the end of the list.
-            silentAttempts += 1
+            // The host that stayed silent goes to the end of the list, and for good: the one that answered in its stead stays
+            // in front, so that a cut session is back at once and not after the time that the silent one is given.
+            if let place = link?.place { hostShift += string.steps(behind: place) }
             let seconds = configuration.policy.connectTimeout / 1_000_000_000
             let text = "no answer within \(seconds) s from \(string.summary)"
             notices.append(.lost(PGError(.timeout, operation: "PQconnectPoll", text), disconnect()))
@@ -193,7 +194,7 @@ internal import CPostgres
         attempts += 1
         generation += 1
         connectWrites = true
-        string = configuration.string.rotated(by: silentAttempts)
+        string = configuration.string.rotated(by: hostShift)
         do throws(PGError) {
             link = try PGLink.start(string)
         } catch {

@@ -50,6 +50,32 @@ struct PGConnectionStringTests {
         #expect(common["port"] == "5")
     }
 
+    @Test func `hosts and ports that the text leaves to the environment are rotated, too, and a service's are its own`()
+        throws
+    {
+        let variables = ["PGHOST": "a,b", "PGPORT": "1,2"]
+        let lists = options(try PGConnectionString("dbname=x") { variables[$0] }.rotated(by: 1))
+        #expect(lists["host"] == "b,a")
+        #expect(lists["port"] == "2,1")
+        let ports = options(try PGConnectionString("host=c,d") { variables[$0] }.rotated(by: 1))
+        #expect(ports["host"] == "d,c")
+        #expect(ports["port"] == "2,1")
+        #expect(options(try PGConnectionString("service=s") { variables[$0] })["host"] == nil)
+        #expect(options(try PGConnectionString("") { ["PGSERVICE": "s"][$0] ?? variables[$0] })["host"] == nil)
+    }
+
+    @Test(arguments: [
+        ("host=a,b,c", "b", "5432", 2), ("host=a,a,b port=1,2,3", "a", "2", 2), ("host=a,b port=7", "b", "7", 2),
+        ("hostaddr=10.0.0.1,10.0.0.2", "10.0.0.2", "5432", 2), ("host=a,b", "z", "5432", 1), ("", "", "5432", 1),
+    ])
+    func `a host's place in the list is known by its name and port`(
+        text: String, host: String, port: String, steps: Int
+    )
+        throws
+    {
+        #expect(try PGConnectionString(text) { _ in nil }.steps(behind: (host, port)) == steps)
+    }
+
     @Test(
         arguments: [
             "postgresql://user:s3cret@[::1/db", "postgresql://user:s3cret%zz@host/db", "password=s3cret nonsense",

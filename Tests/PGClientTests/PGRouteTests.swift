@@ -80,6 +80,41 @@ struct PGRouteTests {
         #expect(try PGConnection(hosts).query("select 1").rowCount == 1)
     }
 
+    @Test func `the host that answers in the place of a silent one is asked first from then on`() throws {
+        let silent = try SilentHost()
+        let live = try TestCluster.shared
+        let hosts = "host=\(silent.directory),\(live.directory) user=postgres dbname=postgres connect_timeout=1"
+        var loop = try SessionLoop(try PGConnectionString(hosts))
+        #expect(try loop.runUntilReady())
+        loop.forget()
+        let pid = loop.session.processID
+        _ = try PGConnection(live.connectionString()).query("select pg_terminate_backend(\(pid))")
+        #expect(try loop.run { $0.contains(.ready) })
+        let told = loop.told
+        #expect(told == [.lost([]), .retry, .ready])
+    }
+
+    @Test func `a host that refuses before a silent one is passed over in the same step`() throws {
+        let silent = try SilentHost()
+        let live = try TestCluster.shared
+        let directories = "/nowhere,\(silent.directory),\(live.directory)"
+        let hosts = "host=\(directories) user=postgres dbname=postgres connect_timeout=1"
+        var loop = try SessionLoop(try PGConnectionString(hosts))
+        #expect(try loop.run { $0.contains(.ready) })
+        let told = loop.told
+        #expect(told == [.lost([]), .retry, .ready])
+    }
+
+    @Test func `hosts that PGHOST lists are taken in turn, too`() throws {
+        let silent = try SilentHost()
+        let live = try TestCluster.makeDatabaseText()
+        let name = live.split(separator: "=").last ?? ""
+        let text = "user=postgres dbname=\(name) connect_timeout=1"
+        let hosts = try "\(silent.directory),\(TestCluster.shared.directory)"
+        #expect(try WorkerProcess.run(["migrate", "--database", text], ["PGHOST": hosts]).status == 0)
+        #expect(try WorkerProcess.run(["run", "--database", text], ["PGHOST": silent.directory]).status == 69)
+    }
+
     @Test func `a connection to a silent host ends after the time that was given`() throws {
         let silent = try SilentHost()
         var seen: PGError?
