@@ -98,9 +98,10 @@ public final class RunLoop {
         }
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
         let setUp = configuration.usesSessions ? ["set idle_in_transaction_session_timeout = '10s'"] : []
-        let patience = "set statement_timeout = '\(Dispatcher.statementSeconds)s'"
-        // What a client's open transaction holds is written later; see Aside.
-        let lockPatience = "set lock_timeout = '1s'"
+        let isPooled = !configuration.usesSessions
+        // What a client's open transaction holds for longer than a second is written later; see Aside.
+        let patience = RunLoop.limits(
+            ["statement_timeout": "\(Dispatcher.statementSeconds)s", "lock_timeout": "1s"], inTransaction: isPooled)
         // For claimOne; the functions of the hot path say so themselves. It reads a sequence, which can only be scanned: at the
         // cost of what is switched off PostgreSQL would compile the plan anew in each claim, 200 ms. And with more partitions than
         // a few it would plan it anew, 0.5 ms, since only one is left in a plan for one job.
@@ -108,18 +109,23 @@ public final class RunLoop {
         jobs = PGSession(
             PGSession.Configuration(
                 string: configuration.database,
-                setUp: setUp
-                    + (configuration.usesSessions ? [patience, lockPatience] + byIndex + ["listen postrider"] : []),
-                prepares: configuration.usesSessions))
+                setUp: setUp + (isPooled ? [] : [patience] + byIndex + ["listen postrider"]),
+                prepares: !isPooled, opening: isPooled ? patience : nil))
         // 3 s between two heartbeats, which wait behind it, and 10 s until a silent worker is declared lost.
-        let dutyPatience = "set statement_timeout = '6s'"
+        let dutyPatience = RunLoop.limits(["statement_timeout": "6s"], inTransaction: isPooled)
         duties = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp + (configuration.usesSessions ? [dutyPatience] : []),
-                prepares: configuration.usesSessions))
+                string: configuration.database, setUp: setUp + (isPooled ? [] : [dutyPatience]),
+                prepares: !isPooled, opening: isPooled ? dutyPatience : nil))
         callbacks = PGSession(
             PGSession.Configuration(
                 string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
+    }
+
+    /// Limits of time: a session of one's own is told them once, and behind PgBouncer each transaction, since the next one may run
+    /// on another connection.
+    private static func limits(_ limits: KeyValuePairs<String, String>, inTransaction: Bool) -> String {
+        "select " + limits.map { "set_config('\($0.key)', '\($0.value)', \(inTransaction))" }.joined(separator: ", ")
     }
 
     /// Runs until a signal has ended it.

@@ -6,6 +6,8 @@ struct PGPipeline {
     enum Entry {
         /// A set-up statement.
         case setUp
+        /// What each group begins with.
+        case opening
         /// A `PREPARE`, in front of the first use.
         case prepare(PGStatement)
         /// A statement of the owner's.

@@ -24,6 +24,13 @@ extension PGSession {
         guard isReady, let raw = unsafe raw else {
             throw PGError(.notReady, operation: "PGSession.append", "there is no connection to the database")
         }
+        if !isGroupOpen, let opening {
+            guard unsafe PQsendQueryParams(raw, opening, 0, nil, nil, nil, nil, 1) == 1 else {
+                fail("PQsendQueryParams")
+                throw PGError(.notReady, operation: "PGSession.append", "the connection to the database is gone")
+            }
+            pipeline.append(.opening)
+        }
         isGroupOpen = true
         let name = prepares ? unsafe preparedName(statement, parameters: &parameters, raw) : nil
         let isSent = unsafe parameters.withRaw { values in
@@ -117,7 +124,7 @@ extension PGSession {
         case (.prepare(let statement), PGRES_COMMAND_OK):
             pipeline.removeFirst()
             prepared[ObjectIdentifier(statement)]?.isConfirmed = true
-        case (.setUp, PGRES_TUPLES_OK), (.setUp, PGRES_COMMAND_OK):
+        case (.setUp, PGRES_TUPLES_OK), (.setUp, PGRES_COMMAND_OK), (.opening, PGRES_TUPLES_OK):
             pipeline.removeFirst()
         default:
             end(PGError(.unexpected, operation: "PQgetResult", "the answers are out of step"))
@@ -145,6 +152,9 @@ extension PGSession {
         case .prepare(let statement):
             pipeline.removeFirst()
             prepared[ObjectIdentifier(statement)] = nil
+            if error.code != .aborted { prepareError = error }
+        case .opening:
+            pipeline.removeFirst()
             if error.code != .aborted { prepareError = error }
         case .sync where !isSettingUp:
             // The commit has failed: a deferred constraint, a serialization failure. The sync itself follows.

@@ -26,14 +26,19 @@ internal import CPostgres
         public var setUp: [String]
         /// Whether statements are prepared once per connection. Off for PgBouncer in transaction mode.
         public var prepares: Bool
+        /// Run at the beginning of each group, in its transaction, and not told of: `select set_config(…, true)` behind PgBouncer in
+        /// transaction mode, where what `setUp` sets would be another client's in the next transaction. If it fails, the first
+        /// statement of the group fails by it.
+        public var opening: String?
         /// The times.
         public var policy: PGSessionMachine.Policy
 
         /// A session that prepares; the timeout of an attempt is the string's `connect_timeout`.
-        public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true) {
+        public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, opening: String? = nil) {
             self.string = string
             self.setUp = setUp
             self.prepares = prepares
+            self.opening = opening
             policy = PGSessionMachine.Policy()
             policy.connectTimeout = UInt64(string.connectTimeoutSeconds) * 1_000_000_000
         }
@@ -62,7 +67,7 @@ internal import CPostgres
     var prepared: [ObjectIdentifier: Prepared] = [:]
     /// The reason for the end of the connection, while answers that had arrived before it are still handed out.
     var dying: PGError?
-    /// Why the `PREPARE` in front of a statement failed: that statement reports it.
+    /// Why the `PREPARE` or the opening in front of a statement failed: that statement reports it.
     var prepareError: PGError?
     var isGroupOpen = false
     var flushPending = false
@@ -241,6 +246,7 @@ internal import CPostgres
 
     /// Whether statements are prepared, and the server's name for this one: `nil` if it has to be prepared first.
     var prepares: Bool { configuration.prepares }
+    var opening: String? { configuration.opening }
 
     /// A name that this connection has not used yet.
     mutating func freshName(_ statement: PGStatement) -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PGClient
 import PrivateCluster
 import TestSupport
 import Testing
@@ -29,5 +30,51 @@ struct BouncerTests {
         #expect(try queue.number("select count(*) from postrider.idle_workers") == 0)
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
         #expect(worker.end(15) == 0)
+    }
+
+    @Test func `a client's open transaction that has cancelled a running job holds up no other job's end there either`()
+        throws
+    {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try TargetServer()
+        let queue = try TestQueue(on: cluster)
+        let bouncer = try Bouncer(before: cluster)
+        let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
+        let id = try queue.insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.cancel(\(id))")
+        try queue.insert(20, "url", "'\(target.url)/held/' || i")
+        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
+        target.release()
+        try queue.wait(until: "select count(*) = 20 from postrider.results")
+        let plain = try queue.insert("url", "'\(target.url)/ok'")
+        try queue.wait(for: plain, toBe: "succeeded")
+        #expect(try queue.state(id) == "running")
+        try other.execute("rollback")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests("/held").count == 1)
+        #expect(worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test func `a run_if that takes minutes ends its own chain there, and holds up no heartbeats`() throws {
+        let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
+        let target = try TargetServer { _ in TargetStep.answer(200, large) }
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        // Right after a start of the server nobody is lost.
+        try queue.wait(until: "select pg_postmaster_start_time() < clock_timestamp() - interval '10 s'")
+        let bouncer = try Bouncer(before: cluster, connections: 4)
+        let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
+        let evil = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/large"}, {"url": "\(target.url)/next",
+              "run_if": "exists($.a.body[*] ? (exists($.a.body[*] ? (@ == 3))))"}]}')
+            """)
+        try queue.wait(90, for: evil, toBe: "failed")
+        #expect(target.requests.count == 1)
+        #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
     }
 }

@@ -63,6 +63,51 @@ struct PGSessionTests {
         #expect(ids == [4])
     }
 
+    @Test(arguments: [true, false])
+    func `what groups begin with holds in each of them and is not told`(prepares: Bool) throws {
+        let limit = PGStatement("limit", "select setting::int8 + $1::int8 from pg_settings where name = 'lock_timeout'")
+        var loop = try SessionLoop(
+            PGSession.Configuration(
+                string: TestCluster.makeDatabase(), prepares: prepares,
+                opening: "select set_config('lock_timeout', '1234ms', true)"))
+        #expect(try loop.runUntilReady())
+        loop.forget()
+        for tag in [1, 4] as [UInt64] {
+            var one = Self.one(1)
+            var zero = Self.one(0)
+            try loop.session.append(limit, &zero, tag: tag)
+            try loop.session.append(limit, &one, tag: tag + 1)
+            loop.session.commit()
+            try loop.session.send(Self.divide, &zero, tag: tag + 2)
+        }
+        #expect(try loop.run { $0.count == 6 })
+        let told = loop.told
+        let group = { (tag: UInt64) -> [Told] in
+            [
+                .result(tag, rows: 1, value: 1234), .result(tag + 1, rows: 1, value: 1235),
+                .failed(tag + 2, SQLState(rawValue: "22012")),
+            ]
+        }
+        #expect(told == group(1) + group(4))
+    }
+
+    @Test(arguments: [true, false])
+    func `where it fails, the first statement of each group tells why`(prepares: Bool) throws {
+        var loop = try SessionLoop(
+            PGSession.Configuration(string: TestCluster.makeDatabase(), prepares: prepares, opening: "select 1 / 0"))
+        #expect(try loop.runUntilReady())
+        loop.forget()
+        var one = Self.one(1)
+        try loop.session.append(Self.echo, &one, tag: 1)
+        try loop.session.append(Self.echo, &one, tag: 2)
+        loop.session.commit()
+        try loop.session.send(Self.echo, &one, tag: 3)
+        #expect(try loop.run { $0.count == 3 })
+        let told = loop.told
+        let division = SQLState(rawValue: "22012")
+        #expect(told == [.failed(1, division), .aborted(2), .failed(3, division)])
+    }
+
     @Test func `a commit that fails takes every result of its group with it`() throws {
         let database = try TestCluster.makeDatabase()
         try PGConnection(database).execute("create table t (id int8 unique deferrable initially deferred)")

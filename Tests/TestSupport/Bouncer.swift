@@ -4,15 +4,15 @@ internal import Glibc
 internal import PGClient
 public import PrivateCluster
 
-/// PgBouncer in front of a private cluster: transaction mode, one server connection for all clients, on a Unix
-/// socket in the cluster's directory. Ends with the object or the process.
+/// PgBouncer in front of a private cluster: transaction mode, one server connection for all clients unless told otherwise, on a
+/// Unix socket in the cluster's directory. Ends with the object or the process.
 public final class Bouncer: Sendable {
     private let input: Pipe
     private let pid: pid_t
     private let directory: String
 
     /// Starts it; returns when it lets clients in.
-    public init(before cluster: PrivateCluster) throws {
+    public init(before cluster: PrivateCluster, connections: Int = 1) throws {
         directory = cluster.directory
         let file = "\(directory)/pgbouncer.ini"
         let settings = """
@@ -24,7 +24,7 @@ public final class Bouncer: Sendable {
             unix_socket_dir = \(directory)
             auth_type = any
             pool_mode = transaction
-            default_pool_size = 1
+            default_pool_size = \(connections)
             ignore_startup_parameters = extra_float_digits
 
             """
