@@ -55,7 +55,7 @@ extension Dispatcher {
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
             free: free, draws: canDraw,
-            claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && !isDraining,
+            claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && takesJobs,
             now: now
         ) { book.isWanted($0) }
     }

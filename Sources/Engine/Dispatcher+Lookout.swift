@@ -11,7 +11,7 @@ extension Dispatcher {
 
     /// When to look for jobs again if nothing happens before; never while all slots are taken.
     func nextLook(canSurvey: Bool) -> UInt64? {
-        guard worker > 0, !isDraining, slots.freeCount > 0 else { return nil }
+        guard worker > 0, takesJobs, slots.freeCount > 0 else { return nil }
         return canSurvey ? min(lookout.poll, lookout.surveyDue) : lookout.poll
     }
 }

@@ -36,6 +36,11 @@ struct Dispatcher: ~Copyable {
     private var waryUntil: UInt64 = 0
     /// Set when the worker is to claim no more.
     var isDraining = false
+    /// Set while the database has not heard of the worker for so long that others may take it for lost: what it claims now, they
+    /// would call again.
+    var isUnheard = false
+    /// Whether it takes new jobs at all.
+    var takesJobs: Bool { !isDraining && !isUnheard }
 
     /// This worker's number; 0 while it has none that is good.
     private(set) var worker: Int32 = 0
@@ -70,7 +75,7 @@ struct Dispatcher: ~Copyable {
         guard worker > 0, now >= restUntil else { return nil }
         if !aside.isEmpty { for attempt in aside.take(now: now, all: isDraining) { write(attempt, now: now) } }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
-        let claimable = hunger != .nowhere && !isDraining && book.hasPlaces ? slots.freeCount - reserved : 0
+        let claimable = hunger != .nowhere && takesJobs && book.hasPlaces ? slots.freeCount - reserved : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
@@ -373,7 +378,7 @@ struct Dispatcher: ~Copyable {
 
     /// Asks again for jobs that nobody announced, when it is time to.
     mutating func poll(now: UInt64) -> PickupMode.Change {
-        guard worker > 0, !isDraining, slots.freeCount > 0, now >= lookout.poll else { return .none }
+        guard worker > 0, takesJobs, slots.freeCount > 0, now >= lookout.poll else { return .none }
         lookout.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
         look()

@@ -127,7 +127,12 @@ extension RunLoop {
     func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .beat:
-            if result.bool(0, 0) { aliveSince = beatSent } else if !isLeaving { enlist() }
+            if result.bool(0, 0) {
+                aliveSince = beatSent
+                beatHeard = beatSent
+            } else if !isLeaving {
+                enlist()
+            }
         case .takeAborts:
             for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
             if abortsAnnounced { schedule.aborts = now }

@@ -13,6 +13,7 @@ extension RunLoop {
     /// Sends exchanges while they are due.
     func exchange() {
         guard jobs.isReady else { return }
+        dispatcher.isUnheard = now >= beatHeard + RunLoop.lifetime
         prepare()
         while let (number, next) = dispatcher.nextExchange(now: now) {
             guard send(number, next) else { return dispatcher.takeBack(number, now: now) }

@@ -7,8 +7,9 @@ internal import PGClient
 
 // Lanes with limits: permits and slots are drawn on the duties session, and calls begin when their slot comes.
 extension RunLoop {
-    /// After 10 s without a sign of life others may hold this worker's permits: its calls end before that.
-    private static let lifetime: UInt64 = 9_500_000_000
+    /// After 10 s without a sign of life others may hold this worker's permits, and make its calls: calls of lanes with limits end
+    /// before that, and nothing more is claimed.
+    static let lifetime: UInt64 = 9_500_000_000
 
     /// Calls a job, now or when its lane allows it; after the drain it is left to be handed back uncalled.
     func start(_ call: HTTPCall, slot: Int) {

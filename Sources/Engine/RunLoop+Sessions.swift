@@ -131,6 +131,9 @@ extension RunLoop {
                 dutyDone(duty, result)
             } else if duty == .draw {
                 dispatcher.lanes.drawFailed()
+            } else if duty == .beat {
+                // The new number has not been heard yet.
+                schedule.beat = now
             }
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }

@@ -72,6 +72,9 @@ public final class RunLoop {
     /// When the last sign of life that the database has confirmed was sent, and the one under way.
     var aliveSince: UInt64 = 0
     var beatSent: UInt64 = 0
+    /// When the last heartbeat that the database has confirmed was sent. Not the enlisting: it goes by the jobs session, and a worker
+    /// whose duties session is missing would claim anew each time that it has been declared lost, and call everything again.
+    var beatHeard: UInt64 = 0
     var enlistSent: UInt64 = 0
 
     var drainDeadline: UInt64?
@@ -204,7 +207,8 @@ public final class RunLoop {
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         configuration.vitals?.turned(
-            now: now, calls: dispatcher.slots.inUse, isConnected: dispatcher.worker > 0 && jobs.isReady,
+            now: now, calls: dispatcher.slots.inUse,
+            isConnected: dispatcher.worker > 0 && jobs.isReady && !dispatcher.isUnheard,
             isDraining: dispatcher.isDraining)
     }
 

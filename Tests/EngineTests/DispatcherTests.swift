@@ -54,6 +54,16 @@ struct DispatcherTests {
         #expect(claim(&dispatcher, [job(1), job(2)]).count == 2)
     }
 
+    @Test func `one that is not heard writes what has ended and looks for nothing`() {
+        var dispatcher = dispatcher()
+        let slots = claim(&dispatcher, [job(1)])
+        dispatcher.isUnheard = true
+        let look = dispatcher.nextLook(canSurvey: true)
+        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
+        let exchange = dispatcher.nextExchange(now: moment)?.exchange
+        #expect(look == nil && exchange?.batch != nil && exchange?.claim == nil)
+    }
+
     @Test func `what has ended and what is free go in one exchange`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
