@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import JobStore
 public import PGClient
 public import SecretSealing
 public import WebhookSigning
@@ -30,6 +31,8 @@ public struct EngineConfiguration: Sendable {
     public var secretKeys: SecretKeys?
     /// Whose servers are used, of services that have several.
     public var environment = "release"
+    /// What tells whether the schema is still this worker's; nil: it is not looked at again.
+    public var schema: SchemaCheck?
     /// What is told how the worker is; nil: nobody asks.
     public var vitals: Vitals?
     /// Hears of everything worth a line in the log; called on the loop's thread.

@@ -77,6 +77,7 @@ extension RunLoop {
             if tag == Tag.conclude { return concluded(result) }
             if tag & 3 == Tag.beginKind { begun(tag >> 2) }
         case .failed(let tag, let error):
+            suspectSchema(error)
             if tag == Tag.conclude {
                 configuration.log(.statementFailed(verb: "conclude", reason: error.description))
                 desk.conclusionFailed(now: now)

@@ -48,6 +48,7 @@ extension RunLoop {
     private func jobsResult(_ tag: UInt64, _ result: borrowing PGResult) {
         switch tag {
         case Tag.enlist: enlisted(result)
+        case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
         default:
             switch tag & 3 {
@@ -63,17 +64,18 @@ extension RunLoop {
         case Tag.enlist:
             dispatcher.enlistingFailed()
             if error.sqlState?.isSchemaMismatch == true {
-                end = .schemaMismatch(
-                    "the schema of this database is not the one this worker knows; run: worker migrate")
-                return
+                cannotEnlist = true
+                return lookAtSchema()
             }
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
             jobs.abandon("enlisting failed", now: now)
+        case Tag.schema: schemaNotSeen(error)
         case Tag.leave:
             configuration.log(.statementFailed(verb: "leave", reason: error.description))
             end = .abandoned
         default:
             if tag & 3 == 2 { preparationFailed(tag >> 2, error) } else { exchangeFailed(tag >> 2, error) }
+            suspectSchema(error)
         }
     }
 
@@ -96,6 +98,7 @@ extension RunLoop {
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
         aliveSince = enlistSent
+        cannotEnlist = false
         let calls = CallReader(
             installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
@@ -148,6 +151,7 @@ extension RunLoop {
                 schedule.partition = now + Schedule.partitionRest
             }
             logFailure(of: duty, error)
+            suspectSchema(error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             dutiesUnderWay.removeAll()

@@ -82,6 +82,13 @@ public final class RunLoop {
     var leaveDeadline: UInt64?
     var end: EngineEnd?
 
+    /// No look at the schema before.
+    var schemaDue: UInt64 = 0
+    /// The schema has no enlisting that this worker knows.
+    var cannotEnlist = false
+    /// What to do about the schema, which is not this worker's any more.
+    var schemaAdvice: String?
+
     /// Prepares the loop; nothing is connected yet. Call before any other thread exists: signals are blocked here.
     ///
     /// - Throws: a sentence that says what is missing.
@@ -155,6 +162,7 @@ public final class RunLoop {
         callbacks.close()
         pruning?.close()
         configuration.log(.stopped)
+        if let schemaAdvice { return .schemaMismatch(schemaAdvice) }
         return end ?? .clean
     }
 

@@ -6,8 +6,8 @@ public import PGClient
 
 /// Tells whether a database has the schema that this worker was built for.
 ///
-/// The checksums of the files are computed once, by the server; after that a check is one small query, which the
-/// engine repeats on each new connection.
+/// The checksums of the files are computed once, by the server; after that a check is one small query, which a running
+/// worker repeats when its statements fail as they do with another schema.
 public struct SchemaCheck: Sendable {
     /// The history: name, checksum, worker_version, breaking. Fails with `undefined_table` where nothing was migrated.
     public static let historyStatement = PGStatement(

@@ -42,15 +42,19 @@ enum Database {
         return connection
     }
 
-    /// Looks whether this program understands the schema. - Throws: `schema`.
-    static func check(_ connection: borrowing PGConnection) throws(CommandError) {
+    /// Looks whether this program understands the schema; what tells so later. - Throws: `schema`.
+    @discardableResult
+    static func check(_ connection: borrowing PGConnection) throws(CommandError) -> SchemaCheck {
+        let check: SchemaCheck
         let advice: String?
         do throws(StoreError) {
-            advice = try SchemaCheck(connection).state(connection).advice
+            check = try SchemaCheck(connection)
+            advice = try check.state(connection).advice
         } catch {
             throw failure(error)
         }
         if let advice { throw CommandError(.schema, advice) }
+        return check
     }
 
     /// Looks whether the role that connects may run jobs. - Throws: `usage`.

@@ -18,12 +18,23 @@ enum RunCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
-            try Database.checkRights(Database.open(arguments))
-            return try serve(configuration)
+            let schema = try check(arguments)
+            return try serve(configuration, schema)
         })
 
+    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own.
+    private static func check(_ arguments: Arguments) throws(CommandError) -> SchemaCheck {
+        let connection = try Database.connect(arguments)
+        let schema = try Database.check(connection)
+        try Database.checkRights(connection)
+        return schema
+    }
+
     /// Makes calls until a signal ends it; the schema has been checked.
-    static func serve(_ configuration: RunConfiguration) throws(CommandError) -> ExitCode {
+    ///
+    /// - Parameter schema: what tells whether it is still this worker's when a statement fails; nil: nothing.
+    static func serve(_ configuration: RunConfiguration, _ schema: SchemaCheck? = nil) throws(CommandError) -> ExitCode
+    {
         let log = SharedLog(configuration.logFormat)
         let database: PGConnectionString
         do throws(PGError) {
@@ -45,6 +56,7 @@ enum RunCommand {
             AdminServer(slots: configuration.concurrency, database: database, token: pages.token)
         }
         engine.vitals = server?.vitals
+        engine.schema = schema
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)

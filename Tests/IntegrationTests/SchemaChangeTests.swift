@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// The schema changes while a worker runs.
+struct SchemaChangeTests {
+    /// Takes a function away, as a later version may, and says so in the history or not.
+    private func rename(_ name: String, to other: String, isBreaking: Bool, _ queue: borrowing TestQueue) throws {
+        try queue.connection.execute(
+            """
+            begin;
+            do $$ begin
+              execute format('alter function %s rename to \(other)', 'postrider.\(name)'::regproc::regprocedure);
+            end $$;
+            insert into postrider.migrations select '9999_future.sql', 'x', now(), '99.0.0', true where \(isBreaking);
+            commit
+            """)
+    }
+
+    @Test(arguments: ["claim", "beat", "finish"])
+    func `after a migration that a worker cannot go along with it lets its calls end and says what to do, with 78`(
+        function: String
+    ) throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let held = try queue.insert("url", "'\(target.url)/held'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        try rename(function, to: "later", isBreaking: true, queue)
+        if function == "finish" { target.release() }
+        try worker.wait(for: "draining")
+        target.release()
+        #expect(worker.wait() == 78)
+        #expect(worker.output.contains("run the newer worker"))
+        #expect(target.requests.count == 1)
+        if function != "finish" {
+            #expect(try queue.state(held) == "succeeded")
+            #expect(try queue.text("select state from postrider.worker_status") == "ended")
+        }
+    }
+
+    @Test func `one that has to enlist anew says the same`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        try rename("enlist", to: "later", isBreaking: true, queue)
+        _ = try queue.number(
+            "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and usename = 'test_worker'"
+        )
+        #expect(worker.wait() == 78)
+        #expect(worker.output.contains("run the newer worker"))
+    }
+
+    @Test func `what is missing while the history is its own is tried again`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        try rename("claim", to: "later", isBreaking: false, queue)
+        let id = try queue.insert("url", "'\(target.url)/ok'")
+        try worker.wait(for: "statement_failed", times: 5)
+        try rename("later", to: "claim", isBreaking: false, queue)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(worker.count(of: "draining") == 0)
+        #expect(worker.end(15) == 0)
+    }
+}
