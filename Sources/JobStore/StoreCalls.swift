@@ -49,6 +49,7 @@ public enum StoreCalls {
         parameters.append(array: tracks)
         parameters.append(array: seqs)
         parameters.append(text: introduction.environment)
+        parameters.append(int64s: held.map(\.fence))
     }
 
     /// `claim`: at most `limit` jobs of the tracks to visit.

@@ -5,9 +5,14 @@
 -- its way fails, since the number has ended; the advisory lock waits for one that is under way.
 -- A lease whose row somebody keeps locked for more than a second (a client's open transaction has cancelled the job, say) is left
 -- to reap, and so is lost, if it is not cancelled after all.
+-- Where the answer of an enlisting was lost on its way, the worker names the number before, which has ended, and its leases are with
+-- one that it never heard of: its name and their fences tell which.
+--
+-- Without p_fences once.
+drop function if exists postrider.enlist(int, text, text, text[], int, int[], bigint[], text);
 create or replace function postrider.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
-  p_environment text default 'release')
+  p_environment text default 'release', p_fences bigint[] default null)
 returns table (worker int, installation uuid, idempotency_header text, held bigint[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,6 +27,13 @@ declare
 begin
   if p_old > 0 then
     perform pg_advisory_xact_lock(1886351474, p_old);
+    if exists (select from postrider.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
+      select coalesce(max(r.worker), p_old) into p_old
+        from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
+        join postrider.ready r on r.track = h.track and r.seq = h.seq and r.fence = h.fence
+        join postrider.workers w on w.id = r.worker and w.name = p_name and w.ended_at is null;
+      perform pg_advisory_xact_lock(1886351474, p_old);
+    end if;
     update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
     delete from postrider.idle_workers i where i.worker = p_old;
     perform postrider.shut_idle_gate();
@@ -53,5 +65,5 @@ begin
   return query select v_worker, s.installation, s.idempotency_header, v_held from postrider.settings s;
 end
 $$;
-comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text) is
+comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[]) is
   'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings and the seq of each lease that still holds';

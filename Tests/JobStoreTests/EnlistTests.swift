@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// A worker that asks for a new number, with the leases that it still needs.
+struct EnlistTests {
+    private let enlist = "select worker, held::text from postrider.enlist"
+
+    /// A number with one lease, of fence 77.
+    private func leased(_ queue: borrowing TestQueue) throws -> Int64 {
+        let worker = try queue.number("\(enlist)(0, 'a', '0', null, 8, '{}', '{}')")
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0);
+            insert into postrider.jobs (url) values ('http://h:80/');
+            update postrider.ready set worker = \(worker), fence = 77, attempt = 1, since = now();
+            update postrider.workers set in_flight = 1
+            """)
+        return worker
+    }
+
+    private func again(_ old: Int64, name: String = "a", fence: Int = 77) -> String {
+        """
+        from postrider.ready r, postrider.enlist(
+          \(old)::int, '\(name)', '0', null, 8, array[r.track], array[r.seq], 'release', array[\(fence)]::bigint[]) e
+        """
+    }
+
+    @Test func `leases go along where the answers of enlistings before were lost`() throws {
+        let queue = try TestQueue()
+        let first = try leased(queue)
+        for _ in 1...3 {
+            #expect(try queue.number("select cardinality(e.held) \(again(first))") == 1)
+        }
+        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null and not lost") == 1)
+        #expect(
+            try queue.number("select worker from postrider.ready")
+                == queue.number("select id from postrider.workers where ended_at is null"))
+    }
+
+    @Test(arguments: [("b", 77, false), ("a", 78, false), ("a", 77, true)])
+    func `those of another worker, of another claim, and of one that was declared lost do not`(
+        name: String, fence: Int, isLost: Bool
+    ) throws {
+        let queue = try TestQueue()
+        let first = try leased(queue)
+        let second = try queue.number("select e.worker \(again(first))")
+        try queue.connection.execute("update postrider.workers set lost = \(isLost) where id = \(first)")
+        #expect(try queue.number("select cardinality(e.held) \(again(first, name: name, fence: fence))") == 0)
+        #expect(try queue.number("select worker from postrider.ready") == second)
+    }
+}
