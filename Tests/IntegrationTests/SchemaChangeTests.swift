@@ -49,6 +49,7 @@ struct SchemaChangeTests {
         _ = try queue.number(
             "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and usename = 'test_worker'"
         )
+        try TestClock.wait(20, for: "its end") { !worker.isRunning }
         #expect(worker.wait() == 78)
         #expect(worker.output.contains("run the newer worker"))
     }
