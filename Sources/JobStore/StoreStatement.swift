@@ -6,7 +6,10 @@ public import PGClient
 public enum StoreStatement {
     /// Makes the worker known, or known anew.
     public static let enlist = PGStatement(
-        "enlist", "select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)"
+        "enlist",
+        """
+        select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
+        """
     )
     /// Leases ready jobs.
     public static let claim = PGStatement(
