@@ -71,6 +71,8 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     const char *space = memchr(line, ' ', length);
     if (space && line + length - space > 3)
         for (int i = 1; i <= 3 && space[i] >= '0' && space[i] <= '9'; i++) t->head_status = t->head_status * 10 + space[i] - '0';
+    // libcurl takes a 101 that nobody asked for as final.
+    t->answering = t->head_status < 100 || t->head_status > 199 || t->head_status == 101;
 }
 
 static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {

@@ -115,6 +115,8 @@ struct ccurl_transfer {
     size_t head_total;
     int head_state;
     int head_status;
+    /// A final answer has begun: not one of the 1xx that may come before it.
+    bool answering;
     size_t retry_after, retry_after_length, location, location_length;
     size_t length, length_length;
     bool folding, has_retry_after, has_location, has_quota, has_length, lengths_differ;

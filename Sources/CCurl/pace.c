@@ -13,21 +13,23 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         if (t->low_speed_ns && now + second < *next) *next = now + second;
         return CCURL_ON_TIME;
     }
-    if (t->first_byte_ns && t->head_total == 0 && t->sendings > 0) {
+    if (t->first_byte_ns && !t->answering && t->sendings > 0) {
         int64_t deadline = t->wait_began + t->first_byte_ns;
         if (deadline <= now) {
             t->cut_off = true;
             return CCURL_FIRST_BYTE_LATE;
         }
         if (deadline < *next) *next = deadline;
-    } else if (t->first_byte_ns && t->head_total == 0) {
+    } else if (t->first_byte_ns && !t->answering) {
         // Not yet connected: the wait may begin at any time, so look again after one limit.
         if (now + t->first_byte_ns < *next) *next = now + t->first_byte_ns;
     }
     if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
     if (now + second < *next) *next = now + second;
-    // A server that thinks before it answers is not slow; only a body that crawls is.
-    bool flowing = t->head_total > 0 || (t->uploaded > 0 && t->uploaded < t->upload_total);
+    // A server that thinks before it answers is not slow; only a body that crawls is. Without any other limit for its
+    // thinking it would hold its slot for ever.
+    bool endless = !t->total_ms && !t->first_byte_ns && t->sendings > 0;
+    bool flowing = t->answering || endless || (t->uploaded > 0 && t->uploaded < t->upload_total);
     int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
     if (!flowing || !t->window_began) {
         t->window_began = now;

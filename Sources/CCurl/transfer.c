@@ -38,6 +38,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     }
     if (t->sendings > 0) t->is_worn = true;
     t->sendings++;
+    t->answering = false;
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     return CURL_PREREQFUNC_OK;
 }
@@ -241,7 +242,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->lengths_differ = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
-    t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
+    t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
     t->is_done = t->tls_began = false;
     ccurl_coding_end(t);
