@@ -6,6 +6,17 @@
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
+    if (t->https) {
+        // A call that waits for the connection which another one is opening (PIPEWAIT) has no timer in libcurl 7.88, and once
+        // that one has failed it begins its own connect limit anew. 50 ms more, so that libcurl ends what it does keep.
+        int64_t limit = t->sendings ? t->total_ms : t->connect_ms;
+        int64_t deadline = t->started_ns + (limit + 50) * (second / 1000);
+        if (limit && deadline <= now) {
+            t->cut_off = true;
+            return CCURL_OVERDUE;
+        }
+        if (limit && deadline < *next) *next = deadline;
+    }
     // While the disk is what we wait for, the server is not slow. The next look is set all the same: only a new sending
     // would set it again, and a server that stalls behind the pause would hold its slot for ever.
     if (t->paused) {

@@ -27,6 +27,7 @@ extension HTTPAgent {
             switch unsafe ccurl_transfer_check_pace(flight.transfer.handle, now, &sweepAt) {
             case CCURL_FIRST_BYTE_LATE: finish(slot, flight, end: .firstByteLate)
             case CCURL_TOO_SLOW: finish(slot, flight, end: .tooSlow)
+            case CCURL_OVERDUE: finish(slot, flight, end: .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue)))
             default: break
             }
         }

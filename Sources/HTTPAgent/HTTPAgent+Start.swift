@@ -95,6 +95,7 @@ extension HTTPAgent {
             let wait = limits.firstByteMilliseconds > 0 ? min(limits.firstByteMilliseconds, 1_000) : 1_000
             sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
         }
+        if flight.url.isHTTPS { sweepAt = min(sweepAt, ccurl_now() + Int64(limits.connectMilliseconds) * 1_000_000) }
         return flight.transfer.start(
             ccurl_sending(
                 method: HTTPAgent.index(of: flight.method),

@@ -225,7 +225,13 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *_Nonnull t);
 /// Forgets request and answer and gives large buffers back.
 void ccurl_transfer_clear(ccurl_transfer *_Nonnull t);
 
-typedef enum { CCURL_ON_TIME, CCURL_FIRST_BYTE_LATE, CCURL_TOO_SLOW } ccurl_pace;
+typedef enum {
+    CCURL_ON_TIME,
+    CCURL_FIRST_BYTE_LATE,
+    CCURL_TOO_SLOW,
+    /// Beyond its connect limit without a connection, or beyond its total limit.
+    CCURL_OVERDUE,
+} ccurl_pace;
 /// Checks the limits that libcurl does not keep for us; `next` becomes the earlier of itself and the time of the next check.
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *_Nonnull t, int64_t now, int64_t *_Nonnull next);
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// Calls over TLS that wait for the connection which another call is opening.
+struct ParkedCallTests {
+    private func call(_ target: TargetServer, total: Duration, connect: Duration) -> HTTPCall {
+        HTTPCall(
+            url: target.url.replacing("http:", with: "https:"), limits: CallLimits(total: total, connect: connect),
+            allowsPrivateNetwork: true)
+    }
+
+    @Test func `behind a handshake that never ends each call ends at its own limit`() throws {
+        // It reads what comes and never answers, since that is no HTTP.
+        let target = try TargetServer()
+        let driver = try AgentDriver()
+        for slot in 0..<8 {
+            let total: Duration = slot == 7 ? .milliseconds(300) : .seconds(20)
+            driver.agent.start(call(target, total: total, connect: .milliseconds(500)), slot: slot)
+        }
+        let began = TestClock.now
+        let first = try driver.wait(for: 1)
+        #expect(first.map(\.slot) == [7])
+        let rest = try driver.wait(for: 7)
+        #expect(TestClock.now - began < 2_000_000_000, "\(TestClock.now - began) ns")
+        for ended in first + rest {
+            let failure = try ended.outcome.failure()
+            #expect(failure.code == .connectTimeout && failure.sent == .no, "\(failure)")
+            let total = ended.outcome.timings.total
+            #expect(total >= (ended.slot == 7 ? 290_000 : 490_000) && total < 1_500_000, "\(ended)")
+        }
+    }
+}
