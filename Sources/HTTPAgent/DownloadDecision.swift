@@ -7,8 +7,8 @@ enum DownloadDecision: Equatable {
     case keep
     /// It is the whole file: what was there goes.
     case writeAnew(PartNote)
-    /// It is the rest of the file.
-    case continueFile
+    /// It is the rest of the file, or a piece of it, and this is the size of the whole.
+    case continueFile(total: Int64)
     /// Nothing is missing.
     case complete
     /// It does not fit what is there: ask once more, for the whole.
@@ -34,7 +34,7 @@ enum DownloadDecision: Equatable {
             guard let range = headers.contentRange, range.first == from, range.total == note.total ?? range.total,
                 isSameVersion(headers, note)
             else { return .askAgain }
-            return sizeDefect(range.total, download) ?? .continueFile
+            return sizeDefect(range.total, download) ?? .continueFile(total: range.total)
         }
         if status == 416 && from > 0 {
             return headers.unsatisfiedTotal == from && from == note.total ?? from ? .complete : .askAgain

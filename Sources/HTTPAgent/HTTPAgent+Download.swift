@@ -92,7 +92,7 @@ extension HTTPAgent {
             task.phase = .keeping
             unsafe ccurl_transfer_keep_body(transfer.handle)
         case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
-        case .continueFile: fill(slot, flight, task, from: task.from, note: nil)
+        case .continueFile(let total): goOn(slot, flight, task, total: total)
         case .complete, .askAgain:
             // The body of a 416 is of no use.
             answered(slot, flight, task)
@@ -114,6 +114,12 @@ extension HTTPAgent {
         return unsafe DownloadDecision.decide(
             status: result.status, headers: AnswerHeaders(block: block), download: task.download, from: task.from,
             note: task.note, now: ccurl_wall_seconds())
+    }
+
+    /// The first answer may have been one without a length; then the range is the first to tell it.
+    private func goOn(_ slot: Int, _ flight: Flight, _ task: DownloadTask, total: Int64) {
+        task.note.total = total
+        fill(slot, flight, task, from: task.from, note: nil)
     }
 
     private func fill(_ slot: Int, _ flight: Flight, _ task: DownloadTask, from: Int64, note: PartNote?) {
@@ -142,7 +148,7 @@ extension HTTPAgent {
             switch decision(flight, task) {
             case .keep: return false
             case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
-            case .continueFile: fill(slot, flight, task, from: task.from, note: nil)
+            case .continueFile(let total): goOn(slot, flight, task, total: total)
             case .complete: fill(slot, flight, task, from: task.from, note: nil)
             case .askAgain:
                 askAgain(slot, flight, task)

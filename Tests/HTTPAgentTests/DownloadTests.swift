@@ -191,6 +191,24 @@ struct DownloadTests {
         #expect(text == "0123")
     }
 
+    @Test func `a short 206 behind an answer without a length is not the whole file`() throws {
+        let target = try TargetServer { request in
+            switch request.turn {
+            case 1:
+                let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n4\r\n0123\r\n"
+                return [.send([UInt8](head.utf8)), .pause(milliseconds: 50), .close]
+            case 2: return Self.part("4-6/10", "456", ["ETag: \"v1\""])
+            default: return Self.part("7-9/10", "789", ["ETag: \"v1\""])
+            }
+        }
+        #expect(try driver.run(call(target.url)).download == DownloadProgress(bytesDone: 4, bytesTotal: nil, gained: 4))
+        let short = try driver.run(call(target.url))
+        #expect(try short.failure().code == .truncated)
+        #expect(short.download == DownloadProgress(bytesDone: 7, bytesTotal: 10, gained: 3))
+        #expect(try driver.run(call(target.url)).download?.isComplete == true)
+        #expect(target.requests.last?.header("range") == "bytes=7-" && text == "0123456789")
+    }
+
     @Test func `a 206 that nobody asked for, or too short, is an error that can be tried again`() throws {
         let target = try TargetServer { _ in Self.part("0-3/10", "0123") }
         #expect(try driver.run(call(target.url)).failure().code == .truncated)
