@@ -12,11 +12,15 @@ struct CallRefusal: Error, Equatable {
         self.message = message
     }
 
-    static let memory = CallRefusal(.internal, "the call could not be handed to libcurl: the memory is out")
+    static let memory = CallRefusal(
+        .internal, "the call could not be handed to libcurl: memory or pools of connections are out")
 
     /// What the worker lacks for the moment, memory or a connection pool, it has again when other calls have ended.
-    var failure: CallFailure {
-        var failure = CallFailure(code, message, sent: .no)
+    var failure: CallFailure { failure(sent: .no) }
+
+    /// The same behind a redirect or an answer: something has left already.
+    func failure(sent: SentState) -> CallFailure {
+        var failure = CallFailure(code, message, sent: sent)
         if code == .internal { (failure.retries, failure.isLocal) = (true, true) }
         return failure
     }

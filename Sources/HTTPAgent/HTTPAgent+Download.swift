@@ -77,7 +77,7 @@ extension HTTPAgent {
         case CCURL_PART_OPEN:
             let text = unsafe status.text.map { unsafe String(cString: $0) }
             unsafe task.plan(found: status.found, text: text, method: flight.call.method)
-            if !send(flight) { end(slot, flight, task, .internal, "the call could not be handed to libcurl") }
+            if !send(flight) { lack(slot, flight, task, sent: .no) }
         default:
             let failure = unsafe FileFailure.failure(status, path: task.download.path, sent: .no, answer: nil)
             conclude(slot, flight, CallOutcome(.failure(failure)))
@@ -125,7 +125,7 @@ extension HTTPAgent {
     private func fill(_ slot: Int, _ flight: Flight, _ task: DownloadTask, from: Int64, note: PartNote?) {
         if let note { task.note = note }
         guard task.part.begin(at: from, note: note) else {
-            return end(slot, flight, task, .internal, "the worker's memory is out")
+            return lack(slot, flight, task, sent: .maybe)
         }
         task.phase = .writing
         unsafe ccurl_transfer_file_body(flight.transfer.handle, from, task.download.maxBytes ?? .max)
@@ -178,7 +178,12 @@ extension HTTPAgent {
         task.hasAskedAgain = true
         task.from = 0
         flight.transfer.stop()
-        if !send(flight) { end(slot, flight, task, .internal, "the call could not be handed to libcurl") }
+        if !send(flight) { lack(slot, flight, task, sent: .maybe) }
+    }
+
+    /// Ends it for want of memory or of a pool of connections.
+    private func lack(_ slot: Int, _ flight: Flight, _ task: DownloadTask, sent: SentState) {
+        unsafe deliver(slot, flight, result(of: flight.transfer), .failure(CallRefusal.memory.failure(sent: sent)))
     }
 
     private func end(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ code: ErrorCode, _ message: String) {
@@ -201,13 +206,13 @@ extension HTTPAgent {
         switch unsafe status.state {
         case CCURL_PART_OPENING, CCURL_PART_OPEN: return
         case CCURL_PART_FAILED:
-            let answer: Int? =
+            let (answer, sent): (Int?, SentState) =
                 switch ended.ending {
-                case .response(let response): response.status
-                case .failure(let failure): failure.status
+                case .response(let response): (response.status, .maybe)
+                case .failure(let failure): (failure.status, failure.sent)
                 }
             outcome.ending = unsafe .failure(
-                FileFailure.failure(status, path: task.download.path, sent: .maybe, answer: answer))
+                FileFailure.failure(status, path: task.download.path, sent: sent, answer: answer))
         default: break
         }
         let done = unsafe status.durable

@@ -197,7 +197,7 @@ extension HTTPAgent {
         next.url = url
         next.transfer.stop()
         guard leave(flight, as: &next, sameOrigin: sameOrigin), send(next) else {
-            let failure = CallFailure(.internal, "a redirect could not be followed: the memory is out", sent: .maybe)
+            let failure = CallRefusal.memory.failure(sent: .maybe)
             release(slot, next.transfer)
             return finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
         }
