@@ -38,4 +38,7 @@ struct Flight {
         case .get, .delete, .options: keepsBody && call.body != .none
         }
     }
+
+    /// Whether this request may be sent again at once: an idempotency key that makes it so stays behind with its origin.
+    var isRepeatable: Bool { call.isRepeatable && (method.isIdempotent || !leftOrigin) }
 }

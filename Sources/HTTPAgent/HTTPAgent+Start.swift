@@ -100,7 +100,7 @@ extension HTTPAgent {
             ccurl_sending(
                 method: HTTPAgent.index(of: flight.method),
                 public_only: !call.allowsPrivateNetwork,
-                repeatable: call.isRepeatable,
+                repeatable: flight.isRepeatable,
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
                 may_share: call.mayShareConnection,
@@ -127,9 +127,10 @@ extension HTTPAgent {
         var count = 0
         var hasType = false
         var hasAuthorization = false
+        let carriesBody = sendsBody && flight.keepsBody && call.body != .none
         for header in call.headers {
             let name = header.name.lowercased()
-            if flight.leftOrigin, !RequestHeaders.crossesOrigins(name) { continue }
+            if flight.leftOrigin, !RequestHeaders.crossesOrigins(name, withBody: carriesBody) { continue }
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
             if name == "accept-encoding", call.download != nil { continue }
             if name == "cookie", call.usesCookies { continue }
