@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// The header lines of one answer, as far as a download looks at them.
+/// The header lines of one answer, as far as a download looks at them, or a wait until a moment that they name.
 struct AnswerHeaders {
     private let lines: [Substring]
 
@@ -38,6 +38,16 @@ struct AnswerHeaders {
             let date = single("date").flatMap({ HTTPDate.parse($0, now: now) }), date - modified >= 60
         else { return nil }
         return text
+    }
+
+    /// What the server's clock shows, in seconds since 1970: its Date, and the Age of an answer that a cache has kept.
+    ///
+    /// Without a date, and with one that is more than a day off, which is no clock's, it is `now`, the worker's own.
+    func clock(now: Int64) -> Int64 {
+        guard let date = single("date").flatMap({ HTTPDate.parse($0, now: now) }) else { return now }
+        let age = single("age").flatMap(AnswerHeaders.count) ?? 0
+        let shown = date + min(age, 1 << 31)
+        return abs(shown - now) <= 86_400 ? shown : now
     }
 
     /// `bytes 5-9/10` as 5, 9 and 10; nil for what is open or unsatisfied.

@@ -116,14 +116,13 @@ extension HTTPAgent {
         var response = unsafe HTTPResponse(
             status: Int(result.status),
             headerBlock: bytes(result.headers, result.headers_length),
-            body: bytes(result.body, result.body_length),
-            retryAfter: text(result.retry_after, result.retry_after_length).flatMap {
-                RetryAfter.parse($0, now: ccurl_wall_seconds())
-            }
+            body: bytes(result.body, result.body_length)
         )
-        if unsafe result.has_quota {
-            response.quotaReset = QuotaHeaders.reset(response.headerBlock, now: ccurl_wall_seconds())
-        }
+        let wait = unsafe text(result.retry_after, result.retry_after_length)
+        guard unsafe wait != nil || result.has_quota else { return response }
+        let now = AnswerHeaders(block: response.headerBlock).clock(now: ccurl_wall_seconds())
+        response.retryAfter = wait.flatMap { RetryAfter.parse($0, now: now) }
+        if unsafe result.has_quota { response.quotaReset = QuotaHeaders.reset(response.headerBlock, now: now) }
         return response
     }
 
