@@ -14,14 +14,15 @@ public enum QuotaHeaders {
     ///   - block: lines `name: value` and LF, names in lower case.
     ///   - now: seconds since 1970, for servers that name a moment instead of a wait.
     public static func reset(_ block: [UInt8], now: Int64) -> Duration? {
-        var values: [String: String] = [:]
+        // Joined at the end: an answer may repeat a name twenty thousand times.
+        var lists: [String: [Substring]] = [:]
         for line in String(decoding: block, as: UTF8.self).split(separator: "\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }
             let name = String(line[..<colon])
             guard prefixes.contains(where: name.hasPrefix) else { continue }
-            let value = String(line[line.index(after: colon)...])
-            values[name] = values[name].map { $0 + "," + value } ?? value
+            lists[name, default: []].append(line[line.index(after: colon)...])
         }
+        let values = lists.mapValues { $0.joined(separator: ",") }
         var waits = prefixes.compactMap { prefix -> Duration? in
             guard let remaining = values[prefix + "-remaining"], leading(remaining) == 0,
                 let reset = values[prefix + "-reset"]
