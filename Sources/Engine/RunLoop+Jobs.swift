@@ -4,6 +4,7 @@ internal import HTTPAgent
 internal import JobModel
 internal import JobStore
 internal import PGClient
+internal import Reactor
 
 // The hot path: exchanges go out, claimed jobs become calls, outcomes become finished attempts.
 extension RunLoop {
@@ -129,15 +130,22 @@ extension RunLoop {
         return error.sqlState?.isDataError == true ? .unstorable : .failure
     }
 
+    /// To look at one answer may take more than a second: after 100 ms the rest waits for the next turn, so that heartbeats
+    /// go out between them.
+    private static let collecting: UInt64 = 100_000_000
+
     /// Turns outcomes into finished attempts; their slots are free from here on.
     func collectOutcomes() {
-        for call in agent.takeFinished() {
+        let began = MonotonicClock.now
+        var calls = agent.takeFinished()[...]
+        while let call = calls.popFirst() {
             if call.slot >= firstTokenSlot {
                 credentials.callEnded(call.slot - firstTokenSlot, call.outcome)
             } else {
                 configuration.vitals?.callEnded(call.outcome)
                 dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
+            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collecting { return agent.putBack(calls) }
         }
     }
 

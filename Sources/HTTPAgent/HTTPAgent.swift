@@ -154,6 +154,9 @@ public import JobModel
         return taken
     }
 
+    /// Takes back what there was no time for; it comes first the next time, which is due at once.
+    public func putBack(_ calls: ArraySlice<FinishedCall>) { finished.insert(contentsOf: calls, at: 0) }
+
     /// Aborts a call at once; it will have no outcome. Says whether bytes of it may have left.
     @discardableResult
     public func cancel(slot: Int) -> SentState {
