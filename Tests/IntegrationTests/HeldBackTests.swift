@@ -125,6 +125,23 @@ struct HeldBackTests {
         _ = worker
     }
 
+    @Test func `a max_wait beyond a century is refused, and a row from before that waits like any other`() throws {
+        let target = try TargetServer { request in
+            request.turn == 1 ? TargetStep.answer(429, headers: ["Retry-After: 1"]) : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        let insert =
+            "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '9999 years')"
+        let error = #expect(throws: PGError.self) { try queue.connection.execute(insert) }
+        #expect(error?.message == "services.max_wait: must be more than 0 and at most 100 years")
+        try queue.connection.execute("alter table postrider.services disable trigger services_check; \(insert)")
+        let id = try queue.insert("service, url", "'s', 'x'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.number("select count(*) from postrider.attempts where status_code = 429") == 1)
+        _ = worker
+    }
+
     @Test func `waits double while a lane is refused, with jitter, and begin anew after a success or a person's word`()
         throws
     {

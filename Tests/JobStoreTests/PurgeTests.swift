@@ -170,13 +170,16 @@ final class PurgeTests {
         #expect(error?.sqlState == SQLState(rawValue: "PR001"))
     }
 
-    @Test(arguments: ["retention", "failed_retention"])
-    func `a retention that is no time is refused`(column: String) throws {
+    @Test(arguments: ["retention", "failed_retention"], ["0", "101 years", "9999 years"])
+    func `a retention that is no time, or longer than a century, is refused`(column: String, term: String) throws {
         let error = #expect(throws: PGError.self) {
-            try queue.connection.execute("update postrider.settings set \(column) = interval '0'")
+            try queue.connection.execute("update postrider.settings set \(column) = interval '\(term)'")
         }
         #expect(error?.sqlState == SQLState(rawValue: "PR001"))
-        #expect(error?.message.contains("settings.\(column): must be longer than 0") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("settings.\(column): must be more than 0 and at most 100 years") == true,
+            "\(error?.message ?? "")")
         try queue.connection.execute("update postrider.settings set \(column) = null")
+        try queue.connection.execute("update postrider.settings set \(column) = interval '100 years'")
     }
 }

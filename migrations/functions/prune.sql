@@ -20,7 +20,9 @@ begin
   if not postrider.leads(p_worker, p_epoch) then
     return;
   end if;
-  select coalesce(now() - s.retention, '-infinity'), coalesce(now() - s.failed_retention, '-infinity'),
+  -- Thousands of years, which were no error once, are for ever, like null: no time goes back so far.
+  select case when s.retention <= interval '100 years' then now() - s.retention else '-infinity' end,
+         case when s.failed_retention <= interval '100 years' then now() - s.failed_retention else '-infinity' end,
          extract(epoch from greatest(interval '10 s', least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
     into v_ended, v_failed, wait_ms
     from postrider.settings s;

@@ -16,9 +16,10 @@ begin
     (k.reason is not null, 'idempotency_header', k.reason, k.hint),
     ((new.cache_max_bytes >= 0) is not true,
      'cache_max_bytes', 'must be a number of bytes from 0 on', 'Like 268435456, 256 MiB, its default; 0 keeps nothing.'),
-    (new.retention <= interval '0', 'retention', 'must be longer than 0', 'Like 30 days, its default; null keeps jobs for ever.'),
-    (new.failed_retention <= interval '0',
-     'failed_retention', 'must be longer than 0', 'Like 90 days, its default; null keeps failed jobs for ever.')
+    (new.retention <= interval '0' or new.retention > interval '100 years',
+     'retention', 'must be more than 0 and at most 100 years', 'Like 30 days, its default; null keeps jobs for ever.'),
+    (new.failed_retention <= interval '0' or new.failed_retention > interval '100 years',
+     'failed_retention', 'must be more than 0 and at most 100 years', 'Like 90 days, its default; null keeps failed jobs for ever.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   perform postrider.refuse_column('settings', v_column, v_reason, v_hint);

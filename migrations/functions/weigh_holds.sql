@@ -35,7 +35,8 @@ begin
     if v_expires <= now() then
       verdicts[v_at] := 'f';
       errors[v_at] := errors[v_at] || '; no time was left for another try';
-    elsif v_first <= now() - v_wait then
+    -- Not `now() - v_wait`: there was no bound to it once, and thousands of years are more than a time can go back.
+    elsif now() - v_first >= v_wait then
       verdicts[v_at] := 'f';
       errors[v_at] := errors[v_at] || format('; the job was held back since %s, longer than max_wait (%s)',
         to_char(v_first, 'YYYY-MM-DD HH24:MI:SS TZ'), v_wait);
