@@ -39,6 +39,74 @@ struct MigrateRoleTests {
         #expect(try Self.rows("select postrider.explain(1)", database)[0].hasPrefix("Job 1 is scheduled"))
     }
 
+    /// What belongs to somebody else, may be used by everybody, or not by a worker.
+    private static let faults = """
+        select object from postrider.not_owned_by('postrider_owner')
+        union all
+        select p.oid::regprocedure::text from pg_proc p
+         where p.pronamespace = 'postrider'::regnamespace
+           and (not has_function_privilege('postrider_worker', p.oid, 'execute')
+                or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))
+        union all
+        select c.relname::text from pg_class c
+         where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v')
+           and not has_table_privilege('postrider_worker', c.oid, 'select')
+        order by 1
+        """
+
+    @Test func `what an upgrade without roles has left to a superuser, a later one takes over`() throws {
+        let server = try PrivateCluster()
+        let database = server.connectionString()
+        #expect(try WorkerProcess.run(["migrate", "--database", database]).status == 0)
+        #expect(try Self.rows(Self.faults, database) == [])
+        // As if the function and the table were new in this version.
+        try PGConnection(database).execute(
+            """
+            drop function postrider.reap(int, bigint);
+            delete from postrider.migrations where name = 'functions/reap.sql';
+            alter table postrider.ready owner to postgres;
+            revoke all on postrider.ready from public, postrider_worker
+            """)
+        #expect(try WorkerProcess.run(["migrate", "--no-roles", "--database", database]).status == 0)
+        #expect(
+            try Self.rows(Self.faults, database) == [
+                "function postrider.reap(integer,bigint)", "postrider.reap(integer,bigint)", "ready",
+                "table postrider.ready",
+            ])
+        for _ in 1...2 {
+            let whole = try WorkerProcess.run(["migrate", "--database", database])
+            #expect(whole == .init(status: 0, output: "the schema is up to date\n"))
+            #expect(try Self.rows(Self.faults, database) == [])
+        }
+        #expect(
+            try Self.rows("select has_table_privilege('postrider_worker', 'postrider.ready', 'update')::text", database)
+                == ["true"])
+    }
+
+    @Test func `after a restore without privileges migrate gives them again`() throws {
+        let server = try PrivateCluster()
+        let first = server.connectionString()
+        #expect(try WorkerProcess.run(["migrate", "--database", first]).status == 0)
+        try PGConnection(first).execute("insert into postrider.jobs (url) values ('http://h/')")
+        try PGConnection(first).execute("create database two")
+        let second = server.connectionString(database: "two")
+        let bin = try ServerBinaries.find().directory
+        let copy = try ChildProcess.run([
+            "/bin/sh", "-c", #""$0"/pg_dump -Fc --no-acl -d "$1" | "$0"/pg_restore --no-acl -e -d "$2""#, bin, first,
+            second,
+        ])
+        #expect(copy.status == 0, "\(copy.output)")
+        #expect(try Self.rows(Self.faults, second).count > 300)
+        let whole = try WorkerProcess.run(["migrate", "--database", second])
+        #expect(whole == .init(status: 0, output: "the schema is up to date\n"))
+        #expect(try Self.rows(Self.faults, second) == [])
+        #expect(
+            try Self.rows(
+                "select has_column_privilege('postrider_client', 'postrider.jobs', 'url', 'insert')::text", second)
+                == ["true"])
+        #expect(try Self.rows("select state from postrider.job_status", second) == ["ready"])
+    }
+
     @Test func `two databases migrated at once make the roles together`() throws {
         let server = try PrivateCluster()
         try PGConnection(server.connectionString()).execute("create database one")

@@ -4,6 +4,10 @@
 --
 -- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need many of them. Of
 -- the functions that run as the owner each role has its own.
+--
+-- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to whoever ran it, and
+-- a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand for the rest. Ranges of ids that were made
+-- since need none: who uses them goes by way of jobs and results.
 create or replace function postrider.set_up_roles(p_is_changed boolean) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,7 +19,16 @@ declare
   v_invokers text;
 begin
   if not p_is_changed and not exists (select from unnest(v_roles) r (name) where to_regrole(r.name) is null)
-     and (select n.nspowner = to_regrole('postrider_owner') from pg_namespace n where n.nspname = 'postrider') then
+     and not exists (select from postrider.not_owned_by('postrider_owner'))
+     and not exists (
+           select from pg_class c
+            where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+              and not has_table_privilege(to_regrole('postrider_worker'), c.oid, 'select'))
+     and not exists (
+           select from pg_proc p
+            where p.pronamespace = 'postrider'::regnamespace
+              and (not has_function_privilege(to_regrole('postrider_worker'), p.oid, 'execute')
+                   or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))) then
     return null;
   end if;
   begin
