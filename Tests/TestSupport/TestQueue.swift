@@ -66,10 +66,16 @@ public struct TestQueue: ~Copyable {
         }
     }
 
-    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch.
+    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch. It has been there for
+    /// an hour, so it may say who is silent.
     public func lead(_ worker: Int64) throws -> Int64 {
         let epoch = try number("select postrider.lead(\(worker))")
-        try connection.execute("update postrider.leases set until = 'infinity'")
+        try connection.execute(
+            """
+            update postrider.leases set until = 'infinity';
+            update postrider.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp()
+            where id = \(worker)
+            """)
         return epoch
     }
 

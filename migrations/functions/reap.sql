@@ -3,8 +3,9 @@
 -- nobody: a worker whose claim is under way this very moment is looked at again in the next round. It is tried in
 -- a step of its own: among other conditions the planner, which sorts them by cost, would try it first, on workers
 -- that are well, and their claims would fail meanwhile.
--- Right after a start of the server nobody is silent: all workers were cut off, and are given 10 s to return. A heartbeat (or a
--- start) that lies ahead is of a clock that was set back since: it counts as one of now.
+-- Silence counts only where somebody was there all the while: one whose heartbeats have come for 10 s without a gap. After an outage that
+-- all had in common (a server that was away, a lock on this table, a machine that stood still, a clock set ahead) there is nobody, and
+-- all have 10 s from the first one's return. A heartbeat that lies ahead is of a clock that was set back since: it counts as one of now.
 -- A row that somebody has locked (an open transaction that cancels a running job, say) holds up no others: its worker keeps
 -- calls in flight, and is looked at again each time.
 -- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the others.
@@ -27,13 +28,16 @@ begin
   if not postrider.leads(p_worker, p_epoch) then
     return;
   end if;
-  update postrider.workers w set heartbeat_at = clock_timestamp()
+  update postrider.workers w set heartbeat_at = clock_timestamp(), steady_since = clock_timestamp()
    where w.ended_at is null and w.heartbeat_at > clock_timestamp() + interval '5 s';
   with silent as materialized (
     select w.id
       from postrider.workers w
      where w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s'
-       and pg_postmaster_start_time() not between clock_timestamp() - interval '10 s' and clock_timestamp()),
+       and exists (
+             select from postrider.workers o
+              where o.ended_at is null and o.steady_since <= clock_timestamp() - interval '10 s'
+                and o.heartbeat_at > clock_timestamp() - interval '5 s')),
   alone as materialized (
     select s.id from silent s where pg_try_advisory_xact_lock(1886351474, s.id)),
   fenced as (

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// Outages that all workers have in common, for longer than the ten seconds after which a silent one is lost. Who is back first has
+/// not seen the silence of the others.
+struct CommonOutageTests {
+    /// First calls wait for the test, second ones are answered at once.
+    private static func target() throws -> TargetServer {
+        try TargetServer { request in (request.turn == 1 ? [.held] : []) + TargetStep.answer(200) }
+    }
+
+    /// A worker that calls this path.
+    private static func worker(_ queue: borrowing TestQueue, _ target: TargetServer, _ path: String) throws
+        -> RunningWorker
+    {
+        let worker = try RunningWorker(queue.database, concurrency: 1)
+        try queue.insert("url", "'\(target.url)\(path)'")
+        try TestClock.wait(20, for: "the call of \(path)") { target.requests(path).count == 1 }
+        return worker
+    }
+
+    @Test func `a machine that stood still: the first worker back declares none lost, and no call is repeated`() throws
+    {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        let workers = [try Self.worker(queue, target, "/a"), try Self.worker(queue, target, "/b")]
+        try queue.wait(until: "select exists (select from postrider.worker_status where leader)")
+        for worker in workers { worker.send(SIGSTOP) }
+        try queue.wait(
+            until: "select bool_and(heartbeat_at < clock_timestamp() - interval '11 s') from postrider.workers")
+        workers[0].send(SIGCONT)
+        try queue.wait(until: "select exists (select from postrider.worker_status where leader and state = 'running')")
+        // The leader looks each second.
+        TestClock.sleep(milliseconds: 3_000)
+        workers[1].send(SIGCONT)
+        try queue.wait(until: "select bool_and(state = 'running') from postrider.worker_status")
+        target.release()
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 2")
+        #expect(target.requests.count == 2)
+        #expect(try queue.number("select count(*) from postrider.workers") == 2)
+    }
+
+    @Test
+    func
+        `a server that was away: calls under way are not repeated, and those of a worker that died meanwhile are, in time`()
+        throws
+    {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try Self.target()
+        let alive: [RunningWorker]
+        let dead: RunningWorker
+        let database: String
+        do {
+            let queue = try TestQueue(on: cluster)
+            database = queue.database
+            alive = [try Self.worker(queue, target, "/a"), try Self.worker(queue, target, "/b")]
+            dead = try Self.worker(queue, target, "/dead")
+            // A claim's commit is not waited for: a crash right behind it takes it back, and the call is made again.
+            try queue.connection.execute("checkpoint")
+        }
+        cluster.stop(.immediate)
+        dead.end(SIGKILL)
+        TestClock.sleep(milliseconds: 11_000)
+        try cluster.start()
+        try TestClock.wait(10, for: "a worker to be back") { alive.contains { $0.count(of: "enlisted") == 2 } }
+        let back = TestClock.now
+        // It has a slot that is free.
+        let fresh = try RunningWorker(database, concurrency: 1)
+        try TestClock.wait(30, for: "the second call of the dead worker's job") { target.requests("/dead").count == 2 }
+        #expect(TestClock.seconds(since: back) < Soak.seconds(15))
+        target.release()
+        let connection = try PGConnection(cluster.connectionString())
+        try TestClock.wait(20, for: "all to be done") {
+            try connection.query("select count(*) from postrider.results where state = 's'").int64(0, 0) == 3
+        }
+        #expect(target.requests.count == 4)
+        #expect((alive + [fresh]).map { $0.count(of: "worker_reaped") }.reduce(0, +) == 1)
+    }
+
+    @Test func `who was away for more than five seconds declares nobody lost for ten, whatever kept it away`() throws {
+        let queue = try TestQueue()
+        let enlist = "select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
+        let first = try queue.number(enlist)
+        let other = try queue.number(enlist)
+        let epoch = try queue.lead(first)
+        let lost = "select lost_worker::text from postrider.reap(\(first), \(epoch))"
+        let silence = """
+            update postrider.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp() - interval
+            """
+        let beat = "select postrider.beat(\(first), 0, false, false)"
+        // A lock, a machine that stood still, a clock that was set ahead.
+        try queue.connection.execute("\(silence) '12 s'")
+        #expect(try queue.rows(lost) == [])
+        try queue.connection.execute(beat)
+        #expect(try queue.rows(lost) == [])
+        // Sessions that were lost.
+        try queue.connection.execute("\(silence) '12 s'")
+        let again = try queue.number("select worker from postrider.enlist(\(first), 'a', '0.1.0', null, 8, '{}', '{}')")
+        let next = try queue.lead(again)
+        try queue.connection.execute("update postrider.workers set steady_since = heartbeat_at where id = \(again)")
+        #expect(try queue.rows("select lost_worker::text from postrider.reap(\(again), \(next))") == [])
+        // A pause of less is none.
+        try queue.connection.execute("\(silence) '4 s' where id = \(again)")
+        try queue.connection.execute("select postrider.beat(\(again), 0, false, false)")
+        #expect(
+            try queue.rows("select lost_worker::text from postrider.reap(\(again), \(next))") == [["\(other)"]])
+    }
+}
