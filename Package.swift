@@ -55,70 +55,39 @@ let package = Package(
         // 3: the only place that joins them
         .target(
             name: "Engine",
-            dependencies: [
-                "JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning",
-                "SecretSealing",
-            ],
+            dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
 
         // 4: what looks at it
         .target(
             name: "Admin", dependencies: ["JobModel", "PGClient", "JobStore", "Engine", "CHTTPServer"],
-            resources: [.embedInCode("Dashboard/dashboard.css"), .embedInCode("Dashboard/dashboard.js")],
-            swiftSettings: strict),
+            resources: [.embedInCode("Dashboard/dashboard.css"), .embedInCode("Dashboard/dashboard.js")], swiftSettings: strict),
 
         // 5: the program
         .target(
             name: "WorkerCLI",
-            dependencies: [
-                "JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent",
-                "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget",
-            ],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
 
         // tests mirror the sources
-        .target(
-            name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"],
-            path: "Tests/TestSupport", swiftSettings: strict),
-        .executableTarget(
-            name: "downloader", dependencies: ["HTTPAgent", "JobModel", "Reactor"], path: "Tests/Downloader",
-            swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .executableTarget(name: "downloader", dependencies: ["HTTPAgent", "JobModel", "Reactor"], path: "Tests/Downloader", swiftSettings: strict),
         .testTarget(name: "JobModelTests", dependencies: ["JobModel", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "HTTPAgentTests",
-            dependencies: ["HTTPAgent", "CCurl", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"],
-            swiftSettings: strict),
+        .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
+        .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
         .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "EngineTests",
-            dependencies: ["Engine", "HTTPAgent", "JobModel", "JobStore", "PGClient", "Reactor", "TestSupport"],
-            swiftSettings: strict),
+        .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "HTTPAgent", "JobModel", "JobStore", "PGClient", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AdminTests", dependencies: ["Admin", "PGClient", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "WorkerCLITests",
-            dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "IntegrationTests",
-            dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"],
-            swiftSettings: strict),
+        .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"], swiftSettings: strict),
     ]
 )

@@ -41,14 +41,8 @@ struct BouncerTests {
         let queue = try TestQueue(on: cluster)
         let bouncer = try Bouncer(before: cluster)
         let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
-        let id = try queue.insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
-        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
         let other = try PGConnection(queue.database)
-        try other.execute("begin; select postrider.cancel(\(id))")
-        try queue.insert(20, "url", "'\(target.url)/held/' || i")
-        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
-        target.release()
-        try queue.wait(until: "select count(*) = 20 from postrider.results")
+        let id = try queue.cancelOpenly(other, target)
         let plain = try queue.insert("url", "'\(target.url)/ok'")
         try queue.wait(for: plain, toBe: "succeeded")
         #expect(try queue.state(id) == "running")

@@ -100,14 +100,8 @@ struct OpenTransactionTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
-        let id = try queue.insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
-        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
         let other = try PGConnection(queue.database)
-        try other.execute("begin; select postrider.cancel(\(id))")
-        try queue.insert(20, "url", "'\(target.url)/held/' || i")
-        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
-        target.release()
-        try queue.wait(until: "select count(*) = 20 from postrider.results")
+        let id = try queue.cancelOpenly(other, target)
         let start = TestClock.now
         for round in 1...3 {
             let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
@@ -182,5 +176,19 @@ struct OpenTransactionTests {
         #expect(Set(target.requests.map(\.path)).count == elements + 4)
         #expect(target.requests.count == elements + 1 + 3 * 3)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
+    }
+}
+
+extension TestQueue {
+    /// Begins a job of which `other` cancels the call in a transaction that it leaves open, and ends 20 beside it; the job.
+    func cancelOpenly(_ other: borrowing PGConnection, _ target: TargetServer) throws -> Int64 {
+        let id = try insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        try other.execute("begin; select postrider.cancel(\(id))")
+        try insert(20, "url", "'\(target.url)/held/' || i")
+        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
+        target.release()
+        try wait(until: "select count(*) = 20 from postrider.results")
+        return id
     }
 }

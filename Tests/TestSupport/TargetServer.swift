@@ -53,7 +53,7 @@ public final class TargetServer: Sendable {
     }
 
     /// Whether somebody takes connections on a loopback port.
-    static func isTaken(_ port: UInt16) -> Bool {
+    public static func isTaken(_ port: UInt16) -> Bool {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(client) }
         return unsafe withLoopback(port) { unsafe Glibc.connect(client, $0, $1) } == 0
