@@ -58,10 +58,12 @@ struct BouncerTests {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
-        // Right after a start of the server nobody is lost.
-        try queue.wait(until: "select pg_postmaster_start_time() < clock_timestamp() - interval '10 s'")
         let bouncer = try Bouncer(before: cluster, connections: 4)
         let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
+        // Before that nobody is lost.
+        try queue.wait(
+            until: "select count(*) > 0 from postrider.workers where steady_since < clock_timestamp() - interval '10 s'"
+        )
         let evil = try queue.number(
             """
             select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/large"}, {"url": "\(target.url)/next",
