@@ -42,7 +42,7 @@ final class TreeRerunTests: TreeDesk {
             #"{"chain": [{"url": "URL/ok/1"}, {"name": "second", "url": "URL/held/2", "# + followed
                 + #"}, {"name": "third", "url": "URL/ok/3"}]}"#)
         let worker = try RunningWorker(queue.database)
-        try TestClock.wait(10, for: "the second call") { target.underWay == 1 }
+        try TestClock.wait(10, for: "the second call") { target.requests("/held/2").count == 1 }
         let second = try member("second")
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("begin; select postrider.cancel(\(id)); select postrider.retry(\(id)); commit")

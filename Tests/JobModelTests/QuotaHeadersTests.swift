@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JobModel
+import TestSupport
 import Testing
 
 struct QuotaHeadersTests {
@@ -66,11 +67,12 @@ struct QuotaHeadersTests {
 
     @Test func `a name that is repeated a hundred thousand times is read in one pass`() {
         let lines = [UInt8](String(repeating: "ratelimit:a\n", count: 100_000).utf8)
-        let clock = ContinuousClock()
+        let before = TestClock.threadTime
         // Joined one by one each would copy all before it: 10 GB here, five seconds.
-        let longest = clock.measure { #expect(QuotaHeaders.reset(lines, now: Self.now) == nil) }
-        print("100,000 lines of a quota: \(longest)")
-        #expect(longest < .seconds(2))
+        #expect(QuotaHeaders.reset(lines, now: Self.now) == nil)
+        let took = TestClock.threadTime - before
+        print("100,000 lines of a quota: \(took) s of the processor")
+        #expect(took < 2)
     }
 
     @Test func `a date is read, and bytes that are no text do no harm`() {
