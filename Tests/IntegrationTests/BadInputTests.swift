@@ -45,6 +45,8 @@ struct BadInputTests {
         ("body_form", "url, body_form", "\(good), '[1]'"),
         ("priority", "url, priority", "\(good), 1000"), ("priority", "url, priority", "\(good), -101"),
         ("max_attempts", "url, max_attempts", "\(good), 0"),
+        ("timeout", "url, timeout", "\(good), '100 years -36000 days 1 second'"),
+        ("timeout", "url, timeout", "\(good), '-1 year 360 days 1 second'"),
         ("timeout", "url, timeout", "\(good), '-1 s'"), ("timeout", "url, timeout", "\(good), '0'"),
         ("parent_id", "url, parent_id", "\(good), 4711"),
         ("position", "url, position", "\(good), 1"),

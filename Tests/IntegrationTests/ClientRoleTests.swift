@@ -128,6 +128,10 @@ struct ClientRoleTests {
             create function evil.pg_has_role(oid, oid, text) returns boolean language sql as 'select true';
             create function evil.to_regrole(text) returns regrole language sql as $$ select 'test_stranger'::regrole $$;
             create function evil.sha256(bytea) returns bytea language sql as $$ select '\\x00'::bytea $$;
+            create function evil.regexp_match(text, text) returns text[] language plpgsql immutable as
+              $$ begin raise exception 'seen: %', $1; end $$;
+            create function evil.lower(text) returns text language plpgsql immutable as
+              $$ begin raise exception 'seen: %', $1; end $$;
             set search_path = evil, pg_catalog
             """)
         #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)

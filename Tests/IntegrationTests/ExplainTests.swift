@@ -74,6 +74,50 @@ struct ExplainTests {
         #expect(try explain(queue, id).hasSuffix("; it begins when a call has ended."))
     }
 
+    @Test func `a job that was rescheduled stands at the priority that it has now`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 1)
+        let hung = try queue.insert("url", "'\(target.url)/hang'")
+        try queue.wait(for: hung, toBe: "running")
+        try queue.insert(3, "url", "'\(target.url)/ok'")
+        let id = try queue.insert("url", "'\(target.url)/ok'")
+        try queue.connection.execute("select postrider.reschedule(\(id), priority => 50)")
+        try queue.wait(for: id, toBe: "ready")
+        #expect(
+            try explain(queue, id).contains(
+                "is ready: 0 job(s) before it in lane 127.0.0.1:\(target.port) at priority 50, 1 worker(s) with 0 free")
+        )
+        _ = worker
+    }
+
+    @Test func `it says when a job ends that has not begun by then`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("set timezone = 'UTC'")
+        try enlist(queue, name: "a")
+        let later = "'http://h/', '2100-01-02 03:04:05+00'"
+        let ends = "; it ends if it has not begun by its expires_at, 2100-01-02 03:04:05 UTC."
+        let ready = try queue.insert("url, expires_at", later)
+        #expect(try explain(queue, ready).hasSuffix("; it begins in a moment" + ends))
+        let planned = try queue.insert("url, expires_at, run_at", later + ", now() + interval '1 h'")
+        #expect(try explain(queue, planned).hasSuffix(ends))
+        // Its next try would come after that.
+        let retried = try queue.insert("url, expires_at, run_at", later + ", now() + interval '1 h'")
+        try queue.connection.execute(
+            "update postrider.scheduled set attempt = 1, run_at = '2101-01-01' where job_id = \(retried)")
+        #expect(
+            try explain(queue, retried).contains(
+                "; but its expires_at, 2100-01-02 03:04:05 UTC, comes before that and ends it"))
+        let over = try queue.insert(
+            "url, run_at, expires_at", "'http://h/', now() - interval '2 s', now() - interval '1 s'")
+        #expect(try explain(queue, over).hasSuffix(" UTC, has passed, so it ends in a moment."))
+        try queue.connection.execute("select postrider.pause_lane('h:80')")
+        #expect(try explain(queue, ready).contains(" is paused until somebody resumes it"))
+        #expect(try explain(queue, ready).hasSuffix(ends))
+        let endless = try queue.insert("url, expires_at", "'http://h/', 'infinity'")
+        #expect(try !explain(queue, endless).contains("expires_at"))
+    }
+
     @Test func `a try that follows says how the one before ended, and a call on a silent worker that it is silent`()
         throws
     {

@@ -48,6 +48,22 @@ struct LargeInsertTests {
         _ = workers
     }
 
+    @Test func `what expires, or is followed by something, queues up behind a large INSERT like all others`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.insert(11_000, "url", "'\(target.url)/ok/' || i")
+        try queue.insert("url, notify", "'\(target.url)/ok/told', true")
+        try queue.insert("url, expires_at", "'\(target.url)/ok/dated', '2100-01-01'")
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "succeeded 11002")
+        // Those before them had begun, but for what was in flight beside them.
+        let paths = target.requests.suffix(64).map(\.path)
+        #expect(paths.contains("/ok/told") && paths.contains("/ok/dated"))
+        _ = worker
+    }
+
     @Test func `cancel_all finds what a large INSERT has left to be fed`() throws {
         let queue = try TestQueue()
         try queue.insert(12_000, "url, tag", "'http://h/' || i, 'large'")

@@ -79,7 +79,7 @@ struct PlantSpecTests {
             select a.attname::text, a.atttypid::regtype::text, pg_get_expr(d.adbin, d.adrelid) from pg_attribute a
             left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
             where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-              and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by') and a.atttypid <> 'jsonb'::regtype
+              and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by')
             """)
         #expect(columns.count > 35)
         for mate in [#"{"url": "http://h/"}"#, #"{"url": "http://h/", "priority": 4, "tag": "x"}"#] {
@@ -96,6 +96,23 @@ struct PlantSpecTests {
                 """)
             #expect(different == 1)
         }
+    }
+
+    @Test func `a body_json of null is no body`() throws {
+        let queue = try TestQueue()
+        let id = try submit(queue, #"{"url": "http://h/", "method": "POST", "body": "x", "body_json": null}"#)
+        #expect(try queue.text("select convert_from(body, 'UTF8') from postrider.jobs where id = \(id)") == "x")
+    }
+
+    @Test func `values are read by their types where a session quotes the names of types`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("set quote_all_identifiers = on")
+        let text = try submit(queue, #"{"url": "http://h/", "method": "POST", "body": "a\\b"}"#)
+        let json = try submit(queue, #"{"url": "http://h/", "method": "POST", "body_json": "abc"}"#)
+        #expect(
+            try queue.rows("select convert_from(body, 'UTF8'), body_json::text from postrider.jobs order by id")
+                == [[#"a\b"#, nil], [nil, #""abc""#]])
+        #expect(json == text + 1)
     }
 
     @Test func `a spec can join a batch or chain that has not ended`() throws {

@@ -77,6 +77,21 @@ struct SchemaTests {
         #expect(loose == [])
     }
 
+    @Test func `no view has a function that is read anew under the search path of whoever looks`() throws {
+        let queue = try TestQueue()
+        // A client's own function under a name of the system's would see what the view is about to leave out.
+        let read = try queue.rows(
+            """
+            select distinct p.proname::text
+            from pg_rewrite r
+            join pg_class c on c.oid = r.ev_class and c.relnamespace = 'postrider'::regnamespace
+            join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
+            join pg_proc p on p.oid = d.refobjid and p.pronamespace = 'postrider'::regnamespace
+            where p.prosqlbody is null and coalesce(array_to_string(p.proconfig, ' '), '') not like '%search_path=%'
+            """)
+        #expect(read == [])
+    }
+
     @Test func `every view can be read by plans that would rather run in parallel`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

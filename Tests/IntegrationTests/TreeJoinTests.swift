@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -217,6 +218,44 @@ final class TreeJoinTests {
                 """) == [["101", "101", "101"]])
         #expect(target.requests.count == 101)
         _ = worker
+    }
+
+    @Test func `many that go on joining one batch are refused never, however often they lose a place`() throws {
+        let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 h'", with: "'http://h/'")
+        let database = queue.database
+        let refusals = Mutex([String]())
+        let threads = (1...16).map { _ in
+            BackgroundThread {
+                do {
+                    let connection = try PGConnection(database)
+                    for _ in 1...20 {
+                        try connection.execute(
+                            "insert into postrider.jobs (parent_id, url) values (\(batch), 'http://h/')")
+                    }
+                } catch { refusals.withLock { $0.append("\(error)") } }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(refusals.withLock { $0 } == [])
+        #expect(
+            try queue.text(
+                "select concat_ws(' ', count(*), min(position), max(position)) from postrider.members where parent_id = \(batch)"
+            )
+                == "321 1 321")
+    }
+
+    @Test(arguments: ["parent_id, url", "parent_id, url, name"])
+    func `one that keeps its snapshot is told to try again, not that its row is wrong`(columns: String) throws {
+        let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 h'", with: "'http://h/'")
+        let values = "(\(batch), 'http://h/'" + (columns.hasSuffix("name") ? ", 'n')" : ")")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin isolation level repeatable read; select from postrider.members")
+        try queue.connection.execute("insert into postrider.jobs (\(columns)) values \(values)")
+        let error = #expect(throws: PGError.self) {
+            try other.execute("insert into postrider.jobs (\(columns)) values \(values)")
+        }
+        #expect(error?.sqlState?.rawValue == "40001")
+        #expect(error?.hint == "Run the transaction again.")
     }
 
     @Test func `a place before one that was taken meanwhile is come to all the same`() throws {

@@ -17,6 +17,7 @@ declare
   v_credential text;
   v_page text;
   v_hold text;
+  v_expires timestamptz;
 begin
   select * into v_job from postrider.jobs j where j.id = p_id;
   select * into v_result from postrider.results r where r.job_id = p_id;
@@ -54,42 +55,46 @@ begin
   v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
   v_idle := postrider.explain_absence(v_job.queue);
   v_hold := postrider.explain_hold(v_job.queue, v_lane);
-  select s.run_at, s.attempt into v_at, v_attempt from postrider.scheduled s where s.job_id = p_id;
+  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider.scheduled s where s.job_id = p_id;
   if found then
     select w.key into v_key from postrider.cache_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
-      return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s.', p_id,
+      return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s%s.', p_id,
         coalesce((select format('job %s is making', c.job_id) from postrider.cache_calls c where c.key = v_key and c.leads),
                  'another job is about to make'),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));
     end if;
     select w.credential into v_credential from postrider.credential_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
-      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s.', p_id, v_credential,
+      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s%s.', p_id, v_credential,
         (select coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
                                                                    when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'));
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));
     end if;
-    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s.', p_id,
+    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s%s.', p_id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
-      postrider.explain_budget(v_lane, v_attempt), ', but ' || v_idle, ', but ' || v_hold,
+      postrider.explain_budget(v_lane, v_attempt), ', but ' || v_idle, ', but ' || v_hold, postrider.explain_deadline(v_expires, v_at),
       case when v_attempt > 0 then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
                from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
   end if;
-  select p.*, w.name, case when w.heartbeat_at < clock_timestamp() - interval '10 s' then w.heartbeat_at end as silent into v_place
-    from postrider.ready_place(p_id) p left join postrider.workers w on w.id = p.worker;
-  if not found and exists (
-       select from postrider.intake i
-        where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))) then
-    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s.', p_id, v_lane,
-      ', but ' || v_idle, ', but ' || v_hold, v_page);
-  elsif not found then
-    return format('Job %s is between two steps; ask again in a moment.', p_id);
+  select p.*, w.name, case when w.heartbeat_at < clock_timestamp() - interval '10 s' then w.heartbeat_at end as silent,
+         postrider.explain_deadline(r.expires_at, null) as deadline into v_place
+    from postrider.ready_place(p_id) p
+    left join postrider.ready r on r.ctid = p.spot
+    left join postrider.workers w on w.id = p.worker;
+  if not found then
+    select i.expires_at into v_expires from postrider.intake i
+     where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids));
+    if not found then
+      return format('Job %s is between two steps; ask again in a moment.', p_id);
+    end if;
+    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s%s.', p_id, v_lane,
+      ', but ' || v_idle, ', but ' || v_hold, postrider.explain_deadline(v_expires, null), v_page);
   end if;
   if v_place.worker > 0 then
     return format('Job %s is running: attempt %s on worker %s since %s%s%s.', p_id, v_place.attempt, v_place.name,
@@ -98,12 +103,12 @@ begin
       replace(v_page, 'is next', 'is being fetched'));
   end if;
   if v_hold is not null then
-    return format('Job %s is ready, but %s%s.', p_id, v_hold, v_page);
+    return format('Job %s is ready, but %s%s%s.', p_id, v_hold, v_place.deadline, v_page);
   end if;
   if v_idle is not null then
-    return format('Job %s is ready, but %s%s.', p_id, v_idle, v_page);
+    return format('Job %s is ready, but %s%s%s.', p_id, v_idle, v_place.deadline, v_page);
   end if;
-  return format('Job %s is ready: %s%s.', p_id, postrider.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_page)
+  return format('Job %s is ready: %s%s%s.', p_id, postrider.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
     || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
 end
 $$;

@@ -14,6 +14,8 @@ declare
   v_busy bigint;
   v_ahead bigint;
   v_above bigint;
+  -- As reschedule left it.
+  v_priority smallint := coalesce((select t.priority from postrider.tracks t where t.id = p_track), p_job.priority);
 begin
   select array_agg(w.id), bool_or(w.queues is null), sum(w.concurrency), sum(w.in_flight)
     into v_workers, v_is_any, v_slots, v_busy
@@ -37,13 +39,13 @@ begin
             from postrider.tracks t
            cross join lateral (
                  select from postrider.ready r where r.track = t.id and r.worker = 0 order by r.track, r.seq limit 10001) r
-           where t.priority > p_job.priority and (v_is_any or t.queue = any (v_queues))
+           where t.priority > v_priority and (v_is_any or t.queue = any (v_queues))
              and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
              and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now())
              and not exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now())
            limit 10001) a;
   return format('%s job(s) before it in lane %s at priority %s%s, %s worker(s) with %s free slot(s) take queue %s; it begins %s',
-    case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, p_lane, p_job.priority,
+    case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, p_lane, v_priority,
     case when v_above > 10000 then ' and over 10000 of higher priority'
          when v_above > 0 then format(' and %s of higher priority', v_above) end,
     cardinality(v_workers), greatest(v_slots - v_busy, 0), p_job.queue,

@@ -47,7 +47,7 @@ begin
     -- A deadline that has just passed is no mistake, and ends the job as expired.
     (p_job.expires_at <= p_job.run_at and p_job.run_at > now(),
      'expires_at', 'is not after run_at', 'Give a later time, or leave it out.'),
-    (p_job.timeout <= interval '0' or p_job.timeout > interval '1 day',
+    (extract(epoch from p_job.timeout) <= 0 or extract(epoch from p_job.timeout) > 86400,
      'timeout', format('%s is not a usable limit', p_job.timeout), 'Give more than 0 and at most 1 day, like ''30 s''.'),
     (p_job.max_attempts not between 1 and 1000,
      'max_attempts', format('%s is out of range', p_job.max_attempts), 'Give 1 (no retry) to 1000.'),

@@ -19,7 +19,7 @@ as $$
      and (p_job.name is null or length(p_job.name) between 1 and 200)
      and (p_job.position is null or p_job.parent_id is not null and p_job.position between 0 and 1000000000)
      and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > p_job.run_at)
-     and (p_job.timeout is null or p_job.timeout > interval '0' and p_job.timeout <= interval '1 day')
+     and (p_job.timeout is null or extract(epoch from p_job.timeout) > 0 and extract(epoch from p_job.timeout) <= 86400)
      and p_job.delivery in ('at_least_once', 'at_most_once')
      and p_job.on_duplicate in ('error', 'skip') and p_job.mode = 'all' and p_job.cache_version is not null
      and (p_job.cache_ttl is null or p_job.cache_ttl > interval '0' and p_job.cache_ttl <= interval '100 years')

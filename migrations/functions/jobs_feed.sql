@@ -179,7 +179,7 @@ begin
     return null;
   end if;
 
-  if v_special = 0 and (v_rows - v_later >= 10000 or v_is_queued) then
+  if v_special = 0 and v_rows - v_later >= 10000 or v_is_queued then
     -- Sorting would lose the order of the ids in a list; the lists of a million rows take 8 MB. Set here and not
     -- above, where each setting costs every INSERT some microseconds.
     v_work_mem := current_setting('work_mem');
@@ -191,12 +191,14 @@ begin
       from (select count(*) as jobs
               from (select r.* from new_rows r limit 1000) n
              group by n.queue, n.priority, postrider.job_lane(coalesce(n.lane, n.service), n.url)) l;
-    insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+    insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, expires_at, is_followed, first_id, last_id, ids)
     select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, n.max_attempts,
-           n.delivery = 'at_most_once', min(n.id), max(n.id), array_agg(n.id)
+           n.delivery = 'at_most_once', case when v_special > 0 then n.expires_at end,
+           case when v_special > 0 then postrider.job_is_followed(row(n.*)::postrider.jobs) else false end,
+           min(n.id), max(n.id), array_agg(n.id)
       from new_rows n
      where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
-     group by 1, 2, 3, 4, 5, n.id / v_span;
+     group by 1, 2, 3, 4, 5, 6, 7, n.id / v_span;
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
   else
     insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)

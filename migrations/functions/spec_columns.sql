@@ -4,6 +4,7 @@
 create or replace function postrider.spec_columns(p_nodes postrider.spec_node[], out names text, out expressions text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
@@ -13,7 +14,7 @@ begin
       into names, expressions
       from jsonb_each(p_nodes[1].spec) k
       join pg_attribute a on a.attrelid = 'postrider.jobs'::regclass and a.attname = k.key
-     where k.value <> 'null' or a.atttypid = 'jsonb'::regtype;
+     where k.value <> 'null';
     return;
   end if;
   select string_agg(', ' || quote_ident(a.attname), ''),

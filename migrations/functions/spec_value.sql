@@ -4,7 +4,7 @@ create or replace function postrider.spec_value(p_column text, p_type text, p_ba
 language sql immutable parallel safe
 as $$
   select case
-    when p_type = 'jsonb' then format('s.spec -> %L', p_column)
+    when p_type = 'jsonb' then format('nullif(s.spec -> %L, ''null'')', p_column)
     when p_type = 'text' and p_base is null then format('s.spec ->> %L', p_column)
     else format(
       case when p_base is null then '%s' else 'coalesce(%s, %s)' end,

@@ -3,6 +3,7 @@
 create or replace function postrider.spec_values(p_nodes postrider.spec_node[], p_is_inside boolean) returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 as $$
 declare
   v_node postrider.spec_node;

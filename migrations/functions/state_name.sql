@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.state_name(p_state "char") returns text
 language sql immutable strict parallel safe
-as $$
+begin atomic
   select case p_state
     when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'cancelled'
     when 'e' then 'expired' when 'k' then 'skipped' when 'u' then 'unknown' when 'r' then 'retried' when 'h' then 'handed back'
     when 'p' then 'progressed'
-  end
-$$;
+  end;
+end;
 comment on function postrider.state_name("char") is 'private: the word for a stored state';

@@ -3,13 +3,13 @@
 -- whether two URLs are of one origin asks url_place: there a doubt is a no.
 create or replace function postrider.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
-as $$
+begin atomic
   select case when host like '_%.' then left(host, -1) else host end
          || coalesce(':' || port, case when lower(left(p_url, 6)) = 'https:' then ':443' else ':80' end)
   from (
     select lower(part[1]) as host, part[2] as port
     from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::0*(\\d+))?') as part
-  ) as authority
-$$;
+  ) as authority;
+end;
 comment on function postrider.url_lane(text) is
   'private: the lane of a job that names none, host:port of its URL in lower case; 80 and 443 are filled in';

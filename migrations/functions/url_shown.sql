@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.url_shown(p_url text) returns text
 language sql immutable strict parallel safe
-as $$
-  select regexp_replace(p_url, '^([A-Za-z]+:/*)[^/?#]*@', E'\\1')
-$$;
+begin atomic
+  select regexp_replace(p_url, '^([A-Za-z]+:/*)[^/?#]*@', E'\\1');
+end;
 comment on function postrider.url_shown(text) is 'private: a URL without its user and password';
