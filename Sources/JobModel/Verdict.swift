@@ -65,7 +65,8 @@ public struct Verdict: Equatable, Sendable {
         if status == 429 {
             return Verdict(
                 .held, .http429, "the server answered 429, too many requests; call it less often",
-                retryAfter: response.retryAfter ?? response.quotaReset)
+                retryAfter: response.retryAfter.flatMap { $0 >= .seconds(1) ? $0 : nil } ?? response.quotaReset
+                    ?? response.retryAfter)
         }
         let message = "the server answered \(status), which is not in ok_statuses; look at the body for its reason"
         if status == 503, let wait = response.retryAfter {

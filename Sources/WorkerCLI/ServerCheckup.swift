@@ -6,7 +6,7 @@ internal import Reactor
 
 /// What `worker doctor` finds on the database's server.
 enum ServerCheckup {
-    /// Sessions that a worker may open: jobs, duties, callbacks, pruning.
+    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the metrics.
     private static let sessions = 4
 
     private static let question = """
@@ -59,10 +59,11 @@ enum ServerCheckup {
         let free = answer.int64(0, 6)
         findings.append(
             free >= sessions
-                ? Finding(.ok, "connections", "\(free) free, a worker takes up to \(sessions)")
+                ? Finding(
+                    .ok, "connections", "\(free) free, a worker takes up to \(sessions), with --http \(sessions + 2)")
                 : Finding(
                     .fault, "connections",
-                    "\(max(0, free)) free, a worker takes up to \(sessions); raise max_connections or use a pooler with --prepare off"
+                    "\(max(0, free)) free, a worker takes up to \(sessions), with --http \(sessions + 2); raise max_connections or use a pooler with --prepare off"
                 ))
         findings.append(oldReads(answer.int64(0, 7), seesAll: answer.bool(0, 8), role: answer.text(0, 9)))
         return findings

@@ -86,6 +86,8 @@ struct VerdictTests {
         #expect(verdict(429).retryAfter == nil)
         #expect(verdict(429, retryAfter: 3, quota: 9).retryAfter == .seconds(3))
         #expect(verdict(429, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(429, retryAfter: 0, quota: 9).retryAfter == .seconds(9))
+        #expect(verdict(429, retryAfter: 0).retryAfter == .zero)
         #expect(verdict(429, atMostOnce: true).kind == .held)
         #expect(verdict(503).kind == .retryable)
         #expect(verdict(503, retryAfter: 3).kind == .held)

@@ -37,7 +37,7 @@ begin
     (p_job.queue = '' or length(p_job.queue) > 200,
      'queue', 'must have 1 to 200 characters', 'Leave it out for the queue default.'),
     (p_job.lane = '' or length(p_job.lane) > 300,
-     'lane', 'must have 1 to 300 characters', 'Leave it out and the host:port of the URL is taken.'),
+     'lane', 'must have 1 to 300 characters', 'Leave it out and the service''s name is taken, else the host:port of the URL.'),
     (p_job.priority not between -100 and 100,
      'priority', format('%s is out of range', p_job.priority), 'Give -100 to 100; low is -4, normal 0, high 4.'),
     (not isfinite(p_job.created_at),

@@ -19,10 +19,10 @@ comment on column postrider.schedule_status.catch_up is 'what becomes of ticks t
 comment on column postrider.schedule_status.catch_up_limit is 'how many of them at most';
 comment on column postrider.schedule_status.jitter is 'up to how much later than its tick a job is due';
 comment on column postrider.schedule_status.next_run_at is 'when the next tick is due';
-comment on column postrider.schedule_status.last_run_at is 'when the last tick was due';
+comment on column postrider.schedule_status.last_run_at is 'when it last made a job';
 comment on column postrider.schedule_status.last_job_id is 'the job that it made';
 comment on column postrider.schedule_status.last_state is 'where that job stands';
 comment on column postrider.schedule_status.last_error is 'why a tick made none, and what to do';
-comment on column postrider.schedule_status.skipped is 'ticks that made none because the job before had not ended';
+comment on column postrider.schedule_status.skipped is 'ticks that made none: the job before had not ended, its dedupe_key was taken, or an error';
 comment on column postrider.schedule_status.created_at is 'when it was inserted';
 comment on column postrider.schedule_status.created_by is 'by whom; its jobs are theirs';

@@ -24,7 +24,9 @@ enum PauseCommands {
     static let lane = CommandSpec(
         name: "lane",
         summary: "pause a lane or let it run again",
-        operands: [verb, CommandSpec.Operand(name: "NAME", meaning: "the lane; without one a job's is host:port")],
+        operands: [
+            verb, CommandSpec.Operand(name: "NAME", meaning: "a job's own, else its service's name, else host:port"),
+        ],
         flags: [
             Flag(
                 name: "until", kind: .text, placeholder: "TIME", example: "\"2026-12-24 18:00+01\"",
