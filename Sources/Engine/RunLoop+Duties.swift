@@ -12,6 +12,8 @@ extension RunLoop {
     func doDuties() {
         let worker = dispatcher.worker
         guard worker > 0, duties.isReady else { return }
+        let settles = !dutiesUnderWay.contains(.settle) && now >= treeMarks.due
+        if settles, now >= beatSent + Schedule.beatBeforeSettle { schedule.beat = now }
         if due(&schedule.beat, Schedule.beatInterval) {
             StoreCalls.beat(
                 worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
@@ -36,7 +38,7 @@ extension RunLoop {
         if dispatcher.slots.inUse > 0 || hasReportedProgress, due(&schedule.progress, Schedule.progressInterval) {
             reportProgress(worker)
         }
-        if !dutiesUnderWay.contains(.settle), now >= treeMarks.due {
+        if settles {
             StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
         }

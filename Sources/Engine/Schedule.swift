@@ -4,6 +4,8 @@
 struct Schedule {
     static let beatInterval: UInt64 = 3_000_000_000
     static let abortsInterval: UInt64 = 500_000_000
+    /// A settle may hold the session for 6 s, and a gap of 6.8 s between two heartbeats says that this worker was away.
+    static let beatBeforeSettle: UInt64 = 250_000_000
     static let progressInterval: UInt64 = 1_000_000_000
     static let leadInterval: UInt64 = 1_000_000_000
     static let tendInterval: UInt64 = 100_000_000

@@ -6,11 +6,13 @@ internal import PGClient
 ///
 /// It looks when the next tick it has heard of is due, and every second for what was inserted or changed since. What was done
 /// lies behind a mark, where dead rows may stay for hours while an old transaction is open; a look from the beginning finds
-/// what was committed late or set by hand, every second or 50 times its own cost apart.
+/// what was committed late or set by hand, every second or 50 times its own cost apart, 10 s at most: the making of jobs is
+/// a part of that cost.
 struct TickMarks {
     /// Starts a little before the mark: schedules that are due at one time come in any order.
     static let overlapMicroseconds: Int64 = 1_000_000
     static let interval: UInt64 = 1_000_000_000
+    static let longestDistance: UInt64 = 10_000_000_000
 
     /// The next look, in monotonic nanoseconds.
     private(set) var due: UInt64 = 0
@@ -37,7 +39,7 @@ struct TickMarks {
     ///   - hasMore: whether others are due already; they are looked for at once and from the beginning.
     ///   - wait: milliseconds until the next tick; nil: there is none.
     mutating func end(at latest: PGTimestamp?, hasMore: Bool, wait: Int64?, now: UInt64) {
-        if isFull { fullAt = now + max(TickMarks.interval, 50 * (now - begun)) }
+        if isFull { fullAt = now + min(TickMarks.longestDistance, max(TickMarks.interval, 50 * (now - begun))) }
         if let latest { reached = PGTimestamp(microseconds: max(latest.microseconds, reached?.microseconds ?? .min)) }
         if hasMore {
             fullAt = now

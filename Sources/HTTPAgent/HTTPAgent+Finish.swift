@@ -143,7 +143,8 @@ extension HTTPAgent {
             bytesSent: flight.bytesSent + result.bytes_sent,
             bytesReceived: flight.bytesReceived + result.bytes_received,
             cookies: flight.call.usesCookies ? cookies(of: flight) : nil,
-            redirected: flight.redirects > 0
+            redirected: flight.redirects > 0,
+            leftOrigin: flight.leftOrigin
         )
         if !downloads.isEmpty, let task = downloads[slot] { return settle(slot, flight, task, outcome) }
         release(slot, flight.transfer)

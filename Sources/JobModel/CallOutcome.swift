@@ -109,6 +109,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var cookies: [String]?
     /// Whether it ended at another URL than it began, to which a redirect led.
     public var redirected: Bool
+    /// Whether that is one of another origin, which got neither token nor cookies: what it says is not the API's word.
+    public var leftOrigin: Bool
     /// How far the file came; nil unless the call was a download that reached its file.
     public var download: DownloadProgress?
 
@@ -123,6 +125,7 @@ public struct CallOutcome: Equatable, Sendable {
         bytesReceived: Int64 = 0,
         cookies: [String]? = nil,
         redirected: Bool = false,
+        leftOrigin: Bool = false,
         download: DownloadProgress? = nil
     ) {
         self.ending = ending
@@ -134,6 +137,7 @@ public struct CallOutcome: Equatable, Sendable {
         self.bytesReceived = bytesReceived
         self.cookies = cookies
         self.redirected = redirected
+        self.leftOrigin = leftOrigin
         self.download = download
     }
 }

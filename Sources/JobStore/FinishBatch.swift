@@ -70,7 +70,7 @@ public struct FinishBatch: Sendable {
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
     /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` six more. Two are about servers, and null while no attempt has one; the last three of `judge` are about
+    /// `postrider.judge` seven more. Two are about servers, and null while no attempt has one; the last four of `judge` are about
     /// credentials and redirects.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
@@ -101,11 +101,18 @@ public struct FinishBatch: Sendable {
 
     private func encodeRedirects(into parameters: inout PGParameters) {
         guard attempts.contains(where: { $0.outcome?.redirected == true }) else {
-            return parameters.appendNull(.boolArray)
+            parameters.appendNull(.boolArray)
+            parameters.appendNull(.boolArray)
+            return
         }
         var redirected = PGArrayBuilder<Bool>()
-        for attempt in attempts { redirected.append(attempt.outcome?.redirected ?? false) }
+        var left = PGArrayBuilder<Bool>()
+        for attempt in attempts {
+            redirected.append(attempt.outcome?.redirected ?? false)
+            left.append(attempt.outcome?.leftOrigin ?? false)
+        }
         parameters.append(array: redirected)
+        parameters.append(array: left)
     }
 
     private func encodeServers(into parameters: inout PGParameters) {
@@ -119,7 +126,7 @@ public struct FinishBatch: Sendable {
         for attempt in attempts {
             if let server = attempt.server { servers.append(server.id) } else { servers.appendNull() }
             if attempt.server != nil, let outcome = attempt.outcome {
-                healths.append(ServerHealth(outcome.ending).letter)
+                healths.append((outcome.leftOrigin ? .well : ServerHealth(outcome.ending)).letter)
             } else {
                 healths.appendNull()
             }

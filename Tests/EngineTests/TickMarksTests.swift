@@ -44,6 +44,10 @@ struct TickMarksTests {
         marks.end(at: PGTimestamp(microseconds: 9_000_000), hasMore: false, wait: nil, now: 100_000_000)
         #expect(marks.begin(now: 4 * Self.second) != nil)
         #expect(marks.begin(now: 6 * Self.second) == nil)
+        // One that made many jobs.
+        marks.end(at: nil, hasMore: false, wait: nil, now: 10 * Self.second)
+        #expect(marks.begin(now: 19 * Self.second) != nil)
+        #expect(marks.begin(now: 20 * Self.second) == nil)
     }
 
     @Test mutating func `what is due already is looked for at once, from the beginning`() {

@@ -144,6 +144,45 @@ struct CredentialTests {
         _ = worker
     }
 
+    @Test(arguments: [(401, "{}"), (200, #"{"code": 802}"#)])
+    func `what another origin says behind a redirect is no word on the token, nor on the server`(
+        status: Int, body: String
+    ) throws {
+        let queue = try TestQueue()
+        let other = try TargetServer { _ in TargetStep.answer(status, body) }
+        let dead = try TargetServer.freePort()
+        let url = other.url
+        let api = try TargetServer { request in
+            switch request.path {
+            case "/away": TargetStep.answer(302, headers: ["Location: \(url)/x"])
+            case "/dead": TargetStep.answer(302, headers: ["Location: http://127.0.0.1:\(dead)/"])
+            default: TargetStep.answer(200, #"{"code": 200}"#)
+            }
+        }
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, refresh) values ('c', 'custom',
+              '{"url": "\(api.url)/refresh", "body_json": {"t": "{{refresh_token}}"}, "access_token": "$.a"}');
+            select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
+            insert into postrider.services (name, credential, min_calls, envelope)
+            values ('s', 'c', 2, '{"code": "$.code", "success": [200], "logged_out": [802]}');
+            insert into postrider.servers (service, position, base_url) values ('s', 1, '\(api.url)'), ('s', 2, '\(api.url)/b')
+            """)
+        let worker = try self.api.worker(queue)
+        try queue.insert(3, "service, url, max_attempts", "'s', 'away', 1")
+        try queue.insert(5, "service, url, max_attempts", "'s', 'dead', 1")
+        try queue.waitUntilDone()
+        #expect(try queue.states() == "failed 8")
+        try queue.wait(for: queue.insert("service, url", "'s', 'fine'"), toBe: "succeeded")
+        #expect(api.requests("/refresh").isEmpty)
+        #expect(
+            try queue.rows("select state, version::text from postrider.credential_status") == [["active", "1"]])
+        #expect(
+            try queue.text("select string_agg(state || errors, ' ' order by position) from postrider.servers")
+                == "active0 active0")
+        _ = worker
+    }
+
     @Test func `cached answers and cookies are one user's, and the next user's are not the same`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

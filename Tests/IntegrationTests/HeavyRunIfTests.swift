@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import TestSupport
 import Testing
@@ -44,6 +45,32 @@ struct HeavyRunIfTests {
         #expect(try queue.text("select state from postrider.job_status where name = 'a'") == "succeeded")
         #expect(!target.requests.contains { $0.path == "/next" })
         #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test func `ten of them, one after the other, keep no dead worker from being found`() throws {
+        let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
+        let target = try TargetServer { _ in TargetStep.answer(200, large) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "leading")
+        let other = try RunningWorker(queue.database)
+        try queue.wait(
+            until: "select count(*) = 2 from postrider.workers where steady_since < clock_timestamp() - interval '10 s'"
+        )
+        for _ in 1...10 {
+            _ = try queue.number(
+                """
+                select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/large"}, {"url": "\(target.url)/next",
+                  "run_if": "exists($.a.body[*] ? (exists($.a.body[*] ? (@ == 3))))"}]}')
+                """)
+        }
+        // One of them is at it.
+        try queue.wait(20, until: "select count(*) > 0 from postrider.results")
+        TestClock.sleep(milliseconds: 8_000)
+        other.end(SIGKILL)
+        // Before, 72 s and more.
+        try queue.wait(30, until: "select count(*) = 1 from postrider.workers where lost")
+        #expect(worker.count(of: "enlisted") == 1)
     }
 
     @Test(arguments: [

@@ -243,6 +243,37 @@ struct TickTests {
         #expect(try desk.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
     }
 
+    @Test func `ticks that take longer than a second are made over several looks, and one that takes too long passes`()
+        throws
+    {
+        let desk = try Desk()
+        // Every job takes 300 ms to come in.
+        try desk.queue.connection.execute(
+            """
+            create function slow() returns trigger language plpgsql as $$
+              begin perform pg_sleep(case when new.tag = 'endless' then 60 when new.tag = 'slow' then 0.3 else 0 end); return new; end $$;
+            create trigger slow before insert on postrider.jobs for each row execute function slow();
+            insert into postrider.schedules (name, cron, next_run_at, spec, catch_up, catch_up_limit) values
+              ('slow', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/"}', 'all', 1000),
+              ('endless', '* * * * *', '2025-11-22 10:59Z', '{"url": "http://h/"}', 'none', 1),
+              ('other', '* * * * *', '2025-11-22 11:00Z', '{"url": "http://h/"}', 'none', 1);
+            set statement_timeout = '6s'
+            """)
+        let look = "select more::text, made::text from postrider.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
+        var looks = 1
+        while try desk.queue.rows(look)[0][0] == "true", looks < 100 { looks += 1 }
+        #expect((15...40).contains(looks), "\(looks)")
+        #expect(
+            try desk.queue.rows(
+                "select tag, count(*)::text from postrider.jobs group by 1 order by 1") == [
+                    ["other", "1"], ["slow", "61"],
+                ])
+        #expect(
+            try desk.queue.text("select last_error from postrider.schedules where name = 'endless'")?.hasPrefix(
+                "its jobs take longer to make than a tick has time for") == true)
+        #expect(try desk.queue.number("select skipped from postrider.schedules where name = 'endless'") == 1)
+    }
+
     @Test func `run_schedule makes a job now, also while the schedule is off, and moves no tick`() throws {
         let desk = try Desk()
         try desk.add("cron, enabled", "'@yearly', false")

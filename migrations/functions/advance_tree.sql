@@ -15,20 +15,11 @@ declare
   t postrider.trees := p_tree;
   v_gone record;
   v_room int;
-  v_most int := 10000;  -- members of one transaction
+  v_most constant int := 10000;  -- members of one transaction
+  v_first int;
   v_is_blocked boolean := false;
   v_is_dry boolean := p_tree.released >= p_tree.children;  -- nothing waits any more, as far as is known
 begin
-  -- A request takes 20 us; what has templates or members of its own is begun one by one, a millisecond each.
-  if t.kind = 'b' and t.children - t.released > 250 and exists (
-       select from (
-         select m.job_id from postrider.members m
-          where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting
-          order by m.position limit 1) n
-         join postrider.jobs j on j.id = n.job_id
-        where j.kind <> 'request' or postrider.job_is_templated(j)) then
-    v_most := 250;
-  end if;
   loop
     if t.state <> 'o' or t.is_expanding then
       return null;
@@ -44,6 +35,24 @@ begin
     -- The rest is for the next transaction.
     v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
                    else least(t.max_parallel - (t.released - t.finished), v_most) end;
+    if t.kind = 'b' and v_room > 1 and not v_is_dry then
+      -- A request takes 20 us, and goes with all others before the next that takes as long as its templates, or members of its
+      -- own, do: a millisecond or half a second.
+      select n.position into v_first
+        from (select m.job_id, m.position from postrider.members m
+               where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting
+               order by m.position limit v_room) n
+       cross join lateral (
+             select from postrider.jobs j
+              where j.id = n.job_id and (j.kind <> 'request' or postrider.job_is_templated(j)) offset 0) j
+       order by n.position
+       limit 1;
+      if v_first is not null then
+        v_room := greatest(1, (
+          select count(*) from postrider.members m
+           where m.parent_id = t.job_id and m.position > t.reached and m.position < v_first and m.is_waiting));
+      end if;
+    end if;
     if v_room > 0 and not v_is_dry then
       select * into v_gone from postrider.let_go(t, v_room);
       v_is_blocked := v_gone.is_blocked;
@@ -54,7 +63,7 @@ begin
                failed_job_id = coalesce(x.failed_job_id, v_gone.failed_job), reached = v_gone.reached
          where x.job_id = t.job_id
         returning * into t;
-        exit when v_gone.released = v_most;
+        exit when v_gone.released = v_most or clock_timestamp() > statement_timestamp() + interval '1 s';
         v_is_dry := v_gone.released < v_room and not v_is_blocked;
         continue;
       end if;

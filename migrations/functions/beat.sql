@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two heartbeats more than 5 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A duty that
--- waits to the end of its 6 s before the heartbeat counts as a gap, too: then dead workers are found up to 10 s later.
+-- Two heartbeats more than 6.8 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A settle that
+-- takes all of its 6 s has a heartbeat right in front of it, and makes no gap.
 create or replace function postrider.beat(p_worker int, p_in_flight int, p_draining boolean, p_idle boolean)
 returns boolean
 language plpgsql
@@ -11,7 +11,7 @@ declare
 begin
   update postrider.workers
      set heartbeat_at = clock_timestamp(), in_flight = p_in_flight, draining = p_draining,
-         steady_since = case when heartbeat_at between clock_timestamp() - interval '5 s' and clock_timestamp() + interval '5 s'
+         steady_since = case when heartbeat_at between clock_timestamp() - interval '6.8 s' and clock_timestamp() + interval '5 s'
                              then steady_since else clock_timestamp() end
    where id = p_worker and ended_at is null;
   v_alive := found;

@@ -23,7 +23,7 @@ begin
      set state = 'o', started_at = clock_timestamp(), is_planted = true,
          children = case when t.is_planted then t.children
                          else (select count(*) from postrider.members m where m.parent_id = p_tree) end,
-         is_expanding = coalesce(jsonb_array_length(v_items) > 100, false)
+         is_expanding = coalesce(jsonb_array_length(v_items) * postrider.each_jobs(v_job.each) > 100, false)
    where t.ctid = (select x.ctid from postrider.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then

@@ -106,7 +106,9 @@ begin
         if cardinality(v_refresh.refused_by) >= 2
              and (not v_refresh.is_accepted or v_refresh.refreshed_at > clock_timestamp() - interval '5 min')
            or v_refresh.refreshed_at is not null and coalesce(v_credential.expires_at > clock_timestamp(), true)
-             and (not v_refresh.is_accepted or v_refresh.refreshed_at > (
+             and (not v_refresh.is_accepted
+                    and (v_refresh.refused_by <> '{}' or v_refresh.refreshed_at > clock_timestamp() - interval '5 min')
+                  or v_refresh.refreshed_at > (
                     select max(t.started_at) from postrider.tries t where t.job_id = p_job[i] and v_sends > 1)) then
           p_verdict[i] := 'f';
           p_code[i] := 'rejected_after_refresh';

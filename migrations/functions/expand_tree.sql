@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 250 elements at a time, which is some tenths of a second: other trees, and what else the leader does, come between.
+-- Elements of 250 jobs at a time, which is some tenths of a second: other trees, and what else the leader does, come between.
 -- None of the members begins before all of them are there.
 create or replace function postrider.expand_tree(p_tree bigint) returns void
 language plpgsql
@@ -23,7 +23,8 @@ begin
   select e.items, e.defect into v_items, v_defect
     from postrider.jobs j cross join lateral postrider.each_list(j) e where j.id = p_tree;
   v_from := coalesce(v_tree.expanded, 0);
-  v_to := least(v_from + 250, jsonb_array_length(v_items));
+  v_to := least(v_from + greatest(1, 250 / (select postrider.each_jobs(j.each) from postrider.jobs j where j.id = p_tree)),
+                jsonb_array_length(v_items));
   if v_defect is null then
     v_defect := postrider.expand_defect(p_tree, jsonb_path_query_array(
       v_items, '$[$from to $to]', jsonb_build_object('from', v_from, 'to', v_to - 1)));

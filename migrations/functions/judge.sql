@@ -8,13 +8,19 @@
 -- p_cookies: the cookie jar after the call, a line for each cookie as libcurl writes them; null: untouched.
 -- p_credential, p_version: what the call carried; see credential_judge.
 -- p_redirected: whether the answer is that of another URL, to which a redirect led; null: none is.
+-- p_left: whether that is one of another origin, which got no token and whose word on it counts for nothing; null: none is.
+drop function if exists postrider.judge(
+  int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[],
+  bigint[], text, text[], int[], "char"[], text[], bigint[], boolean[]);
 create or replace function postrider.judge(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
   p_dns int[], p_connect int[], p_tls int[], p_first_byte int[], p_total int[],
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
   p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null,
-  p_credential text[] default null, p_version bigint[] default null, p_redirected boolean[] default null)
+  p_credential text[] default null, p_version bigint[] default null, p_redirected boolean[] default null,
+  p_left boolean[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -80,7 +86,7 @@ begin
         end if;
       end if;
     end if;
-    if p_credential[i] is not null and p_code[i] = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
+    if p_credential[i] is not null and p_left[i] is not true and p_code[i] = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
       -- Some send the envelope with 401 or 403, and its code says which of the two it is.
       begin
         select o.code, o.error into v_answer
@@ -150,7 +156,10 @@ begin
   end loop;
   if num_nonnulls(variadic p_credential) > 0 then
     select t.p_verdict, t.p_code, t.p_error into p_verdict, p_code, p_error
-      from postrider.credential_judge(p_job, p_credential, p_version, p_status, p_headers, p_verdict, p_code, p_error) t;
+      from postrider.credential_judge(
+        p_job, case when p_left is null then p_credential
+                    else array(select case when x.has_left is not true then x.credential end
+                                 from unnest(p_credential, p_left) with ordinality as x(credential, has_left, n) order by x.n) end, p_version, p_status, p_headers, p_verdict, p_code, p_error) t;
   end if;
   v_done := postrider.finish(p_worker, p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
@@ -201,5 +210,5 @@ $$;
 comment on function postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[],
-  int[], "char"[], text[], bigint[], boolean[]) is
+  int[], "char"[], text[], bigint[], boolean[], boolean[]) is
   'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';

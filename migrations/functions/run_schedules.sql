@@ -7,7 +7,7 @@
 --
 -- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its dedupe_key, say)
 -- stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so that the next look comes
--- by again.
+-- by again. After a second the rest, of one schedule's ticks too, is for the next look.
 create or replace function postrider.run_schedules(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, p_now timestamptz default now())
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)
@@ -24,6 +24,7 @@ declare
   v_began constant timestamptz := clock_timestamp();
   v_done int := 0;
   v_is_held boolean := false;
+  v_is_late boolean := false;
 begin
   made := 0;
   if exists (
@@ -37,18 +38,21 @@ begin
          for update skip locked
     loop
       made := made + postrider.run_tick(v_schedule, p_now);
-      if exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
+      v_is_late := clock_timestamp() > v_began + interval '1 s';
+      if v_is_late and not v_is_held then
+        null;
+      elsif exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
         v_is_held := true;
         perform set_config('lock_timeout', '1ms', true);
       else
         v_done := v_done + 1;
         latest := v_schedule.next_run_at;
       end if;
-      exit when v_done >= p_limit or v_is_held and clock_timestamp() > v_began + interval '1 s';
+      exit when v_done >= p_limit or v_is_late;
     end loop;
   end if;
-  more := v_done >= p_limit;
-  if v_is_held then
+  more := v_done >= p_limit or v_is_late and not v_is_held;
+  if v_is_held or v_is_late then
     latest := null;
   end if;
   select ceil(extract(epoch from s.next_run_at - clock_timestamp()) * 1000) into wait_ms

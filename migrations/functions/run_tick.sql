@@ -16,6 +16,7 @@ declare
   v_made int := 0;
   v_skipped int := 0;
   v_error text;
+  v_began timestamptz;
 begin
   begin
     select c.* into v_cron from postrider.cron_plan(p_schedule.cron) c;
@@ -35,6 +36,12 @@ begin
     end if;
   end if;
   foreach v_tick in array coalesce(v_ticks, '{}') loop
+    v_began := clock_timestamp();
+    if v_made > 0 and v_began > statement_timestamp() + interval '1 s' then
+      -- Heartbeats share this session: the rest is for the next look.
+      v_next := v_tick;
+      exit;
+    end if;
     begin
       v_id := postrider.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
       -- Here, and not at the commit, where a refusal would be everybody's.
@@ -44,9 +51,14 @@ begin
       v_last := coalesce(v_id, v_last);
       v_made := v_made + (v_id is not null)::int;
       v_skipped := v_skipped + (v_id is null)::int;
-    exception when others then
+    exception when query_canceled or others then
       v_error := sqlerrm;
-      if left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
+      if sqlstate = '57014' and v_began < statement_timestamp() + interval '1 s' then
+        -- It had the whole time of a statement, and would have it each time.
+        v_error := 'its jobs take longer to make than a tick has time for, 6 s; make the spec smaller, or submit it by a job of its own';
+        v_skipped := v_skipped + cardinality(v_ticks) - v_made;
+        exit;
+      elsif left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
         v_next := v_tick;
         if sqlstate = '55P03' then
           v_error := 'somebody''s open transaction has locked what the tick needs, its dedupe_key for instance; it is tried again';
