@@ -11,6 +11,8 @@ comment on column postrider.jobs.timeout is
 comment on column postrider.jobs.url is
   'absolute http or https URL, or relative to the service''s base URL; user:password in it becomes Basic auth';
 
+comment on column postrider.workers.steady_since is 'no two heartbeats since then were more than 6.8 s apart';
+
 update postrider.error_codes c set meaning = n.meaning
   from (values ('no_more_data', 'a later page has no list where those before had one'),
                ('internal', 'what should not happen, then please report it; or a path of the job that takes too long, see error'))
