@@ -2,6 +2,6 @@
 create or replace function postrider.milliseconds(p_interval interval) returns int
 language sql immutable parallel safe
 as $$
-  select case when p_interval is not null then greatest(1, least(86400000, extract(epoch from p_interval) * 1000)::int) end
+  select case when p_interval is not null then greatest(1, (extract(epoch from p_interval) * 1000)::int) end
 $$;
-comment on function postrider.milliseconds(interval) is 'private: an interval in whole milliseconds, at least one and at most a day''s; inlined';
+comment on function postrider.milliseconds(interval) is 'private: an interval in whole milliseconds, at least one; inlined';
