@@ -286,7 +286,7 @@ struct Dispatcher: ~Copyable {
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }
         var sequel = job.sequel
-        if let method = job.call?.method, !outcome.leftOrigin {
+        if let method = job.call?.method {
             verdict.goOnward(from: outcome, to: job.server, method: method)
             if verdict.kind == .onward { sequel.insert(.place) }
         }

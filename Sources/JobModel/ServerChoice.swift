@@ -23,8 +23,12 @@ public enum ServerHealth: Equatable, Sendable {
     /// Neither can be said: the worker's own side failed, or the certificate is at fault.
     case unclear
 
-    /// What an outcome shows. Pure.
-    public init(_ ending: CallOutcome.Ending) {
+    /// What an outcome shows; behind a redirect to another origin, that the server itself has answered. Pure.
+    public init(_ outcome: CallOutcome) {
+        self = outcome.leftOrigin ? .well : ServerHealth(outcome.ending)
+    }
+
+    private init(_ ending: CallOutcome.Ending) {
         switch ending {
         case .response(let response):
             self = (502...504).contains(response.status) ? .failed : .well

@@ -96,7 +96,7 @@ public struct Verdict: Equatable, Sendable {
     ///   remember of keys.
     public mutating func goOnward(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
         guard kind == .retryable || kind == .held, let server, server.hasNext,
-            ServerHealth(outcome.ending) == .failed
+            ServerHealth(outcome) == .failed
         else { return }
         if case .failure(let failure) = outcome.ending, failure.sent == .no {
             kind = .onward

@@ -126,7 +126,7 @@ public struct FinishBatch: Sendable {
         for attempt in attempts {
             if let server = attempt.server { servers.append(server.id) } else { servers.appendNull() }
             if attempt.server != nil, let outcome = attempt.outcome {
-                healths.append((outcome.leftOrigin ? .well : ServerHealth(outcome.ending)).letter)
+                healths.append(ServerHealth(outcome).letter)
             } else {
                 healths.appendNull()
             }

@@ -25,7 +25,7 @@ struct ServerHealthTests {
 
     @Test(arguments: 100...599)
     func `only 502, 503 and 504 are failures of the server`(status: Int) {
-        #expect(ServerHealth(answer(status).ending) == ([502, 503, 504].contains(status) ? .failed : .well))
+        #expect(ServerHealth(answer(status)) == ([502, 503, 504].contains(status) ? .failed : .well))
     }
 
     @Test(arguments: ErrorCode.allCases)
@@ -34,12 +34,12 @@ struct ServerHealthTests {
             .dns, .connect, .connectTimeout, .tls, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
             .truncated,
         ]
-        let health = ServerHealth(failure(code).ending)
+        let health = ServerHealth(failure(code))
         #expect((health == .failed) == failing.contains(code))
         if [.tlsVerify, .proxy, .deniedAddress, .badURL, .config, .template, .file, .internal].contains(code) {
             #expect(health == .unclear)
         }
-        #expect(ServerHealth(failure(code, isLocal: true).ending) == .unclear)
+        #expect(ServerHealth(failure(code, isLocal: true)) == .unclear)
     }
 
     @Test func `the attempt goes on where the method may be repeated or nothing was sent`() {

@@ -11,6 +11,7 @@ declare
   v_defect text;
   v_from int;
   v_to int;
+  v_jobs int;
 begin
   select x.* into v_tree from postrider.trees x
    where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked;
@@ -20,11 +21,10 @@ begin
     select t.job_id, t.run from postrider.trees t where t.job_id = p_tree and t.is_expanding and t.state = 'o';
     return;
   end if;
-  select e.items, e.defect into v_items, v_defect
+  select e.items, e.defect, postrider.each_jobs(j.each) into v_items, v_defect, v_jobs
     from postrider.jobs j cross join lateral postrider.each_list(j) e where j.id = p_tree;
   v_from := coalesce(v_tree.expanded, 0);
-  v_to := least(v_from + greatest(1, 250 / (select postrider.each_jobs(j.each) from postrider.jobs j where j.id = p_tree)),
-                jsonb_array_length(v_items));
+  v_to := least(v_from + greatest(1, 250 / v_jobs), jsonb_array_length(v_items));
   if v_defect is null then
     v_defect := postrider.expand_defect(p_tree, jsonb_path_query_array(
       v_items, '$[$from to $to]', jsonb_build_object('from', v_from, 'to', v_to - 1)));

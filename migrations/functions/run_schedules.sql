@@ -39,9 +39,8 @@ begin
     loop
       made := made + postrider.run_tick(v_schedule, p_now);
       v_is_late := clock_timestamp() > v_began + interval '1 s';
-      if v_is_late and not v_is_held then
-        null;
-      elsif exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
+      exit when v_is_late and not v_is_held;
+      if exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
         v_is_held := true;
         perform set_config('lock_timeout', '1ms', true);
       else
