@@ -3,34 +3,86 @@
 internal import JobModel
 internal import JobStore
 
-/// Attempts whose rows somebody has locked, in a transaction that cancels or reschedules their jobs and is not over yet. Pure.
+/// Attempts whose rows somebody may have locked, in a transaction that cancels or reschedules their jobs and is not over yet. Pure.
 ///
-/// Each is written again by itself after a while, and waits for the lock for a second at most: what else the worker has to write
-/// does not wait with it. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
+/// A batch that had to wait for a lock comes here, and the database is asked which of its rows are free: those are written at once.
+/// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
+/// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 struct Aside {
-    /// Before the first further try: 5 s. Then each pause is twice the one before, up to 40 s.
+    /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
+    /// The same at the end of a worker, which waits for nothing else, and after a question that failed: 1 s.
+    static let shortPause: UInt64 = 1_000_000_000
+    /// Rows of one question at most.
+    static let limit = ExchangePolicy.finishLimit
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
+    /// The question that has no answer yet.
+    private var underWay: (number: UInt64, seqs: Set<Int64>)?
+    private var restUntil: UInt64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
-
-    /// When the next one is to be tried; nil without any.
-    var due: UInt64? { waiting.map(\.due).min() }
 
     /// They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 
-    /// Takes one that had to wait for a lock by itself.
-    mutating func put(_ attempt: FinishedAttempt, now: UInt64) {
-        waiting.append((attempt, now + Aside.pause << UInt64(min(max(attempt.lockWaits - 2, 0), 3))))
+    /// When to ask next; nil: nothing waits, or an answer is waited for.
+    func due(isDraining: Bool) -> UInt64? {
+        guard underWay == nil, let first = waiting.lazy.map(\.due).min() else { return nil }
+        return isDraining ? restUntil : max(first, restUntil)
     }
 
-    /// Those that are due; all at the end of a worker.
-    mutating func take(now: UInt64, all: Bool) -> [FinishedAttempt] {
-        let due = waiting.filter { all || $0.due <= now }.map(\.attempt)
-        if !due.isEmpty { waiting.removeAll { all || $0.due <= now } }
-        return due
+    /// Takes a batch that has waited for a lock.
+    mutating func put(_ attempts: [FinishedAttempt], now: UInt64) {
+        for attempt in attempts { waiting.append((attempt, now)) }
+        restUntil = min(restUntil, now)
+    }
+
+    /// Asks for those that have waited longest; empty if none is due.
+    mutating func ask(_ number: UInt64, isDraining: Bool, now: UInt64) -> [Lease] {
+        guard let due = due(isDraining: isDraining), now >= due else { return [] }
+        let first = waiting.filter { isDraining || $0.due <= now }.sorted { $0.due < $1.due }.prefix(Aside.limit)
+        let leases = first.map(\.attempt.lease)
+        underWay = (number, Set(leases.map(\.seq)))
+        return leases
+    }
+
+    /// These rows are locked: gives the others back, to be written, and how often at most one of the locked has been found so.
+    mutating func answered(
+        _ number: UInt64, locked: Set<Int64>, now: UInt64
+    ) -> (free: [FinishedAttempt], waits: Int) {
+        guard let question = underWay, question.number == number else { return ([], 0) }
+        underWay = nil
+        var free: [FinishedAttempt] = []
+        var still: [(attempt: FinishedAttempt, due: UInt64)] = []
+        var waits = 0
+        for var entry in waiting {
+            if !question.seqs.contains(entry.attempt.lease.seq) {
+                still.append(entry)
+            } else if locked.contains(entry.attempt.lease.seq) {
+                entry.due = now + Aside.pause << UInt64(min(entry.attempt.lockWaits, 3))
+                entry.attempt.lockWaits += 1
+                waits = max(waits, entry.attempt.lockWaits)
+                still.append(entry)
+            } else {
+                free.append(entry.attempt)
+            }
+        }
+        waiting = still
+        if waits > 0 { restUntil = now + Aside.shortPause }
+        return (free, waits)
+    }
+
+    /// A question has failed, or could not be sent.
+    mutating func askingFailed(_ number: UInt64, now: UInt64) {
+        guard underWay?.number == number else { return }
+        underWay = nil
+        restUntil = now + Aside.shortPause
+    }
+
+    /// The session is gone, and with it what was asked for.
+    mutating func connectionLost() {
+        underWay = nil
     }
 
     /// Forgets those whose lease no longer holds.

@@ -6,7 +6,7 @@ internal import JobStore
 // Which attempts one statement writes, and what becomes of them when it fails because of one.
 extension Dispatcher {
     /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
-    /// of their order. One that was in a statement which was given up goes alone.
+    /// of their order. One that was in a statement which took too long goes alone.
     mutating func nextBatch() -> FinishBatch {
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
@@ -58,13 +58,25 @@ extension Dispatcher {
         return true
     }
 
-    /// Somebody holds a row of a batch: each of it goes alone. The one that waits for a lock even then is put aside; the
-    /// operator hears of it from the third time on, when it has been locked for a quarter of a minute.
-    mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {
-        for place in batch.attempts.indices { finished[place].lockWaits += 1 }
-        guard batch.attempts.count == 1, let attempt = finished.first else { return .none }
-        finished.removeFirst()
-        aside.put(attempt, now: now)
-        return attempt.lockWaits > 3 ? .report : .none
+    /// Somebody holds a row of a batch: which, the database is asked.
+    mutating func putAside(_ batch: FinishBatch, now: UInt64) {
+        finished.removeFirst(batch.attempts.count)
+        aside.put(batch.attempts, now: now)
+    }
+
+    /// The next question for what is locked, if one is due; to be sent at once, or given up.
+    mutating func nextQuestion(now: UInt64) -> (number: UInt64, leases: [Lease])? {
+        guard worker > 0, now >= restUntil, !aside.isEmpty else { return nil }
+        let number = takeNumber()
+        let leases = aside.ask(number, isDraining: isDraining, now: now)
+        return leases.isEmpty ? nil : (number, leases)
+    }
+
+    /// These rows are locked; what is free is written. The operator hears of the others when one has been locked for a quarter of
+    /// a minute.
+    mutating func questionAnswered(_ number: UInt64, locked: Set<Int64>, now: UInt64) -> Bool {
+        let answer = aside.answered(number, locked: locked, now: now)
+        for attempt in answer.free { write(attempt, now: now) }
+        return answer.waits > 2
     }
 }

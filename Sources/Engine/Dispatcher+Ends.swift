@@ -3,8 +3,29 @@
 internal import JobModel
 internal import JobStore
 
-// Calls that end without an answer: cut off by the worker itself, or pointless.
+// Calls that end: with an answer or a failure, cut off by the worker itself, or pointless.
 extension Dispatcher {
+    /// A call has ended: its slot is free, its attempt goes into the next finish.
+    mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
+        guard let job = free(slot, now: now) else { return }
+        var verdict = Verdict(
+            outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
+        if job.checksXML { verdict.requireXML(of: outcome) }
+        var sequel = job.sequel
+        if let method = job.call?.method {
+            verdict.goOnward(from: outcome, to: job.server, method: method)
+            if verdict.kind == .onward { sequel.insert(.place) }
+        }
+        // The claim in the transaction of the finish finds the next page: one way to the database less.
+        if sequel.contains(.page) { look() }
+        var attempt = FinishedAttempt(
+            lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
+        attempt.server = job.server
+        attempt.credential = job.credential?.name
+        attempt.credentialVersion = job.credential?.version
+        write(attempt, now: now)
+    }
+
     /// A call was cut off, at the end of a drain for example. Its job goes back without using an attempt; one that must not be
     /// sent twice and may have been sent ends as unknown.
     mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {

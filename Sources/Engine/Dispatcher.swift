@@ -73,7 +73,6 @@ struct Dispatcher: ~Copyable {
     /// The next exchange, if one is due; to be sent at once, or taken back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
-        if !aside.isEmpty { for attempt in aside.take(now: now, all: isDraining) { write(attempt, now: now) } }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
         let claimable = hunger != .nowhere && takesJobs && book.hasPlaces ? slots.freeCount - reserved : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
@@ -131,14 +130,19 @@ struct Dispatcher: ~Copyable {
         return nextNumber
     }
 
-    /// When an attempt has waited long enough for company, or the rest after a failure is over; nil if neither. With
-    /// all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
+    /// When an attempt has waited long enough for company, a question is due, or the rest after a failure is over; nil if none.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
-        guard worker > 0, exchanges.count < ExchangePolicy.depth else { return nil }
-        guard !finished.isEmpty || !lanes.isEmpty else { return aside.due }
-        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : aside.due }
-        return finished.isEmpty ? aside.due : finishedSince + ExchangePolicy.patience
+        guard worker > 0 else { return nil }
+        let moments = [exchangeDeadline(now: now), aside.due(isDraining: isDraining)]
+        return moments.lazy.compactMap { $0 }.min()
+    }
+
+    /// With all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
+    private func exchangeDeadline(now: UInt64) -> UInt64? {
+        guard exchanges.count < ExchangePolicy.depth, !finished.isEmpty || !lanes.isEmpty else { return nil }
+        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
+        return finished.isEmpty ? nil : finishedSince + ExchangePolicy.patience
     }
 
     /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
@@ -249,7 +253,10 @@ struct Dispatcher: ~Copyable {
         case .overrun:
             if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
         case .locked:
-            if let batch { return putAside(batch, now: now) }
+            if let batch {
+                putAside(batch, now: now)
+                return .none
+            }
         case .failure: break
         }
         rest(now: now)
@@ -257,7 +264,7 @@ struct Dispatcher: ~Copyable {
     }
 
     /// A claim may find something in any track.
-    private mutating func look() {
+    mutating func look() {
         // What was announced may lie below the watermark of its track.
         if case .announced = hunger { lookout.wantsSurvey = true }
         hunger = .anywhere
@@ -279,27 +286,6 @@ struct Dispatcher: ~Copyable {
     /// a jsonpath that compares all of them with all takes days.
     static let statementSeconds = 30
 
-    /// A call has ended: its slot is free, its attempt goes into the next finish.
-    mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
-        guard let job = free(slot, now: now) else { return }
-        var verdict = Verdict(
-            outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
-        if job.checksXML { verdict.requireXML(of: outcome) }
-        var sequel = job.sequel
-        if let method = job.call?.method {
-            verdict.goOnward(from: outcome, to: job.server, method: method)
-            if verdict.kind == .onward { sequel.insert(.place) }
-        }
-        // The claim in the transaction of the finish finds the next page: one way to the database less.
-        if sequel.contains(.page) { look() }
-        var attempt = FinishedAttempt(
-            lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
-        attempt.server = job.server
-        attempt.credential = job.credential?.name
-        attempt.credentialVersion = job.credential?.version
-        write(attempt, now: now)
-    }
-
     mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
         if finished.isEmpty { finishedSince = now }
         finished.append(attempt)
@@ -315,6 +301,7 @@ struct Dispatcher: ~Copyable {
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
         isEnlisting = false
+        aside.connectionLost()
         for number in numbers { takeBack(number, now: now) }
     }
 

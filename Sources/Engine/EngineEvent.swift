@@ -16,6 +16,8 @@ public enum EngineEvent: Equatable, Sendable {
     case statementFailed(verb: String, reason: String)
     /// A result that the database cannot store as it is; the job fails with `internal`.
     case resultUnstorable(job: Int64, reason: String)
+    /// Somebody's open transaction has locked these running jobs for a quarter of a minute: their results wait for its end.
+    case resultsLocked(jobs: Int)
     /// This worker leads now, or leads no more.
     case leading(Bool)
     /// Another worker was silent for 10 s; its jobs run again.
@@ -48,6 +50,8 @@ public enum EngineEnd: Equatable, Sendable {
     case clean
     /// It could not say goodbye in time: its leases are reaped after 10 s.
     case abandoned
+    /// As before, since the database is away.
+    case unreachable
     /// The database is of another version now; the reason says what to do.
     case schemaMismatch(String)
 }

@@ -16,6 +16,7 @@ extension RunLoop {
         guard jobs.isReady else { return }
         dispatcher.isUnheard = now >= beatHeard + RunLoop.lifetime
         prepare()
+        askWhatIsLocked()
         while let (number, next) = dispatcher.nextExchange(now: now) {
             guard send(number, next) else { return dispatcher.takeBack(number, now: now) }
         }
@@ -26,6 +27,10 @@ extension RunLoop {
         let worker = dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
+                if !dispatcher.aside.isEmpty {
+                    parameters.removeAll()
+                    try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.patience)
+                }
                 batch.encode(
                     worker: worker, appVersion: configuration.appVersion, columns: &columns, into: &parameters)
                 try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
@@ -98,6 +103,25 @@ extension RunLoop {
     /// A preparation failed and was rolled back.
     func preparationFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
+    }
+
+    /// Asks which rows of what was put aside are still locked.
+    private func askWhatIsLocked() {
+        guard let (number, leases) = dispatcher.nextQuestion(now: now) else { return }
+        StoreCalls.lockedLeases(worker: dispatcher.worker, leases, into: &parameters)
+        do throws(PGError) {
+            try jobs.send(StoreStatement.lockedLeases, &parameters, tag: Tag.question(number))
+        } catch {
+            dispatcher.aside.askingFailed(number, now: now)
+        }
+    }
+
+    /// What is free is written; the rest waits for the client's transaction.
+    func lockedTold(_ number: UInt64, _ result: borrowing PGResult) {
+        let locked = Set(result.int64s(0, 0))
+        if dispatcher.questionAnswered(number, locked: locked, now: now) {
+            configuration.log(.resultsLocked(jobs: locked.count))
+        }
     }
 
     /// Notes what the database has stored, and what it refused.

@@ -50,11 +50,13 @@ extension RunLoop {
         case Tag.enlist: enlisted(result)
         case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
+        case Tag.patience: break
         default:
             switch tag & 3 {
             case 0: finishReturned(tag >> 2, result)
             case 1: claimReturned(tag >> 2, result)
-            default: preparationReturned(tag >> 2, result)
+            case 2: preparationReturned(tag >> 2, result)
+            default: lockedTold(tag >> 2, result)
             }
         }
     }
@@ -70,11 +72,16 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
+        case Tag.patience: break
         case Tag.leave:
             configuration.log(.statementFailed(verb: "leave", reason: error.description))
             end = .abandoned
         default:
-            if tag & 3 == 2 { preparationFailed(tag >> 2, error) } else { exchangeFailed(tag >> 2, error) }
+            switch tag & 3 {
+            case 2: preparationFailed(tag >> 2, error)
+            case 3: dispatcher.aside.askingFailed(tag >> 2, now: now)
+            default: exchangeFailed(tag >> 2, error)
+            }
             suspectSchema(error)
         }
     }

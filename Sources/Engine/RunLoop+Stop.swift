@@ -34,7 +34,7 @@ extension RunLoop {
             exchange()
         }
         if let leaveDeadline, now >= leaveDeadline {
-            end = .abandoned
+            end = jobs.isReady ? .abandoned : .unreachable
             return
         }
         // A token that is on its way may be the only one that works from now on. Once the drain is over nothing is waited for but

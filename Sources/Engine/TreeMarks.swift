@@ -4,7 +4,7 @@
 ///
 /// A worker settles what it has just finished, from the id that it had come to. The leader also looks some seconds back every
 /// 100 ms, for what others left behind, and from the beginning, for what was committed late; under a transaction held open
-/// for hours that walks over dead rows, so it keeps a distance of 50 times its cost.
+/// for hours that walks over dead rows, so it keeps a distance of 50 times its cost, up to 10 s: what was put off is found only there.
 struct TreeMarks {
     static let interval: UInt64 = 100_000_000
     /// 2 ms between two looks, and 8 times what the last one took, up to 20 ms: a batch of thousands ends in hundreds of finishes
@@ -15,6 +15,8 @@ struct TreeMarks {
     static let patience: UInt64 = 10_000_000
     /// How far back the leader looks each time: between one and two of these.
     static let stretch: UInt64 = 1_000_000_000
+    /// Between two looks from the beginning at most, and after one that took too long, 6 s, for whatever reason.
+    static let longestDistance: UInt64 = 10_000_000_000
 
     /// When to settle next; `.max`: not before something has ended in a tree.
     private(set) var due: UInt64 = .max
@@ -61,7 +63,9 @@ struct TreeMarks {
         }
         let cost = now - min(now, began)
         if isWhole { wholeAt = now + TreeMarks.interval - TreeMarks.pause }
-        if isFromStart { fromStartAt = now + max(TreeMarks.interval - TreeMarks.pause, 50 * cost) }
+        if isFromStart {
+            fromStartAt = now + min(TreeMarks.longestDistance, max(TreeMarks.interval - TreeMarks.pause, 50 * cost))
+        }
         restUntil = now + min(max(TreeMarks.pause, 8 * cost), TreeMarks.longestPause)
         if due != .max { due = max(due, restUntil) }
         if hasMore { due = min(due, now + TreeMarks.patience) }

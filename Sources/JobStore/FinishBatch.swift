@@ -23,11 +23,11 @@ public struct FinishedAttempt: Sendable {
     public var credentialVersion: Int64?
     /// Statements with this attempt that the database gave up, since they took too long or too much memory.
     public var overruns = 0
-    /// Statements with this attempt that gave up waiting for a lock.
+    /// How often its row was found locked.
     public var lockWaits = 0
 
     /// Whether it is written by itself, since it may have been to blame for a batch that was given up.
-    public var goesAlone: Bool { overruns > 0 || lockWaits > 0 }
+    public var goesAlone: Bool { overruns > 0 }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {

@@ -95,6 +95,17 @@ public enum StoreCalls {
         parameters.append(int64: job)
     }
 
+    /// `locked_leases`.
+    public static func lockedLeases(worker: Int32, _ leases: [Lease], into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        var tracks = PGArrayBuilder<Int32>()
+        for lease in leases { tracks.append(lease.track) }
+        parameters.append(array: tracks)
+        parameters.append(int64s: leases.map(\.seq))
+        parameters.append(int64s: leases.map(\.fence))
+    }
+
     /// `prepare`: the calls of claimed jobs.
     ///
     /// - Parameter appVersion: part of the cache metadata.

@@ -26,6 +26,10 @@ public enum StoreStatement {
         select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
         p_server => $22, p_health => $23::"char"[])
         """)
+    /// Waits for locks no longer than 20 ms, in this transaction: somebody is known to hold rows of running jobs.
+    public static let hurry = PGStatement("hurry", "select set_config('lock_timeout', '20ms', true)")
+    /// Tells which leases somebody has locked.
+    public static let lockedLeases = PGStatement("locked_leases", "select postrider.locked_leases($1,$2,$3,$4)")
     /// Gives the calls of rich jobs that were claimed.
     public static let prepare = PGStatement(
         "prepare",

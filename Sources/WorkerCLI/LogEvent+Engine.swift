@@ -20,6 +20,16 @@ extension LogEvent {
             self.init(.warning, "statement_failed", [("verb", .text(verb)), ("reason", .text(reason))])
         case .resultUnstorable(let job, let reason):
             self.init(.error, "result_unstorable", [("job", .number(Int(job))), ("reason", .text(reason))])
+        case .resultsLocked(let jobs):
+            self.init(
+                .warning, "results_locked",
+                [
+                    ("jobs", .number(jobs)),
+                    (
+                        "hint",
+                        .text("a transaction that is open has cancelled or rescheduled them; see pg_stat_activity")
+                    ),
+                ])
         case .leading(let leads):
             self.init(.info, leads ? "leading" : "no_longer_leading")
         case .workerReaped(let name, let jobs):

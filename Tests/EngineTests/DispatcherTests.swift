@@ -164,56 +164,6 @@ struct DispatcherTests {
         #expect(dispatcher.isWritten == true)
     }
 
-    @Test func `what somebody has locked is put aside, and holds up none of the others`() {
-        var dispatcher = dispatcher(capacity: 9)
-        for slot in claim(&dispatcher, (1...9).map { job($0) }) {
-            dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
-        }
-        let second: UInt64 = 1_000_000_000
-        var time = moment
-        var stored: [Int64: UInt64] = [:]
-        var tries: [(at: UInt64, count: Int)] = []
-        var told: [Remedy] = []
-        while !dispatcher.isWritten, time < moment + 200 * second {
-            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
-                time = dispatcher.deadline(now: time) ?? .max
-                continue
-            }
-            if let batch = exchange.batch {
-                if batch.attempts.contains(where: { $0.lease.seq == 5 }), time < moment + 30 * second {
-                    tries.append(((time - moment) / second, batch.attempts.count))
-                    told.append(dispatcher.exchangeFailed(number, .locked, now: time))
-                    continue
-                }
-                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
-                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
-            }
-            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
-        }
-        #expect(tries.map(\.at) == [0, 0, 5, 15])
-        #expect(tries.map(\.count) == [9, 1, 1, 1])
-        #expect(told == [.none, .none, .none, .report])
-        #expect(stored.filter { $0.key != 5 }.values.allSatisfy { $0 == 0 })
-        #expect(stored[5] == 35)
-        #expect(stored.count == 9)
-    }
-
-    @Test func `what is put aside still holds its lease, and the end of a worker does not leave it behind`() {
-        var dispatcher = dispatcher(capacity: 1)
-        let slots = claim(&dispatcher, [job(5)])
-        dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
-        if let (number, _) = dispatcher.nextExchange(now: moment) {
-            _ = dispatcher.exchangeFailed(number, .locked, now: moment)
-        }
-        #expect(dispatcher.nextExchange(now: moment)?.exchange.batch == nil)
-        #expect(dispatcher.isWritten == false)
-        dispatcher.connectionLost([], now: moment)
-        #expect(dispatcher.beginEnlisting()?.held.map(\.seq) == [5])
-        _ = dispatcher.enlisted(2, held: [5])
-        dispatcher.isDraining = true
-        #expect(dispatcher.nextExchange(now: moment)?.exchange.batch?.attempts.count == 1)
-    }
-
     @Test func `a preparation that takes too long is made again job by job, and one that takes too long alone fails`() {
         var dispatcher = dispatcher(capacity: 9)
         _ = claim(&dispatcher, (1...9).map { rich($0) })

@@ -96,6 +96,35 @@ struct TreeMarksTests {
         #expect(later.count >= 8 && later.count <= 13)
     }
 
+    @Test(arguments: [true, false])
+    mutating func
+        `a look from the beginning that takes 6 s, or fails after them, does not put off the next for minutes`(
+            fails: Bool
+        )
+    {
+        var now: UInt64 = 0
+        var fromStart: [UInt64] = []
+        marks.leads(now: 0)
+        while now < 60 * Self.second {
+            now = max(now, marks.due)
+            let look = marks.begin(leads: true, now: now)
+            guard look.after == 0 else {
+                marks.settled(to: 1, hasMore: false, leads: true, now: now)
+                continue
+            }
+            fromStart.append(now)
+            now += 6 * Self.second
+            if fails {
+                marks.failed(isOverrun: true, leads: true, now: now)
+            } else {
+                marks.settled(to: 1, hasMore: false, leads: true, now: now)
+            }
+        }
+        // Two looks in the first seconds know no earlier id.
+        #expect(zip(fromStart, fromStart.dropFirst()).allSatisfy { $1 - $0 <= 17 * Self.second })
+        #expect(fromStart.count >= 4)
+    }
+
     @Test mutating func `a worker that does not lead never looks at the whole`() {
         marks.membersEnded(now: 0)
         for _ in 0..<100 {

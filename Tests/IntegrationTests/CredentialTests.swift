@@ -144,7 +144,7 @@ struct CredentialTests {
         _ = worker
     }
 
-    @Test(arguments: [(401, "{}"), (200, #"{"code": 802}"#)])
+    @Test(arguments: [(401, "{}"), (200, #"{"code": 802}"#), (200, "<html>no gateway")])
     func `what another origin says behind a redirect is no word on the token, nor on the server`(
         status: Int, body: String
     ) throws {
@@ -164,8 +164,8 @@ struct CredentialTests {
             insert into postrider.credentials (name, kind, refresh) values ('c', 'custom',
               '{"url": "\(api.url)/refresh", "body_json": {"t": "{{refresh_token}}"}, "access_token": "$.a"}');
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
-            insert into postrider.services (name, credential, min_calls, envelope)
-            values ('s', 'c', 2, '{"code": "$.code", "success": [200], "logged_out": [802]}');
+            insert into postrider.services (name, credential, min_calls, html_is_502, envelope)
+            values ('s', 'c', 2, true, '{"code": "$.code", "success": [200], "logged_out": [802]}');
             insert into postrider.servers (service, position, base_url) values ('s', 1, '\(api.url)'), ('s', 2, '\(api.url)/b')
             """)
         let worker = try self.api.worker(queue)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import PrivateCluster
 import TestSupport
@@ -90,5 +91,21 @@ struct DatabaseOutageTests {
         // Two sessions, one loss each a round; more would be attempts that follow each other without a wait.
         #expect(worker.count(of: "connected") <= 2 * (rounds + 1))
         #expect(worker.end(15) == 0)
+    }
+
+    @Test func `a worker that is to end while the database is away ends with 69 and says why`() throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try TargetServer()
+        let worker: RunningWorker
+        do {
+            let queue = try TestQueue(on: cluster)
+            worker = try RunningWorker(queue.database, ["--drain", "1s"])
+            try queue.insert("url", "'\(target.url)/held'")
+            try TestClock.wait(20, for: "the call") { target.underWay == 1 }
+        }
+        cluster.stop(.fast)
+        #expect(worker.end(SIGTERM) == 69)
+        #expect(worker.output.contains("the database was away at the end"))
     }
 }

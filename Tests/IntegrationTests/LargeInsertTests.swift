@@ -72,6 +72,26 @@ struct LargeInsertTests {
         #expect(try queue.number("select count(*) from postrider.results where state = 'c'") == 12_000)
     }
 
+    @Test func `one of which an open transaction has cancelled jobs holds up no INSERT that came later`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        for lane in ["a", "b"] { try queue.insert(20_000, "url, lane", "'\(target.url)/ok/' || i, '\(lane)'") }
+        let lists = try queue.rows("select first_id::text from postrider.intake").compactMap { $0[0] }
+        #expect(lists.count >= 2)
+        let other = try PGConnection(queue.database)
+        try other.execute(
+            "begin; select postrider.cancel(id) from unnest('{\(lists.joined(separator: ","))}'::bigint[]) id")
+        try queue.insert(20_000, "url, lane", "'\(target.url)/ok/' || i, 'c'")
+        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        let worker = try RunningWorker(queue.database, concurrency: 32)
+        try queue.wait(60, until: "select count(*) = 20000 from postrider.results")
+        #expect(
+            try queue.number("select count(distinct lane) from postrider.job_status where state = 'succeeded'") == 1)
+        try other.execute("rollback")
+        try queue.wait(60, until: "select count(*) = 60000 from postrider.results where state = 's'")
+        #expect(worker.count(of: "statement_failed") == 0)
+    }
+
     @Test func `ids beyond the ranges made ahead land in the overflow, run, and are followed by a new range`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

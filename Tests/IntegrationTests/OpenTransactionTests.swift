@@ -115,6 +115,32 @@ struct OpenTransactionTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
+    @Test func `one that has cancelled 60 running jobs stops neither claims nor other ends`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 100)
+        try queue.insert(60, "url, delivery, tag", "'\(target.url)/held/' || i, 'at_most_once', 'held'")
+        try TestClock.wait(20, for: "the calls") { target.underWay == 60 }
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.cancel_all(tag => 'held')")
+        target.release()
+        let start = TestClock.now
+        for round in 1...5 {
+            let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
+            try queue.wait(for: plain, toBe: "succeeded")
+        }
+        // Before, two minutes: a second for each of the 60.
+        #expect(TestClock.seconds(since: start) < Soak.seconds(10))
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where tag = 'held' and state = 'running'") == 60
+        )
+        try TestClock.wait(40, for: "word of it") { worker.count(of: "results_locked") > 0 }
+        try other.execute("rollback")
+        try queue.wait(60, until: "select count(*) = 65 from postrider.results where state = 's'")
+        #expect(target.requests.count { $0.path.hasPrefix("/held") } == 60)
+        #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
+    }
+
     @Test func `one that is deleting a lane with limits stops neither heartbeats nor other lanes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

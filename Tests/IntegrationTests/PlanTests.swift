@@ -39,6 +39,50 @@ struct PlanTests {
         #expect(Double(long.survey) <= 1.2 * Double(short.survey), "\(figures)")
     }
 
+    @Test func `a job's place and status are found by their index where ready was last seen empty`() throws {
+        let queue = try TestQueue(on: cluster)
+        try queue.connection.execute(
+            "insert into postrider.tracks (queue, lane, priority) values ('default', postrider.url_lane('http://h/'), 0)"
+        )
+        for _ in 1...20 { try queue.insert(1_000, "url", "'http://h/' || i") }
+        let root = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('batch',
+              (select jsonb_agg(jsonb_build_object('url', 'http://h/' || i)) from generate_series(1, 20) i)))
+            """)
+        try queue.connection.execute("vacuum postrider.ready")
+        try queue.connection.execute("update pg_class set reltuples = 0 where oid = 'postrider.ready'::regclass")
+        let id = try queue.number("select max(job_id) from postrider.ready where seq = job_id and track > 0")
+        try queue.connection.execute(
+            "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider.ready_place($1)"
+        )
+        // As functions ask for it, and as people do. The first time reads the catalogue, too.
+        for _ in 1...2 { _ = try queue.text("execute place(\(id))") }
+        let place = try queue.buffers("execute place(\(id))")
+        let status = "select state from postrider.job_status where"
+        _ = try queue.buffers("\(status) id = \(id)")
+        let one = try queue.buffers("\(status) id = \(id)")
+        let members = try queue.buffers("\(status) parent_id = \(root)")
+        #expect(place < 40 && one < 60 && members < 1_000, "\(place), \(one), \(members)")
+    }
+
+    @Test func `cancel_all looks each job up by its id, whatever statistics say`() throws {
+        let queue = try TestQueue(on: cluster)
+        for tag in ["z", "y"] {
+            for _ in 1...8 { try queue.insert(1_000, "url, tag", "'http://h/' || i, '\(tag)'") }
+            guard tag == "z" else { break }
+            // Tags that came later are none, as far as the planner knows, and none are ready.
+            #expect(try queue.number("select postrider.cancel_all()") == 8_000)
+            for verb in ["vacuum postrider.ready", "analyze postrider.jobs"] { try queue.connection.execute(verb) }
+        }
+        try queue.connection.execute(
+            "update pg_class set reltuples = 0, relpages = 1 where oid = 'postrider.ready'::regclass")
+        let blocks = try queue.buffers("select postrider.cancel_all(tag => 'y')")
+        #expect(try queue.number("select count(*) from postrider.results") == 16_000)
+        // 32 for each; 130 where each was held against all.
+        #expect(blocks < 8_000 * 60, "\(blocks)")
+    }
+
     @Test func `the claim's cost does not grow with the dead rows under a transaction held open`() throws {
         let queue = try TestQueue(on: cluster)
         let bench = try Bench(queue)

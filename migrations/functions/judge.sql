@@ -110,8 +110,8 @@ begin
       p_error[i] := v_answer.error;
       v_encoding[i] := v_answer.encoding;
       v_result[i] := v_answer.result;
-      if v_answer.verdict = 'r' and p_server[i] is not null then
-        -- HTML that counts as a 502.
+      if v_answer.verdict = 'r' and p_server[i] is not null and p_left[i] is not true then
+        -- HTML that counts as a 502, unless another origin sent it.
         p_health[i] := 'f';
       end if;
       if v_job.paginate is not null then

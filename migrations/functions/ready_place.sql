@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job's row in ready without an index on job_id: it is at its first place, (track, id), or among the moved.
+-- A job's row in ready without an index on job_id: it is at its first place, (track, id), or among the moved. `offset 0`: where ready
+-- was last analyzed empty, the planner would walk over all of ready_track for a seq without its track.
 create or replace function postrider.ready_place(p_id bigint)
 returns table (spot tid, track int, seq bigint, worker int, attempt int, since timestamptz, max_attempts int, fence bigint)
 language sql stable
 as $$
-  (select r.ctid, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts, r.fence
+  (select r.spot, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts, r.fence
      from postrider.jobs j
      join postrider.tracks t on t.queue = j.queue and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
                             and t.priority = j.priority
-     join postrider.ready r on r.track = t.id and r.seq = j.id
-    where j.id = p_id and r.job_id = p_id)
+    cross join lateral (
+          select y.ctid as spot, y.track, y.seq, y.worker, y.attempt, y.since, y.max_attempts, y.fence
+            from postrider.ready y where y.track = t.id and y.seq = j.id and y.job_id = p_id offset 0) r
+    where j.id = p_id)
   union all
   (select r.ctid, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts, r.fence
      from postrider.ready r where r.track = 0 and r.seq = p_id and r.job_id = p_id)

@@ -66,9 +66,11 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
          left join lateral (
               select q.* from (
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
-                 from postrider.tracks k join postrider.ready y on y.track = k.id and y.seq = j.id
-                where k.queue = j.queue and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)) and k.priority = j.priority
-                  and y.job_id = j.id)
+                 from postrider.tracks k
+                cross join lateral (
+                      select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
+                        from postrider.ready x where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
+                where k.queue = j.queue and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)) and k.priority = j.priority)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
                  from postrider.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)

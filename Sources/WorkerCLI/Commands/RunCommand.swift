@@ -78,6 +78,11 @@ enum RunCommand {
         switch loop.run() {
         case .clean: return .clean
         case .abandoned: return .internalError
+        case .unreachable:
+            throw CommandError(
+                .unreachable,
+                "the database was away at the end: what was running is called again by another worker, 10 s after it is back"
+            )
         case .schemaMismatch(let reason): throw CommandError(.schema, reason)
         }
     }

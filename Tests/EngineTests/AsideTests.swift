@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import Testing
+
+@testable import Engine
+
+/// Rows that a client's open transaction holds: what the worker does with the attempts that ended there.
+struct AsideTests {
+    private let moment: UInt64 = 5_000_000_000
+
+    /// One that has a number, nothing to claim, and attempts to write.
+    private func dispatcher(ended count: Int) -> Dispatcher {
+        var dispatcher = Dispatcher(capacity: count, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        for seq in 1...Int64(count) {
+            let lease = Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1)
+            let attempt = FinishedAttempt(lease: lease, verdict: Verdict(.succeeded, nil, nil), outcome: nil)
+            dispatcher.write(attempt, now: moment)
+        }
+        return dispatcher
+    }
+
+    @Test func `what somebody has locked is put aside at once, and holds up none of the others`() {
+        var dispatcher = dispatcher(ended: 60)
+        let second: UInt64 = 1_000_000_000
+        var time = moment
+        var stored: [Int64: UInt64] = [:]
+        var waits = 0
+        var questions: [(at: UInt64, count: Int, isTold: Bool)] = []
+        while !dispatcher.isWritten, time < moment + 200 * second {
+            // All but every third are locked, for half a minute.
+            let isOpen = time < moment + 30 * second
+            if let (number, leases) = dispatcher.nextQuestion(now: time) {
+                let locked = isOpen ? leases.map(\.seq).filter { $0 % 3 > 0 } : []
+                let isTold = dispatcher.questionAnswered(number, locked: Set(locked), now: time)
+                questions.append(((time - moment) / second, leases.count, isTold))
+            }
+            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
+                time = dispatcher.deadline(now: time) ?? .max
+                continue
+            }
+            if let batch = exchange.batch {
+                if isOpen, batch.attempts.contains(where: { $0.lease.seq % 3 > 0 }) {
+                    waits += 1
+                    #expect(dispatcher.exchangeFailed(number, .locked, now: time) == .none)
+                    continue
+                }
+                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
+                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
+            }
+            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
+        }
+        #expect(waits == 1)
+        #expect(questions.map(\.at) == [0, 5, 15, 35])
+        #expect(questions.map(\.count) == [60, 40, 40, 40])
+        #expect(questions.map(\.isTold) == [false, false, true, false])
+        #expect(stored.filter { $0.key % 3 == 0 }.values.allSatisfy { $0 == 0 })
+        #expect(stored.filter { $0.key % 3 > 0 }.values.allSatisfy { $0 == 35 })
+        #expect(stored.count == 60)
+    }
+
+    @Test func `what is put aside still holds its lease, and the end of a worker does not leave it behind`() {
+        var dispatcher = dispatcher(ended: 1)
+        if let (number, _) = dispatcher.nextExchange(now: moment) {
+            _ = dispatcher.exchangeFailed(number, .locked, now: moment)
+        }
+        #expect(dispatcher.nextExchange(now: moment)?.exchange.batch == nil)
+        #expect(dispatcher.isWritten == false)
+        #expect(dispatcher.nextQuestion(now: moment) != nil)
+        // Its answer is lost with the connection.
+        dispatcher.connectionLost([], now: moment)
+        #expect(dispatcher.beginEnlisting()?.held.map(\.seq) == [1])
+        _ = dispatcher.enlisted(2, held: [1])
+        dispatcher.isDraining = true
+        var time = moment
+        for _ in 0..<3 {
+            let question = dispatcher.nextQuestion(now: time)
+            #expect(question?.leases.map(\.seq) == [1])
+            _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [1], now: time)
+            #expect(dispatcher.nextQuestion(now: time) == nil)
+            #expect(dispatcher.isWritten == false)
+            time += Aside.shortPause
+        }
+        let question = dispatcher.nextQuestion(now: time)
+        _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [], now: time)
+        #expect(dispatcher.nextExchange(now: time)?.exchange.batch?.attempts.count == 1)
+    }
+}

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- For a worker whose finish has waited for a lock: one look at all of its rows, where to try each would wait for each. A row that has
+-- changed since the statement began counts as locked, too; it is asked for again.
+create or replace function postrider.locked_leases(p_worker int, p_track int[], p_seq bigint[], p_fence bigint[]) returns bigint[]
+language sql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+  with x as materialized (
+    select * from unnest(p_track, p_seq, p_fence) as x(track, seq, fence)),
+  free as materialized (
+    select r.seq
+      from x
+      join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+     order by r.track, r.seq
+       for update of r skip locked)
+  select coalesce(array_agg(r.seq), '{}')
+    from x
+    join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+   where r.seq not in (select f.seq from free f)
+$$;
+comment on function postrider.locked_leases(int, int[], bigint[], bigint[]) is
+  'private: the seq of each lease given that holds and whose row another transaction has locked';
