@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PGClient
 import TestSupport
 import Testing
 
@@ -45,6 +46,54 @@ struct ConcurrencyTests {
         #expect(try queue.number(slowest) < Int64(Soak.seconds(1) * 1000))
         #expect(try queue.number("select postrider.cancel_all()") == 8)
         #expect(try queue.states() == "cancelled 8, succeeded 600")
+        _ = worker
+    }
+
+    @Test func `workers overtake each other by what they have in flight at most`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let workers = try (0..<3).map { _ in try RunningWorker(queue.database, concurrency: 16) }
+        for worker in workers { try worker.wait(for: "enlisted") }
+        try queue.insert(3_000, "url", "'\(target.url)/wait/10/' || i")
+        try queue.waitUntilDone()
+        #expect(try queue.number("select count(distinct worker) from postrider.results") == 3)
+        let farthest = """
+            select max(abs(r.place - r.turn)) from (
+              select row_number() over (order by job_id) as place, row_number() over (order by fence, job_id) as turn
+                from postrider.results) r
+            """
+        #expect(try queue.number(farthest) <= 3 * 16)
+    }
+
+    @Test func `no transaction is open while calls are`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('api', '\(target.url)');
+            create function public.seen(bigint, text) returns void language sql as 'select';
+            insert into postrider.hooks (event, function) values ('will_start', 'public.seen(bigint, text)')
+            """)
+        let worker = try RunningWorker(queue.database, concurrency: 64)
+        let values = "'\(target.url)/held/' || i, (array['at_least_once', 'at_most_once'])[1 + i % 2], (i % 3)::text"
+        try queue.insert(30, "url, delivery, tag", values)
+        try queue.insert(10, "service, url, extract", "'api', 'held/' || i, '$.a'")
+        try TestClock.wait(20, for: "the calls") { target.underWay == 40 }
+        let long = Soak.seconds(0.5)
+        let start = TestClock.now
+        while TestClock.seconds(since: start) < 2 * long {
+            let open = try queue.rows(
+                """
+                select state, query from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+                  and xact_start < clock_timestamp() - interval '\(long) s'
+                """)
+            #expect(open.isEmpty)
+            TestClock.sleep(milliseconds: 50)
+        }
+        #expect(target.underWay == 40)
+        target.release()
+        try queue.waitUntilDone()
         _ = worker
     }
 }

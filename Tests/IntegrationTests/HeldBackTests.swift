@@ -125,6 +125,26 @@ struct HeldBackTests {
         _ = worker
     }
 
+    @Test func `who was cancelled while it was held back, and runs again later, has not waited meanwhile`() throws {
+        let target = try TargetServer(answer: Self.answers(["Retry-After: 1"], status: 429, refusals: 2))
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '2 s')")
+        let id = try queue.insert("service, url", "'s', 'x'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(until: "select exists (select from postrider.tries where status_code = 429)")
+        _ = try queue.rows("select postrider.cancel(\(id))::text")
+        try queue.wait(for: id, toBe: "cancelled")
+        TestClock.sleep(milliseconds: 2_500)
+        _ = try queue.rows("select postrider.retry(\(id))::text")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(
+            try queue.rows(
+                "select attempt::text, status_code::text from postrider.attempts where job_id = \(id) order by fence")
+                == [["1", "429"], ["2", "429"], ["2", "200"]])
+        _ = worker
+    }
+
     @Test func `a max_wait beyond a century is refused, and a row from before that waits like any other`() throws {
         let target = try TargetServer { request in
             request.turn == 1 ? TargetStep.answer(429, headers: ["Retry-After: 1"]) : TargetStep.answer(200)

@@ -180,4 +180,19 @@ struct ClaimOneTests {
         #expect(try desk.takes(second))
         #expect(try !desk.takes(second))
     }
+
+    @Test func `fences that a crash of the server has set back go on above those that the worker knows`() throws {
+        let desk = try Desk()
+        for _ in 1...2 { _ = try desk.queue.insert("url", "'http://h/'") }
+        func claim(above: Int64) throws -> Int64 {
+            try desk.queue.number(
+                """
+                select fence from postrider.claim(\(desk.worker)::int, \(above), 1, array[\(desk.track)]::int[], '{64}', '{0}', true, '{0}')
+                """)
+        }
+        let known = try desk.queue.number("select last_value + 1000 from postrider.fences")
+        #expect(try claim(above: known) == known + 1)
+        // Any other worker's, too.
+        #expect(try claim(above: 0) == known + 2)
+    }
 }

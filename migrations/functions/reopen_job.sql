@@ -30,6 +30,10 @@ begin
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
       v_result.server, v_result.credential_version);
   end if;
+  if v_result.fence = 0 and exists (select from postrider.tries t where t.job_id = p_id and t.attempt > v_result.attempt) then
+    -- It was cancelled while it waited with an attempt given back (429); the wait that begins now is not that one.
+    v_result.attempt := v_result.attempt + 1;
+  end if;
   -- Taken off what ended since the beginning, not off what ends in this minute.
   if v_result.track > 0 then
     insert into postrider.tallies (at, tracks, states, jobs)
