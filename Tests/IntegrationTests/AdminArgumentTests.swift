@@ -10,7 +10,7 @@ struct AdminArgumentTests {
         ("cancel(null)", "id"), ("retry(null)", "id"), ("retry(1, null)", "new_key"), ("explain(null)", "id"),
         ("rerun_callback(null)", "id"), ("reschedule(null, now())", "id"), ("reschedule(1)", "run_at"),
         ("log_out(null)", "credential"), ("log_in(null, '{}')", "credential"), ("pause_lane(null)", "lane"),
-        ("resume_lane(null)", "lane"), ("pause_queue(null)", "name"), ("resume_queue(null)", "name"),
+        ("resume_lane(null)", "lane"), ("pause_queue(null)", "queue"), ("resume_queue(null)", "queue"),
         ("run_schedule(null)", "name"), ("retry_failed(error_code => 'nonsense')", "error_code"),
         ("retry_failed(since => now() + interval '1 day')", "since"), ("retry_failed(since => 'infinity')", "since"),
     ])

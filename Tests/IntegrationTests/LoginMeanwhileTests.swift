@@ -86,4 +86,35 @@ struct LoginMeanwhileTests {
         #expect(try next(queue) == ["Bearer a1, -", "Bearer a2, who=a1"])
         _ = worker
     }
+
+    @Test func `a job that was cancelled between two sends and tried again may be sent three times anew`() throws {
+        let target = try TargetServer { request in
+            [.pause(milliseconds: 300)]
+                + TargetStep.answer(request.header("authorization") == "Bearer good" ? 200 : 401)
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('user', 'bearer');
+            insert into postrider.services (name, base_url, credential) values ('api', '\(target.url)', 'user');
+            select postrider.log_in('user', '{"access_token": "t0"}');
+            """)
+        let worker = try RunningWorker(queue.database)
+        let job = try queue.insert("service, url", "'api', 'x'")
+        for (turn, token) in ["t1", "t2", "good"].enumerated() {
+            try TestClock.wait(20, for: "call \(turn + 1)") { target.requests.count == turn + 1 }
+            try queue.connection.execute(
+                "select postrider.pause_lane('api'), postrider.log_in('user', '{\"access_token\": \"\(token)\"}')")
+            try queue.wait(
+                until: "select count(*) = \(turn + 1) from postrider.attempts where error_code = 'token_expired'")
+            if turn == 1 {
+                #expect(try queue.number("select postrider.cancel(\(job))::int") == 1)
+                try queue.connection.execute("select postrider.retry(\(job))")
+            }
+            try queue.connection.execute("select postrider.resume_lane('api')")
+        }
+        try queue.wait(for: job, toBe: "succeeded")
+        #expect(target.requests.count == 4)
+        _ = worker
+    }
 }

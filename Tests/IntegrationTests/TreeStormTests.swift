@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Random trees while workers are killed, sessions are cut, and people cancel and join.
+/// Random trees while workers are killed, sessions are cut, and people cancel, retry and join.
 struct TreeStormTests {
     private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
 
@@ -33,6 +33,8 @@ private final class Storm {
     private var random: Randomness
     private var plans: [TreePlan] = []
     private var disturbed: Set<Int64> = []
+    /// Trees in which something ran again because somebody wanted it.
+    private var retried: Set<Int64> = []
     private var joined: [Int64: [TreePlan]] = [:]
     private var workers: [RunningWorker] = []
     private var kills: Int
@@ -61,6 +63,7 @@ private final class Storm {
             case 0...9: try cancel()
             case 10...24: try join()
             case 25...28: try cutSession()
+            case 29...43: try retry()
             default: break
             }
             if kills > 0, plans.count * 3 > trees, random.chance(20) { try killWorker() }
@@ -70,6 +73,7 @@ private final class Storm {
             TestClock.sleep(milliseconds: Int(random.number(5...100)))
             try cancel()
             try join()
+            try retry()
             try cutSession()
         }
         let isDone = """
@@ -114,23 +118,34 @@ private final class Storm {
         plans.append(plan)
     }
 
-    /// One of the trees of late: most others have ended.
-    private func pick() -> TreePlan? {
+    /// One of the trees of late, most others have ended, and one job of it.
+    private func pick() -> (tree: TreePlan, job: TreePlan)? {
         guard !plans.isEmpty else { return nil }
         let from = max(0, plans.count - 20)
         let tree = plans[Int(random.number(UInt64(from)...UInt64(plans.count - 1)))]
         let all = tree.all
         disturbed.insert(tree.id)
-        return all[Int(random.number(0...UInt64(all.count - 1)))]
+        return (tree, all[Int(random.number(0...UInt64(all.count - 1)))])
     }
 
     private func cancel() throws {
-        guard let job = pick() else { return }
+        guard let (_, job) = pick() else { return }
         try queue.connection.execute("select postrider.cancel(\(job.id))")
     }
 
+    /// A whole tree or a part of it, if that has ended.
+    private func retry() throws {
+        guard let (tree, job) = pick() else { return }
+        do throws(PGError) {
+            try queue.connection.execute("select postrider.retry(\(job.id))")
+            retried.insert(tree.id)
+        } catch {
+            guard error.sqlState?.rawValue == "PR005" else { throw error }
+        }
+    }
+
     private func join() throws {
-        guard let tree = pick(), tree.kind != .request else { return }
+        guard let (_, tree) = pick(), tree.kind != .request else { return }
         calls += 1
         var member = TreePlan.request("\(target.url)/good/0/\(calls)")
         do throws(PGError) {
@@ -190,7 +205,10 @@ private final class Storm {
             defects += TreeCheck.earlySteps(plan, states: states, joined: joined, requests)
         }
         defects += try queue.unexplainedCalls(target)
-        defects += try queue.rows(Self.repeated).map {
+        let again = Set(
+            plans.filter { retried.contains($0.id) }.flatMap(\.all).flatMap { [$0] + joined[$0.id, default: []] }.map(
+                \.id))
+        defects += try queue.rows(Self.repeated).filter { !again.contains(Int64($0[0] ?? "") ?? 0) }.map {
             "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")"
         }
         defects += try queue.rows(Self.miscounted).map { "tree " + $0.map { $0 ?? "null" }.joined(separator: " ") }

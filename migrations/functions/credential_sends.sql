@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: ready_place.sql
 create or replace function postrider.credential_sends(p_job bigint) returns bigint
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -6,6 +7,8 @@ as $$
   select 1 + count(*)
     from postrider.tries t
    where t.job_id = p_job and t.error_code = 'token_expired'
+     -- The sends before a cancel and a retry had another number.
+     and t.attempt = (select p.attempt from postrider.ready_place(p_job) p)
      and t.fence > coalesce((
            select max(o.fence) from postrider.tries o
             where o.job_id = p_job and o.error_code is distinct from 'token_expired'), 0)

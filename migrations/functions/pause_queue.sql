@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.pause_queue(name text) returns void
+-- Its argument was called name once.
+drop function if exists postrider.pause_queue(text);
+create or replace function postrider.pause_queue(queue text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform postrider.refuse_null('name', pause_queue.name is null,
+  perform postrider.refuse_null('queue', pause_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
-  insert into postrider.queues as q (name, paused) values (pause_queue.name, true)
+  insert into postrider.queues as q (name, paused) values (pause_queue.queue, true)
       on conflict (name) do update set paused = true;
 end
 $$;

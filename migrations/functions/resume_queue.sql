@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.resume_queue(name text) returns void
+-- Its argument was called name once.
+drop function if exists postrider.resume_queue(text);
+create or replace function postrider.resume_queue(queue text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('name', resume_queue.name is null,
+  perform postrider.refuse_null('queue', resume_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
-  update postrider.queues q set paused = false where q.name = resume_queue.name and q.paused;
+  update postrider.queues q set paused = false where q.name = resume_queue.queue and q.paused;
 end
 $$;
 comment on function postrider.resume_queue(text) is

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+
+/// One round of `JobStormTests`. Confined to one thread.
+final class JobStorm {
+    private let queue: TestQueue
+    /// Of somebody who takes his time between INSERT and COMMIT.
+    private let late: PGConnection
+    private let target: StormTarget
+    private let folder: TestFolder
+    private var random: Randomness
+    private var jobs: [StormJob] = []
+    private var open: [StormJob] = []
+    private var undone: [StormJob] = []
+    private var workers: [RunningWorker] = []
+    private var deaths: Int
+    private var tokens = 0
+    private let wanted: Int
+    private var defects: [String] = []
+
+    init(seed: UInt64, jobs: Int, deaths: Int) throws {
+        wanted = jobs
+        self.deaths = deaths
+        random = Randomness(seed: seed)
+        queue = try TestQueue()
+        late = try PGConnection(queue.database)
+        target = try StormTarget()
+        folder = try TestFolder()
+        try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id, allow_private_network)
+            values ('c', 'oauth2_client_credentials', '\(target.server.url)/token', 'app', true);
+            select postrider.log_in('c', '{"client_secret": "s"}');
+            insert into postrider.services (name, base_url, credential)
+            values ('api', '\(target.server.url)', null), ('locked', '\(target.server.url)', 'c');
+            insert into postrider.lanes (name, max_in_flight) values ('narrow', 2)
+            """)
+    }
+
+    func run() throws {
+        for _ in 0..<3 { try addWorker() }
+        while jobs.count < wanted {
+            for _ in 0..<random.number(1...12) { try insert() }
+            try disturb()
+            if deaths > 0, jobs.count * 4 > wanted, random.chance(15) { try killWorker() }
+            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+            if random.chance(5) { try checkKeys() }
+        }
+        for _ in 0..<10 {
+            TestClock.sleep(milliseconds: Int(random.number(5...100)))
+            try disturb()
+        }
+        try endLate(commits: true)
+        try queue.connection.execute(
+            "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
+        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "all to end: \((try? left()) ?? "?")") {
+            try replaceEnded()
+            return try queue.connection.query(
+                """
+                select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
+                   and not exists (select from postrider.ready) and not exists (select from postrider.scheduled)
+                   and not exists (select from postrider.intake) and not exists (select from postrider.outcomes)
+                   and not exists (select from postrider.aborts)
+                """
+            ).bool(0, 0)
+        }
+    }
+
+    // MARK: What is done
+
+    private func insert() throws {
+        let isLate = random.chance(10)
+        var job = StormJob(number: jobs.count + open.count + undone.count, target: target.server.url, &random)
+        if isLate { job.key = nil }
+        if isLate {
+            if open.isEmpty { try late.execute("begin") }
+            job.id = try late.query(job.insert).int64(0, 0)
+            open.append(job)
+            if random.chance(20) { try endLate(commits: random.chance(70)) }
+            return
+        }
+        do throws(PGError) {
+            let made = try queue.connection.query(job.insert)
+            guard made.rowCount == 1 else { return }
+            job.id = made.int64(0, 0)
+            jobs.append(job)
+        } catch {
+            guard job.key != nil, error.sqlState?.rawValue == "23505" else { throw error }
+        }
+    }
+
+    private func endLate(commits: Bool) throws {
+        guard !open.isEmpty else { return }
+        try late.execute(commits ? "commit" : "rollback")
+        if commits { jobs += open } else { undone += open }
+        open = []
+    }
+
+    private func disturb() throws {
+        guard !jobs.isEmpty else { return }
+        switch random.number(0...99) {
+        case 0...14:
+            try onOne {
+                $0.wasCancelled = true
+            } sql: {
+                "cancel(\($0.id))"
+            }
+        case 15...39:
+            let newKey = random.chance(30)
+            try onOne {
+                $0.retries += 1
+            } sql: {
+                "retry(\($0.id), \(newKey))"
+            }
+        case 40...54:
+            let wait = random.number(0...300)
+            let priority = random.chance(50) ? "\(random.number(0...3))" : "null"
+            try onOne { _ in
+            } sql: {
+                "reschedule(\($0.id), now() + interval '\(wait) ms', \(priority))"
+            }
+        case 55...58: try pauseLane()
+        case 59...60: try queue.connection.execute("select postrider.pause_queue('default')")
+        case 61...66:
+            try queue.connection.execute("select postrider.resume_queue('default'), postrider.resume_lane('narrow')")
+        case 67...68:
+            try queue.connection.execute("select postrider.cancel_all(tag => 't1')")
+            for index in jobs.indices where jobs[index].tag == "t1" { jobs[index].wasCancelled = true }
+        case 69...70:
+            // Counted as one retry of each: it is one at most.
+            try queue.connection.execute("select postrider.retry_failed(error_code => 'timeout')")
+            for index in jobs.indices where jobs[index].kind == .hang { jobs[index].retries += 1 }
+        case 71...73: try cutSession()
+        case 74...77: try endToken()
+        default: break
+        }
+    }
+
+    /// To one job of late: most others have ended. It may be in a state in which that cannot be done.
+    private func onOne(_ note: (inout StormJob) -> Void, sql: (StormJob) -> String) throws {
+        let index = Int(random.number(UInt64(max(0, jobs.count - 60))...UInt64(jobs.count - 1)))
+        do throws(PGError) {
+            try queue.connection.execute("select postrider.\(sql(jobs[index]))")
+            note(&jobs[index])
+        } catch {
+            let state = error.sqlState?.rawValue ?? ""
+            guard ["PR001", "PR005", "23505"].contains(state) else { throw error }
+        }
+    }
+
+    private func pauseLane() throws {
+        let lane = random.chance(50) ? "narrow" : "plain"
+        try queue.connection.execute(
+            "select postrider.pause_lane('\(lane)', clock_timestamp() + interval '\(random.number(20...200)) ms')")
+    }
+
+    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: of a server that refuses
+    /// what it has just given, or ends its tokens every few seconds, nothing more is asked.
+    private func endToken() throws {
+        guard tokens < 3 else { return }
+        let isWell = """
+            select exists (select from postrider.refreshes where is_accepted and refreshed_at is not null)
+               and not exists (select from postrider.tries t where t.error_code = 'token_expired'
+                                and not exists (select from postrider.results r where r.job_id = t.job_id))
+            """
+        guard try queue.connection.query(isWell).bool(0, 0) else { return }
+        tokens += 1
+        target.endToken()
+    }
+
+    private func cutSession() throws {
+        try queue.connection.execute(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and usename like 'test\\_worker%'
+            order by hashint8(pid + \(random.number(0...9999))) limit 1
+            """)
+    }
+
+    private func addWorker() throws {
+        let words = ["--drain", "1s", "--secret-key-file", folder.path("key")]
+        workers.append(try RunningWorker(queue.database, concurrency: Int(random.number(2...32)), words))
+    }
+
+    /// At once, or after what runs.
+    private func killWorker() throws {
+        deaths -= 1
+        let index = Int(random.number(0...UInt64(workers.count - 1)))
+        workers[index].end(random.chance(60) ? SIGKILL : SIGTERM)
+        workers.remove(at: index)
+        try addWorker()
+    }
+
+    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
+    private func replaceEnded() throws {
+        for worker in workers where !worker.isRunning {
+            let status = worker.wait()
+            if status != 69 { defects.append("a worker ended with \(status): \(worker.output)") }
+            workers.removeAll { $0 === worker }
+            try addWorker()
+        }
+    }
+
+    // MARK: What must hold
+
+    private func checkKeys() throws {
+        defects += try queue.rows(
+            """
+            select j.dedupe_key, string_agg(j.id::text, ' ') from postrider.jobs j
+            where j.dedupe_key is not null and not exists (select from postrider.results r where r.job_id = j.id)
+            group by j.dedupe_key having count(*) > 1
+            """
+        ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }
+    }
+
+    private func left() throws -> String {
+        try queue.text(
+            """
+            select format('ready %s, scheduled %s, intake %s, outcomes %s, aborts %s, without a result %s',
+              (select array_agg(job_id) from postrider.ready), (select array_agg(job_id) from postrider.scheduled),
+              (select count(*) from postrider.intake), (select array_agg(job_id) from postrider.outcomes),
+              (select count(*) from postrider.aborts),
+              (select array_agg(id) from postrider.jobs j
+                where not exists (select from postrider.results r where r.job_id = j.id)))
+            """) ?? ""
+    }
+
+    /// What is wrong after all has ended.
+    func defectsFound() throws -> [String] {
+        try checkKeys()
+        var states: [Int64: [String?]] = [:]
+        for row in try queue.rows(
+            "select id::text, state, status_code::text, error_code, error, attempt::text, from_cache::text from postrider.job_status"
+        ) {
+            states[Int64(row[0] ?? "") ?? 0] = row
+        }
+        var calls: [String: [TargetRequest]] = [:]
+        for request in target.server.requests { calls[request.path, default: []].append(request) }
+        for job in jobs {
+            guard let row = states[job.id] else {
+                defects.append("job \(job.id) is not in job_status")
+                continue
+            }
+            if let defect = job.defect(
+                state: row[1] ?? "", status: row[2], code: row[3], isFromCache: row[6] == "true",
+                calls: calls[job.path] ?? [])
+            {
+                defects.append("\(job): \(defect); it is \(row.map { $0 ?? "null" })")
+            }
+        }
+        defects += undone.filter { calls[$0.path] != nil && $0.kind != .cached }.map {
+            "\($0) was never committed and has been called"
+        }
+        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once more.
+        defects += try queue.unexplainedCalls(target.server).filter {
+            !$0.hasPrefix("/torn/") && !$0.hasPrefix("/token")
+        }
+        for (sql, words) in Self.rules { defects += try queue.rows(sql).map { words + " \($0.map { $0 ?? "null" })" } }
+        for key in StormJob.keys {
+            try queue.connection.execute(
+                "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', '\(key)', now() + interval '1 day')"
+            )
+        }
+        // The server tells its statistics once a second.
+        TestClock.sleep(milliseconds: 1200)
+        if try queue.number("select deadlocks from pg_stat_database where datname = current_database()") > 0 {
+            defects.append("a deadlock")
+        }
+        for worker in workers {
+            defects += worker.output.split(separator: "\n").filter { $0.contains("\"event\":\"statement_failed\"") }
+                .filter { !$0.contains("connection") }.map(String.init)
+        }
+        return defects
+    }
+
+    /// Queries that must give no row.
+    private static let rules = [
+        (
+            """
+            select job_id::text, attempt::text, count(*)::text from postrider.attempts
+            where job_id not in (select id from postrider.jobs where url like '%/limited/%' or url like '%/locked/%')
+            group by job_id, attempt having count(*) > 1
+            """, "attempts of one number"
+        ),
+        (
+            """
+            select a.job_id::text, a.attempt::text from (
+              select *, lag(attempt) over (partition by job_id order by fence) as before from postrider.attempts) a
+            where a.attempt < a.before
+            """, "attempt numbers fall"
+        ),
+        (
+            """
+            select a.state, a.jobs::text, b.jobs::text from (
+              select state, count(*) as jobs from postrider.job_status group by state) a
+            full join (
+              select x.state, sum(x.jobs) as jobs from postrider.queue_status q cross join lateral (values
+                ('ready', q.ready), ('scheduled', q.scheduled), ('running', q.running), ('succeeded', q.succeeded),
+                ('failed', q.failed), ('cancelled', q.cancelled), ('expired', q.expired), ('skipped', q.skipped),
+                ('unknown', q.unknown), ('waiting', q.waiting)) x (state, jobs)
+              group by x.state having sum(x.jobs) <> 0) b using (state)
+            where a.jobs is distinct from b.jobs
+            """, "job_status and queue_status differ"
+        ),
+        (
+            """
+            select j.id::text, s.state, (select count(*)::text from app.log l where l.job = j.id)
+            from postrider.jobs j join postrider.job_status s using (id) where j.on_success = 'note'
+            and (select count(*) from app.log l where l.job = j.id) < (s.state = 'succeeded')::int
+            """, "succeeded without its callback"
+        ),
+        (
+            "select t.job::text from app.log t where t.state <> 'succeeded' or t.state is null",
+            "a callback saw another state"
+        ),
+    ]
+}

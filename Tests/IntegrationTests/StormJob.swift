@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+
+/// A random request, what the target answers it, and how it may end.
+struct StormJob: CustomStringConvertible {
+    /// What the target does with it.
+    enum Kind: String, CaseIterable {
+        /// 200.
+        case good
+        /// 404.
+        case bad
+        /// 503 at first, then 200.
+        case flaky
+        /// The end of the connection at first, then 200.
+        case torn
+        /// 429 at first, then 200.
+        case limited
+        /// Nothing at all.
+        case hang
+        /// 200, of a few paths that many jobs share, and may be stored for a moment.
+        case cached
+        /// 200 with the token of the day, else 401.
+        case locked
+    }
+
+    static let keys = (0...9).map { "k\($0)" }
+
+    let kind: Kind
+    let path: String
+    let columns: String
+    let values: String
+    let tag: String
+    var key: String?
+    let isOnce: Bool
+    let expires: Bool
+    /// Once inserted.
+    var id: Int64 = 0
+    var wasCancelled = false
+    /// How often it was made ready again, at most.
+    var retries = 0
+
+    init(number: Int, target: String, _ random: inout Randomness) {
+        let draw = random.number(0...99)
+        kind =
+            switch draw {
+            case ..<40: .good
+            case ..<50: .bad
+            case ..<62: .flaky
+            case ..<72: .torn
+            case ..<74: .limited
+            case ..<82: .hang
+            case ..<90: .cached
+            default: .locked
+            }
+        let pause = random.chance(30) ? random.number(5...150) : 0
+        path = kind == .cached ? "/cached/30/\(random.number(0...4))" : "/\(kind)/\(pause)/\(number)"
+        tag = "t\(random.number(0...9))"
+        isOnce = [.good, .bad, .torn, .hang].contains(kind) && random.chance(20)
+        expires = random.chance(8)
+        key = random.chance(15) ? Self.keys[Int(random.number(0...9))] : nil
+        let hasService = random.chance(25) || kind == .cached || kind == .locked
+        let lane = kind == .limited ? "limited" : random.chance(15) ? "narrow" : "plain"
+        var pairs = [
+            ("method", random.chance(30) ? "'POST'" : "'GET'"), ("tag", "'\(tag)'"), ("lane", "'\(lane)'"),
+            ("priority", "\(random.number(0...3))"), ("backoff", "'{20 ms, 60 ms}'"),
+            ("url", hasService ? "'\(path)'" : "'\(target)\(path)'"),
+            ("service", hasService ? "'\(kind == .locked ? "locked" : "api")'" : "null"),
+            // Enough for those that end well, however many workers die.
+            ("max_attempts", kind == .hang ? "2" : "30"), ("timeout", kind == .hang ? "'300 ms'" : "'60 s'"),
+            ("delivery", isOnce ? "'at_most_once'" : "'at_least_once'"),
+            ("run_at", random.chance(25) ? "now() + interval '\(random.number(1...300)) ms'" : "now()"),
+            ("on_success", random.chance(10) ? "'note'" : "null"),
+            ("validator", hasService && random.chance(40) ? "'{\"a\": \"number\"}'" : "null"),
+            ("cache_ttl", kind == .cached ? "'100 ms'" : "null"),
+            ("response_format", random.chance(20) ? "'json'" : "'raw'"),
+        ]
+        if expires { pairs.append(("expires_at", "now() + interval '\(random.number(301...1500)) ms'")) }
+        keyed = random.chance(60) ? "'skip'" : "'error'"
+        columns = pairs.map(\.0).joined(separator: ", ")
+        values = pairs.map(\.1).joined(separator: ", ")
+    }
+
+    private let keyed: String
+
+    /// The statement that inserts it and gives its id.
+    var insert: String {
+        guard let key else { return "insert into postrider.jobs (\(columns)) values (\(values)) returning id" }
+        return
+            "insert into postrider.jobs (\(columns), dedupe_key, on_duplicate) values (\(values), '\(key)', \(keyed)) returning id"
+    }
+
+    var description: String {
+        "job \(id) \(path)\(isOnce ? " at most once" : "")\(expires ? " expiring" : "")\(wasCancelled ? " cancelled" : "") retried \(retries)"
+    }
+
+    /// How it has not ended as it may.
+    func defect(state: String, status: String?, code: String?, isFromCache: Bool, calls: [TargetRequest]) -> String? {
+        if isOnce, calls.count > 1 + retries { return "called \(calls.count) times" }
+        switch state {
+        case "succeeded":
+            if kind == .bad || kind == .hang { return "nothing can have succeeded" }
+            if status != "200" { return "succeeded with \(status ?? "no status")" }
+            if isFromCache { return kind == .cached ? nil : "it may not be cached" }
+            return calls.contains { $0.endedAt != nil && !$0.isAborted } ? nil : "succeeded without an answer"
+        case "failed":
+            if kind == .bad { return status == "404" || expires ? nil : "failed without its answer" }
+            if kind == .hang { return code == "timeout" || code == "lost_worker" || expires ? nil : "failed otherwise" }
+            return expires ? nil : "must not fail"
+        case "cancelled": return wasCancelled ? nil : "nobody has cancelled it"
+        case "expired": return expires ? nil : "it has no end"
+        case "unknown": return isOnce ? nil : "it may be sent again"
+        default: return "that is no end"
+        }
+    }
+}

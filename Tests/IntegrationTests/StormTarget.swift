@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+
+/// What the jobs of `JobStorm` call: `/KIND/MS/N`, and `/token` for the token of the day.
+final class StormTarget: Sendable {
+    let server: TargetServer
+    private let day: Day
+
+    init() throws {
+        let day = Day()
+        server = try TargetServer { day.answer($0) }
+        self.day = day
+    }
+
+    /// Ends the token; `/token` gives another.
+    func endToken() { day.token.withLock { $0 += 1 } }
+
+    private final class Day: Sendable {
+        let token = Mutex(1)
+
+        func answer(_ request: TargetRequest) -> [TargetStep] {
+            let token = "t\(token.withLock { $0 })"
+            if request.path == "/token" {
+                return [.pause(milliseconds: 50)]
+                    + TargetStep.answer(200, #"{"access_token": "\#(token)", "token_type": "Bearer"}"#)
+            }
+            let parts = request.path.split(separator: "/")
+            guard parts.count == 3, let kind = StormJob.Kind(rawValue: String(parts[0])) else {
+                return TargetStep.answer(400)
+            }
+            let isFirst = request.turn == 1
+            let answer: [TargetStep] =
+                switch kind {
+                case .hang: [.hang]
+                case .bad: TargetStep.answer(404)
+                case .flaky where isFirst: TargetStep.answer(503)
+                case .limited where isFirst: TargetStep.answer(429)
+                case .torn where isFirst: [.reset]
+                case .locked where request.header("authorization") != "Bearer \(token)": TargetStep.answer(401)
+                default: TargetStep.answer(200, "{\"a\": 1}")
+                }
+            return [.pause(milliseconds: Int(parts[1]) ?? 0)] + answer
+        }
+    }
+}
