@@ -15,11 +15,7 @@ extension RunLoop {
         let settles = !dutiesUnderWay.contains(.settle) && now >= treeMarks.due
         if settles, now >= beatSent + Schedule.beatBeforeSettle { schedule.beat = now }
         if due(&schedule.beat, Schedule.beatInterval) {
-            StoreCalls.beat(
-                worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-                isListening: dispatcher.pickup.isListening, into: &parameters)
-            if !dutiesUnderWay.contains(.beat) { beatSent = now }
-            send(.beat, StoreStatement.beat)
+            beat(worker)
             if memoryMarks.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
         }
         // News that come while an answer is on its way are seen to when it is there.
@@ -48,6 +44,15 @@ extension RunLoop {
         if let epoch { leadersDuties(worker, epoch) }
     }
 
+    private func beat(_ worker: Int32) {
+        guard !dutiesUnderWay.contains(.beat) else { return }
+        StoreCalls.beat(
+            worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
+            isListening: dispatcher.pickup.isListening, into: &parameters)
+        beatSent = now
+        send(.beat, StoreStatement.beat)
+    }
+
     private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
         if !dutiesUnderWay.contains(.tend), due(&schedule.tend, Schedule.tendInterval) {
             let since = marks.promoteFrom(now: now)
@@ -61,6 +66,8 @@ extension RunLoop {
             send(.tick, StoreStatement.tick)
         }
         if due(&schedule.watch, Schedule.watchInterval) {
+            // Behind a settle of 6 s, reap would take this worker for one that was away itself: silent for more than 5 s.
+            if !dutiesUnderWay.isEmpty { beat(worker) }
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.reap, StoreStatement.reap)
             StoreCalls.expire(
