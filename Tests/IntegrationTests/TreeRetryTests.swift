@@ -125,4 +125,24 @@ final class TreeRetryTests: TreeDesk {
                 "select count(*) from postrider.members where parent_id = \(id) and item = to_jsonb(position)") == 600)
         _ = worker
     }
+
+    @Test func `a batch within another that somebody is just cancelling runs again once he has committed`() throws {
+        let id = try submit(
+            #"{"mode": "settle", "batch": [{"name": "s", "batch": [{"url": "URL/ok/1"}]}, {"name": "r", "url": "URL/ok/2"}]}"#
+        )
+        let inner = try member("s")
+        let person = try PGConnection(queue.database)
+        try person.execute("begin; select postrider.cancel(\(inner))")
+        let database = queue.database
+        let other = BackgroundThread { _ = try? PGConnection(database).execute("select postrider.retry(\(inner))") }
+        try queue.waitUntilBlocked("retry")
+        try person.execute("commit")
+        other.join()
+        #expect(try queue.state(inner) == "running")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.state(inner) == "succeeded")
+        #expect(target.requests.count == 2)
+        _ = worker
+    }
 }

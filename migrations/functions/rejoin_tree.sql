@@ -23,7 +23,9 @@ begin
     raise exception using errcode = 'PR005', message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
-  if exists (select from postrider.trees t where t.job_id = p_job) then
+  perform from postrider.trees t where t.job_id = p_job for update;
+  if found then
+    -- In a step of its own: who was just ending it has written its result by now.
     select * into v_result from postrider.results r where r.job_id = p_job;
     if postrider.rearm_tree(p_job, p_new_key) = 0 then
       raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
