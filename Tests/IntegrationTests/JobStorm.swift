@@ -11,6 +11,7 @@ final class JobStorm {
     private let late: PGConnection
     private let target: StormTarget
     private let folder: TestFolder
+    private let seed: UInt64
     private var random: Randomness
     private var jobs: [StormJob] = []
     private var open: [StormJob] = []
@@ -23,6 +24,7 @@ final class JobStorm {
 
     init(seed: UInt64, jobs: Int, deaths: Int) throws {
         wanted = jobs
+        self.seed = seed
         self.deaths = deaths
         random = Randomness(seed: seed)
         queue = try TestQueue()
@@ -44,6 +46,7 @@ final class JobStorm {
 
     func run() throws {
         for _ in 0..<3 { try addWorker() }
+        let other = Meddler(queue.database, seed: seed)
         while jobs.count < wanted {
             for _ in 0..<random.number(1...12) { try insert() }
             try disturb()
@@ -56,6 +59,7 @@ final class JobStorm {
             try disturb()
         }
         try endLate(commits: true)
+        note(other.stop())
         try queue.connection.execute(
             "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
         try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "all to end: \((try? left()) ?? "?")") {
@@ -207,6 +211,15 @@ final class JobStorm {
     }
 
     // MARK: What must hold
+
+    private func note(_ other: (done: [(deed: Meddler.Deed, id: Int64)], faults: [String])) {
+        defects += other.faults
+        for (deed, id) in other.done {
+            guard let index = jobs.firstIndex(where: { $0.id == id }) else { continue }
+            if deed == .cancel { jobs[index].wasCancelled = true }
+            if deed == .retry { jobs[index].retries += 1 }
+        }
+    }
 
     private func checkKeys() throws {
         defects += try queue.rows(

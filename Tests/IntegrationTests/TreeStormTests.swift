@@ -38,6 +38,7 @@ private final class Storm {
     private var joined: [Int64: [TreePlan]] = [:]
     private var workers: [RunningWorker] = []
     private var kills: Int
+    private var faults: [String] = []
     private let trees: Int
     private var calls = 0
 
@@ -57,6 +58,7 @@ private final class Storm {
 
     func run() throws {
         for _ in 0..<3 { try addWorker() }
+        let other = Meddler(queue.database, seed: seed)
         while plans.count < trees {
             try plant()
             switch random.number(0...99) {
@@ -76,6 +78,7 @@ private final class Storm {
             try retry()
             try cutSession()
         }
+        note(other.stop())
         let isDone = """
             select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
                and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
@@ -87,6 +90,17 @@ private final class Storm {
         ) {
             try replaceEnded()
             return try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    private func note(_ other: (done: [(deed: Meddler.Deed, id: Int64)], faults: [String])) {
+        faults = other.faults
+        let touched = Set(other.done.map(\.id))
+        let rerun = Set(other.done.filter { $0.deed == .retry }.map(\.id))
+        for plan in plans {
+            let ids = (plan.all + plan.all.flatMap { joined[$0.id, default: []] }).map(\.id)
+            if !touched.isDisjoint(with: ids) { disturbed.insert(plan.id) }
+            if !rerun.isDisjoint(with: ids) { retried.insert(plan.id) }
         }
     }
 
@@ -162,7 +176,7 @@ private final class Storm {
         try queue.connection.execute(
             """
             select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+            where datname = current_database() and usename like 'test\\_worker%'
             order by hashint8(pid + \(random.number(0...9999))) limit 1
             """)
     }
@@ -190,7 +204,7 @@ private final class Storm {
 
     /// What is wrong after it has ended.
     func defects() throws -> [String] {
-        var defects: [String] = []
+        var defects = faults
         var states: [Int64: String] = [:]
         for row in try queue.rows("select id::text, state from postrider.job_status") {
             states[Int64(row[0] ?? "") ?? 0] = row[1]
@@ -200,9 +214,12 @@ private final class Storm {
         for plan in plans {
             defects +=
                 TreeCheck(
-                    plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id)
+                    plan, states: states, joined: joined, isDisturbed: disturbed.contains(plan.id),
+                    isRetried: retried.contains(plan.id)
                 ).defects
-            defects += TreeCheck.earlySteps(plan, states: states, joined: joined, requests)
+            if !retried.contains(plan.id) {
+                defects += TreeCheck.earlySteps(plan, states: states, joined: joined, requests)
+            }
         }
         defects += try queue.unexplainedCalls(target)
         let again = Set(

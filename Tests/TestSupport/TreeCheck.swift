@@ -6,12 +6,18 @@
 /// have got anywhere before that; there each batch and chain must fit its own members.
 public struct TreeCheck: Sendable {
     private let states: [Int64: String]
+    private let isRetried: Bool
     /// What does not fit, in words.
     public private(set) var defects: [String] = []
 
-    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it.
-    public init(_ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]] = [:], isDisturbed: Bool) {
+    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it. `isRetried`: something ran again, and what
+    /// came after it may have run before.
+    public init(
+        _ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]] = [:], isDisturbed: Bool,
+        isRetried: Bool = false
+    ) {
         self.states = states
+        self.isRetried = isRetried
         for node in plan.all {
             guard let state = states[node.id] else {
                 defects.append("job \(node.id) is missing")
@@ -34,13 +40,14 @@ public struct TreeCheck: Sendable {
         let fits: Bool
         switch (node.kind, state) {
         case (.request, _): fits = true
+        case (_, "skipped") where isRetried: fits = true
         case (_, "skipped"): fits = members.allSatisfy { $0 == "skipped" || $0 == "cancelled" }
         case (_, "cancelled"): fits = members.allSatisfy { $0 != "" }
         case (.chain, "succeeded"): fits = members.allSatisfy { $0 == "succeeded" }
         case (.chain, "failed"):
             // Those that joined stand at the end. A step further on may have been cancelled by a person while it waited.
             let rest = members.drop { $0 == "succeeded" }
-            fits = rest.contains { isOver.contains($0) } && !rest.contains("succeeded")
+            fits = rest.contains { isOver.contains($0) } && (isRetried || !rest.contains("succeeded"))
         case (.chain, _): fits = false
         case (.batch, "succeeded"):
             switch node.mode {

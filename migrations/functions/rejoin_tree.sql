@@ -11,7 +11,7 @@ declare
   v_result postrider.results;
   v_position int;
 begin
-  select * into v_tree from postrider.trees t where t.job_id = p_parent for key share;
+  select * into v_tree from postrider.trees t where t.job_id = p_parent for no key update;
   if not found then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to job %s, which was pruned', p_job, p_parent), hint = 'Insert it anew to run it once more.';
