@@ -80,8 +80,9 @@ final class JobStorm {
     private func insert() throws {
         let isLate = random.chance(10)
         var job = StormJob(number: jobs.count + open.count + undone.count, target: target.server.url, &random)
-        if isLate { job.key = nil }
         if isLate {
+            // Nobody is to wait for its key.
+            job.key = nil
             if open.isEmpty { try late.execute("begin") }
             job.id = try late.query(job.insert).int64(0, 0)
             open.append(job)
