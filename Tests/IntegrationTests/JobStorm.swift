@@ -140,7 +140,7 @@ final class JobStorm {
             // Counted as one retry of each: it is one at most.
             try queue.connection.execute("select postrider.retry_failed(error_code => 'timeout')")
             for index in jobs.indices where jobs[index].kind == .hang { jobs[index].retries += 1 }
-        case 71...73: try cutSession()
+        case 71...73: try queue.cutWorkerSession(random.number(0...9999))
         case 74...77: try endToken()
         default: break
         }
@@ -176,15 +176,6 @@ final class JobStorm {
         guard try queue.connection.query(isWell).bool(0, 0) else { return }
         tokens += 1
         target.endToken()
-    }
-
-    private func cutSession() throws {
-        try queue.connection.execute(
-            """
-            select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and usename like 'test\\_worker%'
-            order by hashint8(pid + \(random.number(0...9999))) limit 1
-            """)
     }
 
     private func addWorker() throws {

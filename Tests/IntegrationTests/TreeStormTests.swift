@@ -64,7 +64,7 @@ private final class Storm {
             switch random.number(0...99) {
             case 0...9: try cancel()
             case 10...24: try join()
-            case 25...28: try cutSession()
+            case 25...28: try queue.cutWorkerSession(random.number(0...9999))
             case 29...43: try retry()
             default: break
             }
@@ -76,7 +76,7 @@ private final class Storm {
             try cancel()
             try join()
             try retry()
-            try cutSession()
+            try queue.cutWorkerSession(random.number(0...9999))
         }
         note(other.stop())
         let isDone = """
@@ -170,15 +170,6 @@ private final class Storm {
         } catch {
             guard error.sqlState?.rawValue == "PR005" else { throw error }
         }
-    }
-
-    private func cutSession() throws {
-        try queue.connection.execute(
-            """
-            select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and usename like 'test\\_worker%'
-            order by hashint8(pid + \(random.number(0...9999))) limit 1
-            """)
     }
 
     private func killWorker() throws {

@@ -123,6 +123,16 @@ public struct TestQueue: ~Copyable {
         return seen.filter { $0.value > attempts[$0.key] ?? 0 }.map { "\($0.key): \($0.value) calls" }
     }
 
+    /// Ends a session of a worker, one or another as the number says.
+    public func cutWorkerSession(_ number: UInt64) throws {
+        try connection.execute(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and usename = '\(TestRole.worker.name)'
+            order by hashint8(pid + \(number)) limit 1
+            """)
+    }
+
     /// How many jobs are in each state, like `succeeded 3, failed 1`.
     public func states() throws -> String {
         try text(
