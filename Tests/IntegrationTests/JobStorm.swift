@@ -16,7 +16,7 @@ final class JobStorm {
     private var jobs: [StormJob] = []
     private var open: [StormJob] = []
     private var undone: [StormJob] = []
-    private var workers: [RunningWorker] = []
+    private let fleet: StormFleet
     private var deaths: Int
     private var tokens = 0
     private let wanted: Int
@@ -32,6 +32,7 @@ final class JobStorm {
         target = try StormTarget()
         folder = try TestFolder()
         try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
+        fleet = StormFleet(queue.database, ["--drain", "1s", "--secret-key-file", folder.path("key")])
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
             """
@@ -45,12 +46,16 @@ final class JobStorm {
     }
 
     func run() throws {
-        for _ in 0..<3 { try addWorker() }
+        for _ in 0..<3 { try fleet.add(&random) }
         let other = Meddler(queue.database, seed: seed)
         while jobs.count < wanted {
             for _ in 0..<random.number(1...12) { try insert() }
             try disturb()
-            if deaths > 0, jobs.count * 4 > wanted, random.chance(15) { try killWorker() }
+            if deaths > 0, jobs.count * 4 > wanted, random.chance(15) {
+                deaths -= 1
+                // At once, or after what runs.
+                try fleet.end(random.chance(60) ? SIGKILL : SIGTERM, &random)
+            }
             if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
             if random.chance(5) { try checkKeys() }
         }
@@ -63,7 +68,7 @@ final class JobStorm {
         try queue.connection.execute(
             "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
         try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "all to end: \((try? left()) ?? "?")") {
-            try replaceEnded()
+            try fleet.replaceEnded(&random)
             return try queue.connection.query(
                 """
                 select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
@@ -178,30 +183,6 @@ final class JobStorm {
         target.endToken()
     }
 
-    private func addWorker() throws {
-        let words = ["--drain", "1s", "--secret-key-file", folder.path("key")]
-        workers.append(try RunningWorker(queue.database, concurrency: Int(random.number(2...32)), words))
-    }
-
-    /// At once, or after what runs.
-    private func killWorker() throws {
-        deaths -= 1
-        let index = Int(random.number(0...UInt64(workers.count - 1)))
-        workers[index].end(random.chance(60) ? SIGKILL : SIGTERM)
-        workers.remove(at: index)
-        try addWorker()
-    }
-
-    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
-    private func replaceEnded() throws {
-        for worker in workers where !worker.isRunning {
-            let status = worker.wait()
-            if status != 69 { defects.append("a worker ended with \(status): \(worker.output)") }
-            workers.removeAll { $0 === worker }
-            try addWorker()
-        }
-    }
-
     // MARK: What must hold
 
     private func note(_ other: (done: [(deed: Meddler.Deed, id: Int64)], faults: [String])) {
@@ -271,16 +252,7 @@ final class JobStorm {
                 "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', '\(key)', now() + interval '1 day')"
             )
         }
-        // The server tells its statistics once a second.
-        TestClock.sleep(milliseconds: 1200)
-        if try queue.number("select deadlocks from pg_stat_database where datname = current_database()") > 0 {
-            defects.append("a deadlock")
-        }
-        for worker in workers {
-            defects += worker.output.split(separator: "\n").filter { $0.contains("\"event\":\"statement_failed\"") }
-                .filter { !$0.contains("connection") }.map(String.init)
-        }
-        return defects
+        return try defects + fleet.faults(queue)
     }
 
     /// Queries that must give no row.

@@ -7,7 +7,7 @@ import TestSupport
 /// Somebody who does things to jobs of late, while others do too.
 final class Meddler: Sendable {
     /// What can be done.
-    enum Deed: String, CaseIterable {
+    enum Deed: CaseIterable {
         case cancel, retry, reschedule
 
         func sql(_ id: Int64, _ random: inout Randomness) -> String {

@@ -5,7 +5,7 @@ import TestSupport
 /// A random request, what the target answers it, and how it may end.
 struct StormJob: CustomStringConvertible {
     /// What the target does with it.
-    enum Kind: String, CaseIterable {
+    enum Kind: String {
         /// 200.
         case good
         /// 404.

@@ -20,11 +20,6 @@ struct TreeStormTests {
     }
 }
 
-/// A worker that nobody has killed is gone.
-private struct StrayEnd: Error {
-    let output: String
-}
-
 /// One round. Confined to one thread.
 private final class Storm {
     private let seed: UInt64
@@ -36,7 +31,7 @@ private final class Storm {
     /// Trees in which something ran again because somebody wanted it.
     private var retried: Set<Int64> = []
     private var joined: [Int64: [TreePlan]] = [:]
-    private var workers: [RunningWorker] = []
+    private let fleet: StormFleet
     private var kills: Int
     private var faults: [String] = []
     private let trees: Int
@@ -48,6 +43,7 @@ private final class Storm {
         self.kills = kills
         random = Randomness(seed: seed)
         queue = try TestQueue()
+        fleet = StormFleet(queue.database)
         // `/good/MS/N` and `/bad/MS/N`.
         target = try TargetServer { request in
             let parts = request.path.split(separator: "/")
@@ -57,18 +53,23 @@ private final class Storm {
     }
 
     func run() throws {
-        for _ in 0..<3 { try addWorker() }
-        let other = Meddler(queue.database, seed: seed)
+        for _ in 0..<3 { try fleet.add(&random) }
+        // What nobody runs again is held to its plan exactly: half of the trees.
+        var other: Meddler?
         while plans.count < trees {
             try plant()
+            if other == nil, plans.count * 2 > trees { other = Meddler(queue.database, seed: seed) }
             switch random.number(0...99) {
             case 0...9: try cancel()
             case 10...24: try join()
             case 25...28: try queue.cutWorkerSession(random.number(0...9999))
-            case 29...43: try retry()
+            case 29...43: if other != nil { try retry() }
             default: break
             }
-            if kills > 0, plans.count * 3 > trees, random.chance(20) { try killWorker() }
+            if kills > 0, plans.count * 3 > trees, random.chance(20) {
+                kills -= 1
+                try fleet.end(SIGKILL, &random)
+            }
             if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
         }
         for _ in 0..<10 {
@@ -78,7 +79,7 @@ private final class Storm {
             try retry()
             try queue.cutWorkerSession(random.number(0...9999))
         }
-        note(other.stop())
+        if let other { note(other.stop()) }
         let isDone = """
             select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
                and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
@@ -88,9 +89,14 @@ private final class Storm {
         try TestClock.wait(
             Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")"
         ) {
-            try replaceEnded()
+            try fleet.replaceEnded(&random)
             return try queue.connection.query(isDone).bool(0, 0)
         }
+    }
+
+    /// Of a tree and of all that joined it.
+    private func ids(of plan: TreePlan) -> [Int64] {
+        (plan.all + plan.all.flatMap { joined[$0.id, default: []] }).map(\.id)
     }
 
     private func note(_ other: (done: [(deed: Meddler.Deed, id: Int64)], faults: [String])) {
@@ -98,23 +104,10 @@ private final class Storm {
         let touched = Set(other.done.map(\.id))
         let rerun = Set(other.done.filter { $0.deed == .retry }.map(\.id))
         for plan in plans {
-            let ids = (plan.all + plan.all.flatMap { joined[$0.id, default: []] }).map(\.id)
+            let ids = ids(of: plan)
             if !touched.isDisjoint(with: ids) { disturbed.insert(plan.id) }
             if !rerun.isDisjoint(with: ids) { retried.insert(plan.id) }
         }
-    }
-
-    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
-    private func replaceEnded() throws {
-        for worker in workers where !worker.isRunning {
-            guard worker.wait() == 69 else { throw StrayEnd(output: worker.output) }
-            workers.removeAll { $0 === worker }
-            try addWorker()
-        }
-    }
-
-    private func addWorker() throws {
-        workers.append(try RunningWorker(queue.database, concurrency: Int(random.number(2...32))))
     }
 
     private func plant() throws {
@@ -172,14 +165,6 @@ private final class Storm {
         }
     }
 
-    private func killWorker() throws {
-        kills -= 1
-        let index = Int(random.number(0...UInt64(workers.count - 1)))
-        workers[index].end(SIGKILL)
-        workers.remove(at: index)
-        try addWorker()
-    }
-
     private func left() throws -> String {
         try queue.text(
             """
@@ -213,23 +198,12 @@ private final class Storm {
             }
         }
         defects += try queue.unexplainedCalls(target)
-        let again = Set(
-            plans.filter { retried.contains($0.id) }.flatMap(\.all).flatMap { [$0] + joined[$0.id, default: []] }.map(
-                \.id))
+        let again = Set(plans.filter { retried.contains($0.id) }.flatMap(ids))
         defects += try queue.rows(Self.repeated).filter { !again.contains(Int64($0[0] ?? "") ?? 0) }.map {
             "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")"
         }
         defects += try queue.rows(Self.miscounted).map { "tree " + $0.map { $0 ?? "null" }.joined(separator: " ") }
-        // The server tells its statistics once a second.
-        TestClock.sleep(milliseconds: 1200)
-        if try queue.number("select deadlocks from pg_stat_database where datname = current_database()") > 0 {
-            defects.append("a deadlock")
-        }
-        for worker in workers {
-            defects += worker.output.split(separator: "\n").filter { $0.contains("\"event\":\"statement_failed\"") }
-                .filter { !$0.contains("terminating connection") && !$0.contains("connection") }.map(String.init)
-        }
-        return defects
+        return try defects + fleet.faults(queue)
     }
 
     private static let repeated = """

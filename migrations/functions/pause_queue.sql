@@ -5,7 +5,6 @@ create or replace function postrider.pause_queue(queue text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
 begin
   perform postrider.refuse_null('queue', pause_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+
+/// The workers of a storm, which die and are replaced. Confined to one thread.
+final class StormFleet {
+    /// A worker that nobody has killed is gone.
+    struct StrayEnd: Error {
+        let output: String
+    }
+
+    private let database: String
+    private let words: [String]
+    private var workers: [RunningWorker] = []
+
+    init(_ database: String, _ words: [String] = []) {
+        self.database = database
+        self.words = words
+    }
+
+    /// One more, of whatever concurrency.
+    func add(_ random: inout Randomness) throws {
+        workers.append(try RunningWorker(database, concurrency: Int(random.number(2...32)), words))
+    }
+
+    /// Ends one by a signal; another takes its place.
+    func end(_ signal: Int32, _ random: inout Randomness) throws {
+        let index = Int(random.number(0...UInt64(workers.count - 1)))
+        workers[index].end(signal)
+        workers.remove(at: index)
+        try add(&random)
+    }
+
+    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
+    func replaceEnded(_ random: inout Randomness) throws {
+        for worker in workers where !worker.isRunning {
+            guard worker.wait() == 69 else { throw StrayEnd(output: worker.output) }
+            workers.removeAll { $0 === worker }
+            try add(&random)
+        }
+    }
+
+    /// Deadlocks of the database, and statements that failed otherwise than by a cut connection.
+    func faults(_ queue: borrowing TestQueue) throws -> [String] {
+        // The server tells its statistics once a second.
+        TestClock.sleep(milliseconds: 1200)
+        let deadlocks = try queue.number("select deadlocks from pg_stat_database where datname = current_database()")
+        let lines = workers.flatMap { (worker: RunningWorker) -> [Substring] in worker.output.split(separator: "\n") }
+        let failed = lines.filter { $0.contains("\"event\":\"statement_failed\"") && !$0.contains("connection") }
+        return (deadlocks > 0 ? ["a deadlock"] : []) + failed.map(String.init)
+    }
+}
