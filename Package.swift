@@ -17,6 +17,14 @@ let strict: [SwiftSetting] = [
 /// C shims need GNU extensions: epoll, signalfd, memmem.
 let gnu: [CSetting] = [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
 
+/// How the worker is linked: relocations in the short form and no table of exported symbols, together 0.9 MB that each start
+/// reads and that stay mapped (docs/decisions/0028-linking.md). lld comes with Swift; its default here, gold, packs none.
+let slim: [LinkerSetting] = [
+    .unsafeFlags(
+        ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic"],
+        .when(configuration: .release))
+]
+
 /// A Swift target lists all that it may import; CI builds with the import check set to error.
 let package = Package(
     name: "postrider",
@@ -70,7 +78,7 @@ let package = Package(
             dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget"],
             swiftSettings: strict
         ),
-        .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict),
+        .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict, linkerSettings: slim),
 
         // tests mirror the sources
         .target(name: "TestSupport", dependencies: ["PGClient", "PrivateCluster", "JobStore", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
