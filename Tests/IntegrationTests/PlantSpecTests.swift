@@ -48,6 +48,15 @@ struct PlantSpecTests {
                 "$.2.1 request http://h/{{a.body.id}}",
             ]
         ),
+        // What is below the second and third step does not go by what the first will be made of.
+        (
+            #"{"chain": [{"batch": {"each": [1], "do": {"url": "http://h/1"}}}, {"chain": [{"chain": [{"url": "http://h/2"}]}, {"batch": {"each": [1], "do": {"url": "http://h/3"}}}]}, {"chain": [{"chain": [{"url": "http://h/4"}]}]}]}"#,
+            [
+                "$ chain", "$.1 batch", "$.1.1 request http://h/1", "$.2 chain", "$.2.1 chain",
+                "$.2.1.1 request http://h/2", "$.2.2 batch",
+                "$.3 chain", "$.3.1 chain", "$.3.1.1 request http://h/4",
+            ]
+        ),
     ])
     func `each shape becomes rows with parents and positions`(spec: String, expected: [String]) throws {
         let queue = try TestQueue()

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Level by level, a few statements each, so that ten thousand members take as many statements as two.
+-- Level by level, a few statements each, so that ten thousand members take as many statements as two. What an each is made
+-- of stands last in its level: it is not planted with the others, whose ranks those below them go by.
 create or replace function postrider.spec_nodes(p_spec jsonb, p_place text) returns postrider.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -48,10 +49,10 @@ begin
                where n.spec ?| '{chain,batch}'
               offset 0) p
        cross join lateral jsonb_array_elements(p.below) with ordinality c (spec, "position")
-       order by p.rank, c."position"), '{}');
+       order by p.is_drawn, p.rank, c."position"), '{}');
   end loop;
   return v_nodes;
 end
 $$;
 comment on function postrider.spec_nodes(jsonb, text) is
-  'private: all jobs of a spec, level by level in their order; raises PR006 with the place where its shape is wrong';
+  'private: all jobs of a spec, level by level, those that an each makes behind the others, else in their order; raises PR006 with the place where its shape is wrong';

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Random specs with templates, conditions and lists while workers are killed and sessions are cut.
+struct SpecStormTests {
+    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
+
+    @Test(arguments: Self.cases)
+    func `random specs call what their model says, with its values, and end as it says, whatever dies`(
+        seed: UInt64
+    ) throws {
+        let storm = try SpecStorm(seed: seed, specs: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))
+        try storm.run()
+        let defects = try storm.defects()
+        #expect(defects == [], "seed \(seed)")
+    }
+}
+
+/// One round. Confined to one thread.
+private final class SpecStorm {
+    private struct Planted {
+        let id: Int64
+        let spec: String
+        /// The numbers of its calls.
+        let calls: [Int]
+        let outcome: SpecModel.Outcome
+    }
+
+    private let seed: UInt64
+    private let queue: TestQueue
+    private let target: TargetServer
+    private let fleet: StormFleet
+    private let specs: Int
+    private var kills: Int
+    private var random: Randomness
+    private var maker = SpecPlan.Maker()
+    private var planted: [Planted] = []
+    private var touched: Set<Int64> = []
+    private var faults: [String] = []
+
+    init(seed: UInt64, specs: Int, kills: Int) throws {
+        self.seed = seed
+        self.specs = specs
+        self.kills = kills
+        random = Randomness(seed: seed)
+        queue = try TestQueue()
+        fleet = StormFleet(queue.database)
+        target = try TargetServer { request in
+            // Some answers take longer than others, the same ones each time.
+            let pause = SpecModel.number("pause" + request.path)
+            let status =
+                request.path.hasPrefix("/bad/")
+                ? 404 : request.path.hasPrefix("/flaky/") && request.turn == 1 ? 503 : 200
+            return (pause < 150 ? [.pause(milliseconds: pause)] : [])
+                + TargetStep.answer(status, SpecModel.body(request.path))
+        }
+    }
+
+    func run() throws {
+        for _ in 0..<3 { try fleet.add(&random) }
+        // What nobody touches is held to its model: half of the specs at least.
+        var other: Meddler?
+        while planted.count < specs {
+            try plant()
+            if other == nil, planted.count * 2 > specs { other = Meddler(queue.database, seed: seed) }
+            if random.chance(5) { try queue.cutWorkerSession(random.number(0...9999)) }
+            if kills > 0, planted.count * 4 > specs, random.chance(15) {
+                kills -= 1
+                try fleet.end(SIGKILL, &random)
+            }
+            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+        }
+        TestClock.sleep(milliseconds: 500)
+        if let other {
+            let end = other.stop()
+            touched = Set(end.done.map(\.id))
+            faults = end.faults
+        }
+        let isDone = """
+            select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
+               and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
+               and not exists (select from postrider.scheduled) and not exists (select from postrider.aborts)
+               and (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
+            """
+        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed)") {
+            try fleet.replaceEnded(&random)
+            return try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    /// One whose outcome nothing leaves open.
+    private func plant() throws {
+        while true {
+            let plan = maker.next(&random)
+            guard let outcome = try? SpecModel.outcome(of: plan) else { continue }
+            let spec = plan.json(target: target.url)
+            let id = try queue.number("select postrider.submit($spec$\(spec)$spec$)")
+            planted.append(Planted(id: id, spec: spec, calls: plan.calls, outcome: outcome))
+            return
+        }
+    }
+
+    // MARK: What must hold
+
+    private struct Row {
+        let state: String
+        let code: String?
+        let url: String?
+        var members: [Int64] = []
+    }
+
+    func defects() throws -> [String] {
+        var rows: [Int64: Row] = [:]
+        for row in try queue.rows("select id::text, state, error_code, url from postrider.job_status") {
+            rows[Int64(row[0] ?? "") ?? 0] = Row(state: row[1] ?? "", code: row[2], url: row[3])
+        }
+        for row in try queue.rows(
+            "select parent_id::text, job_id::text from postrider.members order by parent_id, position")
+        {
+            rows[Int64(row[0] ?? "") ?? 0]?.members.append(Int64(row[1] ?? "") ?? 0)
+        }
+        var defects = faults
+        var expected: [String: Int] = [:]
+        var isExact: [String: Bool] = [:]
+        for plant in planted {
+            let isTouched = isTouched(plant.id, rows)
+            var found: [String] = []
+            if !isTouched { check(plant.outcome, plant.id, rows, &found) }
+            if !found.isEmpty { defects.append("\(plant.id): \(found) of \(plant.spec)") }
+            note(plant.outcome, isTouched, &expected, &isExact)
+        }
+        var seen: [String: Int] = [:]
+        for request in target.requests { seen[request.path, default: 0] += 1 }
+        // A call that the model does not know has other values, unless somebody's doing took its values away.
+        let ownTouched = Set(planted.filter { isTouched($0.id, rows) }.flatMap(\.calls))
+        defects += seen.keys.filter { expected[$0] == nil && !ownTouched.contains(number($0)) }.map { "called: \($0)" }
+        defects += expected.filter { isExact[$0.key] == true && seen[$0.key] ?? 0 < $0.value }.map {
+            "not called: \($0.key)"
+        }
+        defects += try unexplained(seen, rows)
+        return try defects + fleet.faults(queue)
+    }
+
+    /// The second part of a path.
+    private func number(_ path: String) -> Int { Int(path.split(separator: "/").dropFirst().first ?? "") ?? 0 }
+
+    private func isTouched(_ id: Int64, _ rows: [Int64: Row]) -> Bool {
+        touched.contains(id) || (rows[id]?.members ?? []).contains { isTouched($0, rows) }
+    }
+
+    private func check(_ outcome: SpecModel.Outcome, _ id: Int64, _ rows: [Int64: Row], _ found: inout [String]) {
+        guard let row = rows[id] else { return found.append("job \(id) is missing") }
+        if outcome.isCut {
+            if !["succeeded", "failed", "cancelled", "skipped"].contains(row.state) {
+                found.append("job \(id) has ended as \(row.state)")
+            }
+            return
+        }
+        if row.state != outcome.state { found.append("job \(id) is \(row.state), not \(outcome.state)") }
+        if outcome.isWithoutValue != (row.code == "template") { found.append("job \(id) has \(row.code ?? "no code")") }
+        if let path = outcome.path, row.url != target.url + path {
+            found.append("job \(id) has called \(row.url ?? "")")
+        }
+        guard outcome.members.count == row.members.count || outcome.isWithoutValue else {
+            return found.append("job \(id) has \(row.members.count) members, not \(outcome.members.count)")
+        }
+        for (member, id) in zip(outcome.members, row.members) { check(member, id, rows, &found) }
+    }
+
+    private func note(
+        _ outcome: SpecModel.Outcome, _ isTouched: Bool, _ expected: inout [String: Int],
+        _ isExact: inout [String: Bool]
+    ) {
+        if let path = outcome.path {
+            expected[path, default: 0] += path.hasPrefix("/flaky/") ? 0 : 1
+            isExact[path] = isExact[path] ?? true && !isTouched && !outcome.isCut
+        }
+        for member in outcome.members { note(member, isTouched, &expected, &isExact) }
+    }
+
+    /// Calls that no attempt tells of.
+    private func unexplained(_ seen: [String: Int], _ rows: [Int64: Row]) throws -> [String] {
+        var attempts: [String: Int] = [:]
+        for row in try queue.rows("select job_id::text, count(*)::text from postrider.attempts group by job_id") {
+            guard let url = rows[Int64(row[0] ?? "") ?? 0]?.url else { continue }
+            attempts[url, default: 0] += Int(row[1] ?? "") ?? 0
+        }
+        return seen.filter { $0.value > attempts[target.url + $0.key] ?? 0 }.map { "\($0.key): \($0.value) calls" }
+    }
+}
