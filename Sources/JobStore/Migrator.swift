@@ -17,6 +17,9 @@ public import PGClient
 /// ```
 ///
 /// Works through PgBouncer in transaction mode, since nothing outlives the transaction.
+///
+/// Behind a lock that it waits for, every statement of the workers on that table waits, too, their heartbeats among them. So it waits
+/// for two seconds at a time, gives up all it has, and begins anew after one.
 public struct Migrator: Sendable {
     /// The key of the advisory lock: "Postride" in ASCII.
     static let lockKey: Int64 = 0x506F_7374_7269_6465
@@ -32,7 +35,7 @@ public struct Migrator: Sendable {
 
     /// A migrator of other files.
     ///
-    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and for each lock on a table.
+    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and, in all tries together, for locks on tables.
     public init(
         files: [MigrationFile], version: String = "\(ProductVersion.current)", lockWaitMilliseconds: Int = 60_000
     ) {
@@ -49,6 +52,10 @@ public struct Migrator: Sendable {
         public var note: String?
     }
 
+    /// How long a table may stay locked before a try ends, and how long the workers have it for themselves then.
+    private var tableWaitMilliseconds: Int { min(2000, lockWaitMilliseconds) }
+    private static let pauseMilliseconds = 1000
+
     /// Applies what is missing, all in one transaction.
     ///
     /// - Parameter setsUpRoles: false: roles and privileges are left alone.
@@ -59,10 +66,27 @@ public struct Migrator: Sendable {
         try refuseServer(connection)
         let ordered = try MigrationOrder.sorted(files)
         let check = try SchemaCheck(files: ordered, version: version, connection)
+        var left = lockWaitMilliseconds
+        while true {
+            do throws(StoreError) {
+                return try attempt(ordered, check, setsUpRoles: setsUpRoles, connection)
+            } catch {
+                let state = error.code == .database ? error.underlying?.sqlState : nil
+                guard state == .lockNotAvailable || state == .deadlock else { throw error }
+                left -= tableWaitMilliseconds + Self.pauseMilliseconds
+                guard left > 0 else { throw occupied(error, connection) }
+                try run("pause", "select pg_sleep(\(Self.pauseMilliseconds) / 1000.0)", connection)
+            }
+        }
+    }
+
+    private func attempt(
+        _ ordered: [MigrationFile], _ check: SchemaCheck, setsUpRoles: Bool, _ connection: borrowing PGConnection
+    ) throws(StoreError) -> Outcome {
         try run("begin", "begin isolation level read committed", connection)
         do throws(StoreError) {
             var outcome = Outcome()
-            outcome.applied = try migrate(ordered, check, connection)
+            outcome.applied = try apply(ordered, check, connection)
             if setsUpRoles && ordered.contains(where: { $0.name == Self.roles }) {
                 outcome.note = try setUpRoles(isChanged: !outcome.applied.isEmpty, connection)
             }
@@ -75,11 +99,12 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func migrate(
+    private func apply(
         _ ordered: [MigrationFile], _ check: SchemaCheck, _ connection: borrowing PGConnection
     ) throws(StoreError) -> [String] {
         try run("settings", settings, connection)
         try takeLock(connection)
+        try run("settings", "set local lock_timeout = \(tableWaitMilliseconds)", connection)
         try run("history table", Self.historyTable, connection)
         let plan = try check.plan(connection)
         guard let plan else { throw StoreError(.database, "the history table is not where it was created") }
@@ -178,20 +203,42 @@ public struct Migrator: Sendable {
 
     /// The error with the name of who holds the lock, as far as that can still be seen.
     private func locked(_ connection: borrowing PGConnection) -> StoreError {
-        let wait = "another migration did not end within \(lockWaitMilliseconds) ms"
+        let holder = holder(
+            """
+            l.locktype = 'advisory' and l.objsubid = 1
+            and l.classid::bigint = \(Self.lockKey >> 32) and l.objid::bigint = \(Self.lockKey & 0xFFFF_FFFF)
+            """, connection)
+        return StoreError(
+            .locked,
+            "another migration did not end within \(lockWaitMilliseconds) ms\(holder.map { ": " + $0 } ?? ""); nothing was changed"
+        )
+    }
+
+    /// The error of a file with the oldest transaction that has locks of the schema.
+    private func occupied(_ error: StoreError, _ connection: borrowing PGConnection) -> StoreError {
+        let holder = holder(
+            "l.relation in (select c.oid from pg_class c where c.relnamespace = to_regnamespace('postrider'))",
+            connection)
+        return StoreError(
+            .locked,
+            "\(error.message), tried for \(lockWaitMilliseconds) ms"
+                + "\(holder.map { "; most likely it waits for " + $0 } ?? ""); nothing was changed",
+            underlying: error.underlying)
+    }
+
+    /// The oldest transaction that has such a lock in this database.
+    private func holder(_ condition: String, _ connection: borrowing PGConnection) -> String? {
         let sql = """
             select 'process ' || a.pid || coalesce(' from ' || host(a.client_addr), '')
                 || ', ' || coalesce(nullif(a.application_name, ''), 'without a name')
                 || ', since ' || to_char(a.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ')
             from pg_locks l join pg_stat_activity a using (pid)
-            where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-              and l.classid::bigint = \(Self.lockKey >> 32) and l.objid::bigint = \(Self.lockKey & 0xFFFF_FFFF)
-              and l.database = (select oid from pg_database where datname = current_database())
+            where l.granted and l.database = (select oid from pg_database where datname = current_database())
+              and a.pid <> pg_backend_pid() and \(condition)
+            order by a.xact_start limit 1
             """
-        guard let holders = try? connection.query(sql), holders.rowCount > 0 else {
-            return StoreError(.locked, "\(wait); nothing was changed")
-        }
-        return StoreError(.locked, "\(wait): \(holders.text(0, 0)); nothing was changed")
+        guard let holders = try? connection.query(sql), holders.rowCount > 0 else { return nil }
+        return holders.text(0, 0)
     }
 
     private func run(_ place: String, _ sql: String, _ connection: borrowing PGConnection) throws(StoreError) {

@@ -8,7 +8,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Code: Equatable, Sendable {
         /// PostgreSQL did not do what was asked; `underlying` says more.
         case database
-        /// Another migrator holds the lock and did not let go in time.
+        /// Another migrator, or somebody's transaction, holds a lock and did not let go in time.
         case locked
         /// A numbered migration was applied with another text.
         case changed
@@ -22,7 +22,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// One line that is safe to log: no connection string, no parameters.
     public let message: String
-    /// The error below, for `database`.
+    /// The error below, for `database` and `locked`.
     public let underlying: PGError?
 
     /// An error with its line.

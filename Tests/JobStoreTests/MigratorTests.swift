@@ -162,4 +162,40 @@ struct MigratorTests {
         try holder.execute("rollback")
         #expect(try migrator.migrate(connection).applied == ["0001_table.sql"])
     }
+
+    private static let change = file("0002_change.sql", "alter table postrider.first add column b int;")
+
+    @Test func `a migrator that waits for a table lets others have it meanwhile, and goes on once it is free`() throws {
+        let database = try TestCluster.makeDatabase()
+        let holder = try PGConnection(database)
+        _ = try Migrator(files: [Self.table]).migrate(holder)
+        try holder.execute("begin; select from postrider.first")
+        let migrator = BackgroundThread {
+            _ = try? Migrator(files: [Self.table, Self.change]).migrate(PGConnection(database))
+        }
+        let other = try PGConnection(database)
+        try TestClock.wait(20, for: "the migrator to wait") {
+            try other.query("select exists (select from pg_locks where not granted)").bool(0, 0)
+        }
+        // Behind the migrator, but for no longer than a try of it takes.
+        try other.execute("set lock_timeout = '10s'; select from postrider.first")
+        try holder.execute("commit")
+        migrator.join()
+        #expect(try other.query("select count(*) from postrider.migrations").int64(0, 0) == 2)
+    }
+
+    @Test func `a migrator for which a table is never free says who has it`() throws {
+        let database = try TestCluster.makeDatabase()
+        let holder = try PGConnection(database)
+        _ = try Migrator(files: [Self.table]).migrate(holder)
+        try holder.execute("begin; set local application_name = 'slow one'; select from postrider.first")
+        let connection = try PGConnection(database)
+        let migrator = Migrator(files: [Self.table, Self.change], lockWaitMilliseconds: 1500)
+        let error = #expect(throws: StoreError.self) { _ = try migrator.migrate(connection) }
+        #expect(error?.code == .locked)
+        #expect(error?.message.hasPrefix("0002_change.sql: ") == true)
+        #expect(error?.message.contains("process \(holder.processID), slow one, since ") == true)
+        try holder.execute("rollback")
+        #expect(try migrator.migrate(connection).applied == ["0002_change.sql"])
+    }
 }
