@@ -199,6 +199,8 @@ final class JobStorm {
             """
             select j.dedupe_key, string_agg(j.id::text, ' ') from postrider.jobs j
             where j.dedupe_key is not null and not exists (select from postrider.results r where r.job_id = j.id)
+              -- Cancelled, expired or skipped: that shows, and frees the key, before it is a result.
+              and not exists (select from postrider.outcomes o where o.job_id = j.id and o.state in ('c', 'e', 'k'))
             group by j.dedupe_key having count(*) > 1
             """
         ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Random paginated jobs while workers are killed, sessions are cut, and somebody cancels, retries and reschedules.
+struct PageStormTests {
+    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
+
+    @Test(arguments: Self.cases)
+    func `random lists come whole and in order, whatever dies or is done to their jobs`(seed: UInt64) throws {
+        let storm = try PageStorm(seed: seed, jobs: Soak.count(400, reduced: 60), kills: Soak.count(6, reduced: 2))
+        try storm.run()
+        let defects = try storm.defects()
+        #expect(defects == [], "seed \(seed)")
+    }
+}
+
+/// One round. Confined to one thread.
+private final class PageStorm {
+    private let queue: TestQueue
+    private let target: TargetServer
+    private let fleet: StormFleet
+    private let seed: UInt64
+    private let wanted: Int
+    private var kills: Int
+    private var random: Randomness
+    private var jobs: [PagedJob] = []
+    private var touched: Set<Int64> = []
+    private var found: [String] = []
+
+    init(seed: UInt64, jobs: Int, kills: Int) throws {
+        self.seed = seed
+        self.kills = kills
+        wanted = jobs
+        random = Randomness(seed: seed)
+        queue = try TestQueue()
+        fleet = StormFleet(queue.database)
+        target = try TargetServer(answer: PagedJob.answer)
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('narrow', 2)")
+    }
+
+    func run() throws {
+        for _ in 0..<3 { try fleet.add(&random) }
+        // What nobody touches is held to its list exactly: the first half at least.
+        var other: Meddler?
+        while jobs.count < wanted {
+            var job = PagedJob(number: jobs.count, &random)
+            job.id = try queue.insert(job.columns, job.values(target.url))
+            jobs.append(job)
+            if other == nil, jobs.count * 2 > wanted { other = Meddler(queue.database, seed: seed) }
+            if random.chance(5) { try queue.cutWorkerSession(random.number(0...9999)) }
+            if kills > 0, jobs.count * 4 > wanted, random.chance(10) {
+                kills -= 1
+                try fleet.end(SIGKILL, &random)
+            }
+            if random.chance(50) { TestClock.sleep(milliseconds: Int(random.number(1...40))) }
+        }
+        TestClock.sleep(milliseconds: 500)
+        if let other {
+            let end = other.stop()
+            touched = Set(end.done.map(\.id))
+            found = end.faults
+        }
+        try waitUntilDone()
+        try check(isLast: false)
+        // Whatever stopped in the middle goes on there.
+        try queue.connection.execute(
+            """
+            select postrider.retry(s.id) from postrider.job_status s
+            where s.state in ('failed', 'cancelled') and s.url not like '%/limit/%'
+            """)
+        try fleet.end(SIGKILL, &random)
+        try waitUntilDone()
+        try check(isLast: true)
+    }
+
+    func defects() throws -> [String] {
+        let posts = jobs.filter { $0.isPost && !touched.contains($0.id) }
+        let calls = Dictionary(grouping: target.requests) { $0.path.split(separator: "?")[0] }
+        let keys = posts.flatMap { job in job.keyDefects(calls[job.path[...]] ?? []) }
+        return try found + keys + queue.unexplainedPages(target) + fleet.faults(queue)
+    }
+
+    private func waitUntilDone() throws {
+        let isDone = """
+            select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
+               and not exists (select from postrider.ready) and not exists (select from postrider.scheduled)
+               and not exists (select from postrider.aborts)
+            """
+        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed)") {
+            try fleet.replaceEnded(&random)
+            return try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    /// Pages from the first without a gap, their items in order, and a result that is all of them.
+    private func check(isLast: Bool) throws {
+        let rows = try queue.rows(
+            """
+            select s.id::text, s.state, s.error_code, s.result::text, coalesce(p.numbers, ''),
+                   (select string_agg(i.item, ',' order by i.page, i.place)
+                      from (select f.page, e.item, e.place from postrider.fetched_pages f
+                             cross join jsonb_array_elements_text(f.items) with ordinality e (item, place) where f.job_id = s.id) i)
+            from postrider.job_status s
+            left join (select job_id, string_agg(page::text, ',' order by page) as numbers from postrider.fetched_pages group by 1) p
+              on p.job_id = s.id
+            """)
+        let byID = Dictionary(uniqueKeysWithValues: rows.map { (Int64($0[0] ?? "") ?? 0, $0) })
+        for job in jobs {
+            guard let row = byID[job.id] else {
+                found.append("job \(job.id) is missing")
+                continue
+            }
+            if let defect = job.defect(
+                state: row[1] ?? "", code: row[2], result: row[3], pages: row[4] ?? "", items: row[5],
+                isTouched: touched.contains(job.id), isLast: isLast)
+            {
+                found.append("\(isLast ? "at last" : "at first") \(job): \(defect); it is \(row.map { $0 ?? "null" })")
+            }
+        }
+    }
+}
