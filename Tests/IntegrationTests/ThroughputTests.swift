@@ -76,6 +76,25 @@ struct ThroughputTests {
         }
     }
 
+    @Test func `a call of hours is as long as it was`() throws {
+        let queue = try TestQueue()
+        let id = try queue.insert("url", "'http://h/'")
+        try queue.connection.execute(
+            """
+            delete from postrider.ready;
+            insert into postrider.results (job_id, fence, attempt, state, started_at, finished_at, first_byte_us, total_us)
+            values (\(id), 1, 1, 's', now() - interval '2 h', now(), 1500, \(Int32.max));
+            select postrider.fold_timings(array[date_trunc('minute', now())], array[\(id)], array[1]);
+            insert into postrider.totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1);
+            """)
+        #expect(
+            try queue.rows("select first_byte_ms::text, total_ms::text from postrider.attempts")
+                == [["1.500", "7200000.000"]])
+        #expect(
+            try queue.text("select (call_p50_ms between 0.9 * 7200000 and 1.1 * 7200000)::text from postrider.throughput")
+                == "true")
+    }
+
     @Test func `an hour is kept, and answers in milliseconds`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks still run has no
--- result yet, and is left out.
+-- result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
 create or replace function postrider.fold_timings(p_minutes timestamptz[], p_jobs bigint[], p_weights int[]) returns void
 language sql
 set search_path = pg_catalog, pg_temp
@@ -16,7 +16,8 @@ as $$
     join postrider.jobs j on j.id = s.job_id
    cross join lateral (values
          ('w'::"char", case when r.attempt = 1 then date_part('epoch', r.started_at - greatest(j.run_at, j.created_at)) * 1000000 end),
-         ('c', r.total_us::double precision)) k (kind, us)
+         ('c', case when r.total_us = 2147483647 then date_part('epoch', r.finished_at - r.started_at) * 1000000
+                    else r.total_us end)) k (kind, us)
    where k.us is not null
    group by 1, 2, 3
       on conflict (minute, kind, bucket) do update set jobs = t.jobs + excluded.jobs

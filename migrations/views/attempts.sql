@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Microseconds are kept in 31 bits, which end at 35 minutes: a longer try took as long as from its claim to its stored outcome.
 create or replace view postrider.attempts as
 select a.job_id, a.attempt, coalesce(w.name, a.worker::text) as worker, a.started_at,
        round(a.dns_us / 1000.0, 3) as dns_ms, round(a.connect_us / 1000.0, 3) as connect_ms,
        round(a.tls_us / 1000.0, 3) as tls_ms, round(a.first_byte_us / 1000.0, 3) as first_byte_ms,
-       round(a.total_us / 1000.0, 3) as total_ms,
+       case when a.total_us = 2147483647 then round(extract(epoch from a.finished_at - a.started_at) * 1000, 3)
+            else round(a.total_us / 1000.0, 3) end as total_ms,
        a.cache, case when v.visible then a.remote_ip end as remote_ip, a.http_version, a.reused,
        case when v.visible then a.server end as server, a.credential_version, a.status_code::int as status_code, a.error_code,
        case when v.visible then a.error end as error,
@@ -36,7 +38,7 @@ comment on column postrider.attempts.dns_ms is 'until the name was resolved, in 
 comment on column postrider.attempts.connect_ms is 'until the connection was up, in milliseconds since the call began; 0 on a reused connection';
 comment on column postrider.attempts.tls_ms is 'until the TLS handshake was done, in milliseconds since the call began; 0 without TLS or on a reused connection';
 comment on column postrider.attempts.first_byte_ms is 'until the first byte of the answer, in milliseconds since the call began';
-comment on column postrider.attempts.total_ms is 'until the last byte, in milliseconds since the call began; all redirects included';
+comment on column postrider.attempts.total_ms is 'until the last byte, in milliseconds since the call began; all redirects included; of more than 35 minutes: from started_at to finished_at';
 comment on column postrider.attempts.cache is 'hit, stale or revalidated: what the cache served; else why it did not: miss, cache_expired, cache_version and so on; null without cache_ttl';
 comment on column postrider.attempts.remote_ip is 'the address that was called, the proxy''s if there is one';
 comment on column postrider.attempts.http_version is '1.0, 1.1 or 2, of the answer';
