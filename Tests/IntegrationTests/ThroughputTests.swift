@@ -91,7 +91,8 @@ struct ThroughputTests {
             try queue.rows("select first_byte_ms::text, total_ms::text from postrider.attempts")
                 == [["1.500", "7200000.000"]])
         #expect(
-            try queue.text("select (call_p50_ms between 0.9 * 7200000 and 1.1 * 7200000)::text from postrider.throughput")
+            try queue.text(
+                "select (call_p50_ms between 0.9 * 7200000 and 1.1 * 7200000)::text from postrider.throughput")
                 == "true")
     }
 
