@@ -37,6 +37,6 @@ struct AdminArgumentTests {
 
     /// One database for all that is refused: nothing of it stays.
     private enum Shared {
-        static let database = Result { () throws -> String in try TestQueue().database }
+        static let database = Result { () throws -> String in try TestQueue.makeDatabase() }
     }
 }

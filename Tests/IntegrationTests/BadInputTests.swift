@@ -189,7 +189,7 @@ struct BadInputTests {
 
     /// One database for all refused rows: each of them leaves it as it was.
     private enum EmptyQueue {
-        private static let made = Result { () throws -> String in try TestQueue().database }
+        private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
         static func connect() throws -> PGConnection { try PGConnection(made.get()) }
     }

@@ -200,6 +200,6 @@ struct BadSpecTests {
 
     /// One database for all that is refused: nothing of it stays.
     private enum SpecQueue {
-        static let made = Result { () throws -> String in try TestQueue().database }
+        static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
     }
 }

@@ -97,7 +97,7 @@ struct CronTests {
 
 /// One database for the tests that only ask functions.
 private enum CronDesk {
-    private static let made = Result { () throws -> String in try TestQueue().database }
+    private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
     static func connect() throws -> PGConnection { try PGConnection(made.get()) }
 

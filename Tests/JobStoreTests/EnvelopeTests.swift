@@ -90,6 +90,6 @@ struct EnvelopeTests {
         }
     }
 
-    private static let made = Result { () throws -> String in try TestQueue().database }
+    private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
     private static func database() throws -> PGConnection { try PGConnection(made.get()) }
 }

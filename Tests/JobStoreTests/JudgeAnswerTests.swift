@@ -285,6 +285,6 @@ struct JudgeAnswerTests {
         }
     }
 
-    private static let made = Result { () throws -> String in try TestQueue().database }
+    private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
     private static func database() throws -> PGConnection { try PGConnection(made.get()) }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// What of `paginate` is refused at INSERT, and how references to a next page are read.
 struct PageSpecTests {
-    private static let shared = Result { try TestQueue().database }
+    private static let shared = Result { try TestQueue.makeDatabase() }
 
     private static func database() throws -> PGConnection { try PGConnection(shared.get()) }
 

@@ -114,7 +114,7 @@ struct ScheduleRowTests {
     }
 
     private enum Desk {
-        private static let made = Result { () throws -> String in try TestQueue().database }
+        private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
         static func connect() throws -> PGConnection { try PGConnection(made.get()) }
     }

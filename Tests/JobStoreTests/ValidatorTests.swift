@@ -125,6 +125,6 @@ struct ValidatorTests {
 
     private func literal(_ json: String) -> String { "$x$\(json)$x$::jsonb" }
 
-    private static let made = Result { () throws -> String in try TestQueue().database }
+    private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
     private static func database() throws -> PGConnection { try PGConnection(made.get()) }
 }

@@ -9,11 +9,17 @@ public struct TestQueue: ~Copyable {
     public let database: String
     /// The test's own connection.
     public let connection: PGConnection
+    /// What goes with it; `nil` on a server of the test's own, which goes as a whole.
+    private let ownDatabase: String?
 
     private static let template = Result { () throws -> String in
         let database = try TestCluster.makeDatabaseText()
         try migrate(database)
-        return String(database.split(separator: "=").last ?? "")
+        return name(database)
+    }
+
+    private static func name(_ database: String) -> String {
+        String(database.split(separator: "=").last ?? "")
     }
 
     private static func migrate(_ database: String) throws {
@@ -22,11 +28,12 @@ public struct TestQueue: ~Copyable {
         try TestRole.createAll(PGConnection(database))
     }
 
-    /// A new one on the server of the test process.
+    /// A new one on the server of the test process; dropped some time after its end.
     public init() throws {
-        let text = try TestCluster.makeDatabaseText(template: Self.template.get())
+        let text = try Self.makeDatabase()
         connection = try PGConnection(text)
         database = text
+        ownDatabase = Self.name(text)
     }
 
     /// A new one on a server of the test's own.
@@ -35,6 +42,16 @@ public struct TestQueue: ~Copyable {
         try Self.migrate(text)
         connection = try PGConnection(text)
         database = text
+        ownDatabase = nil
+    }
+
+    deinit {
+        if let ownDatabase { TestCluster.leave(ownDatabase) }
+    }
+
+    /// A database with the schema that stays as long as the test process, for the tests of a suite together.
+    public static func makeDatabase() throws -> String {
+        try TestCluster.makeDatabaseText(template: template.get())
     }
 
     /// Inserts a job; its id.
