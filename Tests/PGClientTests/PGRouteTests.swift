@@ -108,7 +108,7 @@ struct PGRouteTests {
     @Test func `hosts that PGHOST lists are taken in turn, too`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.makeDatabaseText()
-        let name = live.split(separator: "=").last ?? ""
+        let name = TestCluster.name(of: live)
         let text = "user=postgres dbname=\(name) connect_timeout=1"
         let hosts = try "\(silent.directory),\(TestCluster.shared.directory)"
         #expect(try WorkerProcess.run(["migrate", "--database", text], ["PGHOST": hosts]).status == 0)

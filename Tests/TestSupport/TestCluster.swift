@@ -31,6 +31,11 @@ public enum TestCluster {
         return try shared.connectionString(database: name)
     }
 
+    /// The name in what `makeDatabaseText` gave.
+    public static func name(of database: String) -> String {
+        String(database.split(separator: "=").last ?? "")
+    }
+
     /// Nobody will connect to the database any more: it is dropped later, when its sessions have ended.
     ///
     /// A thousand of them took 17 GB and, at the end, two minutes to delete.

@@ -9,17 +9,13 @@ public struct TestQueue: ~Copyable {
     public let database: String
     /// The test's own connection.
     public let connection: PGConnection
-    /// What goes with it; `nil` on a server of the test's own, which goes as a whole.
-    private let ownDatabase: String?
+    /// Not so on a server of the test's own, which goes as a whole.
+    private let isOnSharedServer: Bool
 
     private static let template = Result { () throws -> String in
         let database = try TestCluster.makeDatabaseText()
         try migrate(database)
-        return name(database)
-    }
-
-    private static func name(_ database: String) -> String {
-        String(database.split(separator: "=").last ?? "")
+        return TestCluster.name(of: database)
     }
 
     private static func migrate(_ database: String) throws {
@@ -33,7 +29,7 @@ public struct TestQueue: ~Copyable {
         let text = try Self.makeDatabase()
         connection = try PGConnection(text)
         database = text
-        ownDatabase = Self.name(text)
+        isOnSharedServer = true
     }
 
     /// A new one on a server of the test's own.
@@ -42,11 +38,11 @@ public struct TestQueue: ~Copyable {
         try Self.migrate(text)
         connection = try PGConnection(text)
         database = text
-        ownDatabase = nil
+        isOnSharedServer = false
     }
 
     deinit {
-        if let ownDatabase { TestCluster.leave(ownDatabase) }
+        if isOnSharedServer { TestCluster.leave(TestCluster.name(of: database)) }
     }
 
     /// A database with the schema that stays as long as the test process, for the tests of a suite together.

@@ -149,7 +149,7 @@ struct WorkerProcessTests {
 
     @Test func `a database of another encoding is refused with the way to one that fits`() throws {
         let database = try TestCluster.makeDatabaseText()
-        let name = database.split(separator: "=").last ?? ""
+        let name = TestCluster.name(of: database)
         try PGConnection(database).execute("create database \(name)_latin encoding 'LATIN1' template template0")
         let outcome = try WorkerProcess.run(["migrate", "--database", database + "_latin"])
         #expect(outcome.status == 70)
