@@ -30,7 +30,8 @@ demo: build ## Run real calls against httpbin on a private PostgreSQL, show the 
 	@scripts/demo.sh $(WORKER)
 
 test: setup ## Run all tests on private PostgreSQL clusters, httpbin, nginx and PgBouncer
-	$(SWIFT) test --disable-xctest --xunit-output .build/tests.xml
+	$(SWIFT) build --build-tests
+	@scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
 lint: setup ## Check format, imports, sizes, licence lines, checksums, YAML
 	@scripts/lint.sh

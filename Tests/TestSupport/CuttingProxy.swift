@@ -17,7 +17,7 @@ public final class CuttingProxy: Sendable {
     /// Passes on to a loopback port; each connection ends after `limit` bytes of answers.
     public init(to target: Int, cutEvery limit: Int = .max) throws {
         signal(SIGPIPE, SIG_IGN)
-        let (listener, port) = try TargetServer.listen()
+        let (listener, port) = try TestPorts.listen()
         self.port = port
         self.target = UInt16(target)
         self.limit = Atomic(limit)

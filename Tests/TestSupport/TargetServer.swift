@@ -13,11 +13,11 @@ public final class TargetServer: Sendable {
     private let stop: Pipe
     private let thread: BackgroundThread
 
-    /// Listens on the first free port from 23000, below those that the system gives to clients.
+    /// Listens on the next free port of `TestPorts`.
     public init(
         answer: @escaping @Sendable (TargetRequest) -> [TargetStep] = TargetStep.byPath
     ) throws {
-        let (listener, port) = try Self.listen()
+        let (listener, port) = try TestPorts.listen()
         self.port = port
         let stop = try Pipe()
         self.stop = stop
@@ -47,7 +47,7 @@ public final class TargetServer: Sendable {
 
     /// A port of ours that nobody listens on now.
     public static func freePort() throws -> UInt16 {
-        let (listener, port) = try listen()
+        let (listener, port) = try TestPorts.listen()
         close(listener)
         return port
     }
@@ -67,7 +67,7 @@ public final class TargetServer: Sendable {
         return -1
     }
 
-    private static func withLoopback(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    static func withLoopback(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -77,23 +77,6 @@ public final class TargetServer: Sendable {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-    }
-
-    private static let ports: ClosedRange<UInt16> = 23_000...23_459
-    private static let nextPort = Atomic<UInt16>(0)
-
-    static func listen() throws -> (Int32, UInt16) {
-        for _ in ports {
-            // Each port in its turn, so that one just given up is not taken at once by somebody else.
-            let port = ports.lowerBound + nextPort.add(1, ordering: .relaxed).oldValue % UInt16(ports.count)
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var yes: Int32 = 1
-            unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
-            let bound = unsafe withLoopback(port) { unsafe bind(listener, $0, $1) }
-            if bound == 0, Glibc.listen(listener, 1024) == 0 { return (listener, port) }
-            close(listener)
-        }
-        throw TestClock.Timeout(description: "no port of \(ports) is free")
     }
 }
 

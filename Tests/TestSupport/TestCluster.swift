@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import PGClient
 public import PrivateCluster
 internal import Synchronization
@@ -7,7 +8,10 @@ internal import Synchronization
 /// The PostgreSQL server of this test process: started by the first test that needs one, gone with the process.
 public enum TestCluster {
     private static let started = Result { () throws(ClusterError) in
-        try PrivateCluster(.init(settings: ["max_connections": "200", "synchronous_commit": "off"]))
+        let cluster = try PrivateCluster(.init(settings: ["max_connections": "200", "synchronous_commit": "off"]))
+        // Its watchdog would delete a gigabyte behind a test run that has ended already.
+        atexit { try? TestCluster.shared.remove() }
+        return cluster
     }
     private static let databases = Atomic<Int>(0)
     private static let left = Mutex<[String]>([])

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The loopback ports of this test process: a quarter of those from 23000 on, below those that the system gives to clients.
+///
+/// Two test processes run at once, in two clones even more: each holds the first port of its quarter until it ends.
+enum TestPorts {
+    private static let quarters = stride(from: UInt16(23_000), to: 23_460, by: 115).map { $0..<$0 + 115 }
+    private static let ours: Result<Range<UInt16>, TestClock.Timeout> = {
+        for quarter in quarters where listener(quarter.lowerBound) != nil { return .success(quarter.dropFirst()) }
+        return .failure(TestClock.Timeout(description: "four test processes run already"))
+    }()
+    private static let next = Atomic<UInt16>(0)
+
+    /// A socket that listens on the next port that is free.
+    ///
+    /// Each port in its turn, so that one just given up is not taken at once by somebody else.
+    static func listen() throws -> (socket: Int32, port: UInt16) {
+        let ports = try ours.get()
+        for _ in ports {
+            let port = ports.lowerBound + next.add(1, ordering: .relaxed).oldValue % UInt16(ports.count)
+            if let socket = listener(port) { return (socket, port) }
+        }
+        throw TestClock.Timeout(description: "no port of \(ports) is free")
+    }
+
+    private static func listener(_ port: UInt16) -> Int32? {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var yes: Int32 = 1
+        unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+        let bound = unsafe TargetServer.withLoopback(port) { unsafe bind(listener, $0, $1) }
+        if bound == 0, Glibc.listen(listener, 1024) == 0 { return listener }
+        close(listener)
+        return nil
+    }
+}

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests that have been built, in two processes at once: scripts/test.sh PROGRAM.
+# A test waits most of its time, and a process runs only as many at once as there are cores: one takes half as long again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The program is called as swift test does it: two of those at once write the same files while they start.
+tests=("$1" --testing-library swift-testing)
+# What takes as long as all the others.
+half='IntegrationTests\.[A-O]'
+reports=.build/test-reports
+rm -rf "$reports"
+mkdir -p "$reports"
+
+# A process group each, so that what ends this script ends them with all they have started.
+set -m
+"${tests[@]}" --xunit-output "$reports/half.xml" --filter "$half" </dev/null &
+first=$!
+"${tests[@]}" --xunit-output "$reports/others.xml" --skip "$half" </dev/null &
+second=$!
+trap 'kill -TERM -- "-$first" "-$second" 2>/dev/null' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+failed=0
+wait "$first" || failed=1
+wait "$second" || failed=1
+trap - EXIT
+exit $failed
