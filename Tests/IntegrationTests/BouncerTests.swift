@@ -52,6 +52,23 @@ struct BouncerTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
+    @Test func `ranges of ids are added through it, and jobs run in the new ones`() throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try TargetServer()
+        let queue = try TestQueue(on: cluster)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1999900)")
+        let bouncer = try Bouncer(before: cluster)
+        let worker = try RunningWorker(bouncer.connectionString, concurrency: 16, ["--prepare", "off"])
+        try worker.wait(for: "partition_added")
+        try queue.insert(300, "url", "'\(target.url)/ok/' || i")
+        try queue.waitUntilDone(20)
+        #expect(try queue.states() == "succeeded 300")
+        #expect(try queue.number("select count(*) from postrider.jobs_3") == 200)
+        #expect(try queue.number("select count(*) from postrider.results_3") == 200)
+        #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
+    }
+
     @Test func `a run_if that takes minutes ends its own chain there, and holds up no heartbeats`() throws {
         let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
         let target = try TargetServer { _ in TargetStep.answer(200, large) }

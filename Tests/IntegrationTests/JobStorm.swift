@@ -67,17 +67,7 @@ final class JobStorm {
         note(other.stop())
         try queue.connection.execute(
             "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
-        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "all to end: \((try? left()) ?? "?")") {
-            try fleet.replaceEnded(&random)
-            return try queue.connection.query(
-                """
-                select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
-                   and not exists (select from postrider.ready) and not exists (select from postrider.scheduled)
-                   and not exists (select from postrider.intake) and not exists (select from postrider.outcomes)
-                   and not exists (select from postrider.aborts)
-                """
-            ).bool(0, 0)
-        }
+        try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
     // MARK: What is done
@@ -204,18 +194,6 @@ final class JobStorm {
             group by j.dedupe_key having count(*) > 1
             """
         ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }
-    }
-
-    private func left() throws -> String {
-        try queue.text(
-            """
-            select format('ready %s, scheduled %s, intake %s, outcomes %s, aborts %s, without a result %s',
-              (select array_agg(job_id) from postrider.ready), (select array_agg(job_id) from postrider.scheduled),
-              (select count(*) from postrider.intake), (select array_agg(job_id) from postrider.outcomes),
-              (select count(*) from postrider.aborts),
-              (select array_agg(id) from postrider.jobs j
-                where not exists (select from postrider.results r where r.job_id = j.id)))
-            """) ?? ""
     }
 
     /// What is wrong after all has ended.

@@ -64,7 +64,7 @@ private final class PageStorm {
             touched = Set(end.done.map(\.id))
             found = end.faults
         }
-        try waitUntilDone()
+        try fleet.waitForEnd(queue, seed: seed, &random)
         try check(isLast: false)
         // Whatever stopped in the middle goes on there. Twice: who was cancelled in front of a page that is bad at first meets it now.
         for _ in 0..<2 {
@@ -74,7 +74,7 @@ private final class PageStorm {
                 where s.state in ('failed', 'cancelled') and s.url not like '%/limit/%'
                 """)
             try fleet.end(SIGKILL, &random)
-            try waitUntilDone()
+            try fleet.waitForEnd(queue, seed: seed, &random)
         }
         try check(isLast: true)
     }
@@ -84,18 +84,6 @@ private final class PageStorm {
         let calls = Dictionary(grouping: target.requests) { $0.path.split(separator: "?")[0] }
         let keys = posts.flatMap { job in job.keyDefects(calls[job.path[...]] ?? []) }
         return try found + keys + queue.unexplainedPages(target) + fleet.faults(queue)
-    }
-
-    private func waitUntilDone() throws {
-        let isDone = """
-            select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
-               and not exists (select from postrider.ready) and not exists (select from postrider.scheduled)
-               and not exists (select from postrider.aborts)
-            """
-        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed)") {
-            try fleet.replaceEnded(&random)
-            return try queue.connection.query(isDone).bool(0, 0)
-        }
     }
 
     /// Pages from the first without a gap, their items in order, and a result that is all of them.

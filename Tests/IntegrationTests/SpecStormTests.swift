@@ -80,7 +80,7 @@ private final class SpecStorm {
             touched = Set(end.done.map(\.id))
             faults = end.faults
         }
-        try waitUntilDone()
+        try fleet.waitForEnd(queue, seed: seed, &random)
         // Whatever failed, was skipped or cancelled runs again, and ends as before.
         for plant in planted where random.chance(50) {
             do throws(PGError) {
@@ -91,20 +91,7 @@ private final class SpecStorm {
             if random.chance(5) { try queue.cutWorkerSession(random.number(0...9999)) }
         }
         try fleet.end(SIGKILL, &random)
-        try waitUntilDone()
-    }
-
-    private func waitUntilDone() throws {
-        let isDone = """
-            select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
-               and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
-               and not exists (select from postrider.scheduled) and not exists (select from postrider.aborts)
-               and (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
-            """
-        try TestClock.wait(Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed)") {
-            try fleet.replaceEnded(&random)
-            return try queue.connection.query(isDone).bool(0, 0)
-        }
+        try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
     /// One whose outcome nothing leaves open.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PGClient
 import TestSupport
 
 /// The workers of a storm, which die and are replaced. Confined to one thread.
@@ -39,6 +40,37 @@ final class StormFleet {
             workers.removeAll { $0 === worker }
             try add(&random)
         }
+    }
+
+    /// Until nothing of the queue is left to do; what is left is named by the `Timeout`.
+    func waitForEnd(_ queue: borrowing TestQueue, seed: UInt64, _ random: inout Randomness) throws {
+        let isDone = """
+            select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
+               and not exists (select from postrider.ready) and not exists (select from postrider.scheduled)
+               and not exists (select from postrider.intake) and not exists (select from postrider.outcomes)
+               and not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
+               and not exists (select from postrider.tree_deltas) and not exists (select from postrider.aborts)
+            """
+        try TestClock.wait(
+            Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left(queue)) ?? "?")"
+        ) {
+            try replaceEnded(&random)
+            return try queue.connection.query(isDone).bool(0, 0)
+        }
+    }
+
+    private func left(_ queue: borrowing TestQueue) throws -> String {
+        try queue.text(
+            """
+            select format('ready %s, scheduled %s, intake %s, outcomes %s, trees %s, draining %s, deltas %s, aborts %s, without a result %s',
+              (select array_agg(job_id) from postrider.ready), (select array_agg(job_id) from postrider.scheduled),
+              (select count(*) from postrider.intake), (select array_agg(job_id) from postrider.outcomes),
+              (select array_agg(job_id) from postrider.trees where state in ('w', 'o')),
+              (select array_agg(job_id) from postrider.trees where is_draining), (select count(*) from postrider.tree_deltas),
+              (select count(*) from postrider.aborts),
+              (select array_agg(id) from postrider.jobs j
+                where not exists (select from postrider.results r where r.job_id = j.id)))
+            """) ?? ""
     }
 
     /// Deadlocks of the database, and statements that failed otherwise than by a cut connection.

@@ -80,18 +80,7 @@ private final class Storm {
             try queue.cutWorkerSession(random.number(0...9999))
         }
         if let other { note(other.stop()) }
-        let isDone = """
-            select not exists (select from postrider.trees where state in ('w', 'o') or is_draining)
-               and not exists (select from postrider.tree_deltas) and not exists (select from postrider.ready)
-               and not exists (select from postrider.scheduled) and not exists (select from postrider.aborts)
-               and (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
-            """
-        try TestClock.wait(
-            Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left()) ?? "?")"
-        ) {
-            try fleet.replaceEnded(&random)
-            return try queue.connection.query(isDone).bool(0, 0)
-        }
+        try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
     /// Of a tree and of all that joined it.
@@ -163,19 +152,6 @@ private final class Storm {
         } catch {
             guard error.sqlState?.rawValue == "PR005" else { throw error }
         }
-    }
-
-    private func left() throws -> String {
-        try queue.text(
-            """
-            select format('trees %s, draining %s, deltas %s, ready %s, scheduled %s, aborts %s, jobs without a result %s',
-              (select array_agg(job_id) from postrider.trees where state in ('w', 'o')),
-              (select array_agg(job_id) from postrider.trees where is_draining), (select count(*) from postrider.tree_deltas),
-              (select count(*) from postrider.ready), (select count(*) from postrider.scheduled),
-              (select count(*) from postrider.aborts),
-              (select array_agg(id) from postrider.jobs j
-                where not exists (select from postrider.results r where r.job_id = j.id)))
-            """) ?? ""
     }
 
     /// What is wrong after it has ended.
