@@ -82,7 +82,7 @@ struct ServerStormTests {
         }
         try service(queue, targets, "cool_down, min_calls, error_rate", "'150 ms', 10, 0.2")
         let workers = try (1...4).map { _ in try RunningWorker(queue.database) }
-        let count = Soak.count(5000, reduced: 300)
+        let count = Soak.count(20_000, reduced: 300)
         try queue.insert(
             count, "service, url, method, backoff, max_attempts",
             "'api', 'x', (array['GET', 'PUT', 'POST'])[1 + i % 3], '{0 s}', 100")
