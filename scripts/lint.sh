@@ -80,6 +80,17 @@ escaped_backslashes() {
          END { exit bad }' "${list[@]}"
 }
 
+# In a database whose collation is Turkish, lower('I') is not 'i'. What HTTP, URLs and cron compare without case is ASCII.
+# (s and statuses are multiranges.)
+ascii_case() {
+    local -a list
+    mapfile -t list < <(files 'migrations/functions/*.sql' 'migrations/views/*.sql')
+    awk '/^ *--/ { next }
+         /[^_a-z]lower\(/ && !/collate "C"|lower\((s|[a-z_.]*statuses)\)/ {
+             print FILENAME ":" FNR ": lower text with collate \"C\""; bad = 1 }
+         END { exit bad }' "${list[@]}"
+}
+
 shell_syntax() {
     local status=0 file
     while read -r file; do bash -n "$file" || status=1; done < <(files '*.sh' .ci/run)
@@ -92,6 +103,7 @@ check 'README of at most 200 lines' at_most_lines 200 README.md
 check 'licence line' licence_lines
 check 'numbered migrations unchanged' migration_checksums
 check 'backslashes in E literals' escaped_backslashes
+check 'lower with collate "C"' ascii_case
 check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
 check 'no try!' none '\btry!' '*.swift'
 check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'

@@ -46,6 +46,11 @@ struct AnswerTests {
             words: "the body's bytes"),
         Case(type: "application/json; charset=latin1", body: [0xEF, 0xBB, 0xBF] + utf8("\"ü\""), result: "\"ü\""),
         Case(columns: "tag", values: "'x'", type: "text/plain; charset=latin1", body: [0xFC], encoding: nil),
+        // What is said to be JSON is shown as such, however it is spelt, and nothing else is.
+        Case(columns: "tag", values: "'x'", type: "Application/JSON", body: utf8("[1]"), result: "[1]", encoding: nil),
+        Case(
+            columns: "tag", values: "'x'", type: "text/plain\r\nLink: </schema.json>; rel=describedby",
+            body: utf8("123"), encoding: nil),
         Case(columns: "response_format", values: "'xml'", type: "application/xml", body: utf8("<a><b/>ü</a>")),
         Case(
             columns: "response_format", values: "'xml'", type: "text/xml; charset=latin1",

@@ -13,6 +13,7 @@ struct BadInputTests {
         ("url", "url", "'http:///x'"), ("url", "url", "'h/x'"), ("url", "url", "E'http://h/\\r\\nX: 1'"),
         ("url", "url", "'http://h/a b'"), ("url", "url", "'http://h:70000/'"), ("url", "url", "'file:///etc/passwd'"),
         ("url", "url", "'http://h/a' || chr(92) || 'b'"), ("url", "url", "'http://a@b@h/'"),
+        ("url", "url", "'http://@h/'"), ("url", "url", "'http://:@h/'"), ("url", "url", "'localhost:8080/x'"),
         ("url", "url", "'http://h' || chr(92)"), ("url", "url", "'http://' || repeat('a', 300) || '/'"),
         ("url", "url", "'http://' || repeat('a', 255) || ':8080/'"),
         ("body_json", "url, body_json", "\(good), ('[' || repeat('1e131000,', 600) || '0]')::jsonb"),

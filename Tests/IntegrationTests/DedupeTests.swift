@@ -172,6 +172,15 @@ struct DedupeTests {
                 ["http://h/1", "1", "1"], ["http://h/3", "1", "3"], ["http://h/6", "3", "1"], ["http://h/7", "3", "2"],
             ])
         #expect(try queue.number("select count(*) from postrider.members where parent_id = \(tree)") == 2)
+        // A client may read nothing of jobs but ids.
+        let client = try TestRole.client.connect(queue)
+        let held = #"{"url": "http://h/8", "dedupe_key": "k", "on_duplicate": "skip"}"#
+        let batch = try client.query(
+            "select postrider.submit('{\"batch\": [\(held), {\"batch\": [{\"url\": \"http://h/9\"}]}]}')"
+        ).int64(0, 0)
+        #expect(
+            try queue.rows("select kind, position::text from postrider.job_status where parent_id = \(batch)")
+                == [["batch", "2"]])
         let all = try Self.refusal(
             queue,
             "select postrider.submit('{\"batch\": [{\"url\": \"http://h/\", \"dedupe_key\": \"k\", \"on_duplicate\": \"skip\"}]}')"

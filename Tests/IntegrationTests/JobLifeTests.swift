@@ -151,6 +151,22 @@ struct JobLifeTests {
         _ = (worker, other)
     }
 
+    @Test func `a job cancelled between two tries says so, when it was tried, and how often`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, backoff", "'\(target.url)/status/503', '{1 h}'")
+        try queue.wait(until: "select exists (select from postrider.attempts where job_id = \(id))")
+        #expect(try queue.text("select postrider.cancel(\(id))::text") == "true")
+        #expect(
+            try queue.rows(
+                """
+                select s.error, (s.started_at = a.started_at)::text, s.attempt::text,
+                       (select count(*)::text from postrider.attempts c where c.job_id = s.id)
+                  from postrider.job_status s join postrider.attempts a on a.job_id = s.id where s.id = \(id)
+                """) == [["cancelled before its next try", "true", "1", "1"]])
+        _ = worker
+    }
+
     @Test func `the transfer of a running job that is cancelled ends within a second`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

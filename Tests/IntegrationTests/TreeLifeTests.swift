@@ -232,6 +232,15 @@ final class TreeLifeTests {
         #expect(counts == [["batch", "cancelled", "2", "2"], ["chain", "cancelled", "2", "2"]])
     }
 
+    @Test func `submit works where the transaction has all constraints looked at immediately`() throws {
+        let spec = #"{"chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}]}]}"#
+        try queue.connection.execute("begin; set constraints all immediate")
+        let chain = try queue.number("select postrider.submit('\(spec)')")
+        try queue.connection.execute("commit")
+        #expect(try queue.number("select children from postrider.job_status where id = \(chain)") == 2)
+        #expect(try queue.number("select count(*) from postrider.ready") == 1)
+    }
+
     @Test func `a tree cancelled before its run_at never started, and what it skips names the kind it is a part of`()
         throws
     {

@@ -26,12 +26,15 @@ public enum TestCluster {
         try PGConnectionString(makeDatabaseText(template: template))
     }
 
-    /// The same as text, for a program that is started beside the test.
-    public static func makeDatabaseText(template: String? = nil) throws -> String {
+    /// The same as text, for a program that is started beside the test; with a locale, one of ICU that is the database's own.
+    public static func makeDatabaseText(template: String? = nil, locale: String? = nil) throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
         let server = try PGConnection(shared.connectionString())
         try dropLeft(server)
-        try server.execute("create database \(name)" + (template.map { " template \($0)" } ?? ""))
+        let options =
+            template.map { " template \($0)" }
+            ?? locale.map { " template template0 locale 'C.UTF-8' locale_provider icu icu_locale '\($0)'" }
+        try server.execute("create database \(name)" + (options ?? ""))
         return try shared.connectionString(database: name)
     }
 

@@ -18,15 +18,25 @@ public struct TestQueue: ~Copyable {
         return TestCluster.name(of: database)
     }
 
-    private static func migrate(_ database: String) throws {
+    private static func migrate(_ database: String, isFirst: Bool = true) throws {
         let outcome = try WorkerProcess.run(["migrate", "--database", database])
         guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
-        try TestRole.createAll(PGConnection(database))
+        if isFirst { try TestRole.createAll(PGConnection(database)) }
     }
 
     /// A new one on the server of the test process; dropped some time after its end.
     public init() throws {
         let text = try Self.makeDatabase()
+        connection = try PGConnection(text)
+        database = text
+        isOnSharedServer = true
+    }
+
+    /// A new one whose texts are compared and cased by a locale of ICU; dropped some time after its end.
+    public init(locale: String) throws {
+        _ = try Self.template.get()
+        let text = try TestCluster.makeDatabaseText(locale: locale)
+        try Self.migrate(text, isFirst: false)
         connection = try PGConnection(text)
         database = text
         isOnSharedServer = true

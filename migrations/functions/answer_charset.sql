@@ -5,7 +5,7 @@ create or replace function postrider.answer_charset(p_headers bytea, p_body byte
 language plpgsql immutable parallel safe
 as $$
 declare
-  v_type text := lower(postrider.content_type(p_headers));
+  v_type text := lower(postrider.content_type(p_headers) collate "C");
   v_match text[];
   v_name text;
 begin

@@ -42,7 +42,7 @@ begin
   end if;
   if 'headers' = any (p_parts) and v_result.headers is not null then
     v_parts := v_parts || jsonb_build_object('headers', (
-      select jsonb_object_agg(lower(h.key), h.value -> 0) from jsonb_each(postrider.headers_json(v_result.headers)) h));
+      select jsonb_object_agg(lower(h.key collate "C"), h.value -> 0) from jsonb_each(postrider.headers_json(v_result.headers)) h));
   end if;
   return v_parts;
 end

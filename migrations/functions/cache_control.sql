@@ -4,7 +4,7 @@ create or replace function postrider.cache_control(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$
   select coalesce(jsonb_object_agg(d.name, d.value), '{}')
-    from (select distinct on (1) lower(m.part[1]) as name,
+    from (select distinct on (1) lower(m.part[1] collate "C") as name,
                  coalesce(regexp_replace(m.part[2], E'\\\\(.)', E'\\1', 'g'), m.part[3], '') as value
             from regexp_matches(
                    p_text, E'(?:^|,)\\s*([!#$%&''*+.^_`|~0-9A-Za-z-]+)\\s*(?:=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^,"\\s]*)))?\\s*(?=,|$)', 'g')

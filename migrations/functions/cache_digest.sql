@@ -61,7 +61,7 @@ begin
     end if;
   end if;
   if num_nonnulls(p_service_headers, p_headers) > 0
-     and lower(concat(p_service_headers, p_headers)) ~ '"(proxy-)?authorization"|"cookie"' then
+     and lower(concat(p_service_headers, p_headers) collate "C") ~ '"(proxy-)?authorization"|"cookie"' then
     v_owner := encode(sha256(convert_to(concat(
       jsonb_path_query_array(p_service_headers, '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath),
       jsonb_path_query_array(p_headers, '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath)),

@@ -22,7 +22,7 @@ begin
       -- Relative to the folder of the URL that was called.
       v_url := postrider.url_join(
         substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'), postrider.header_value(p_headers, v_name));
-      continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*')) is distinct from lower(v_origin);
+      continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*') collate "C") is distinct from lower(v_origin collate "C");
       p_job.url := v_origin || substr(v_url, length(v_origin) + 1);
       p_job.query := null;
     end if;

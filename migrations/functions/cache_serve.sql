@@ -41,7 +41,7 @@ begin
              case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
-             lower(concat(j.headers, s.headers)) ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
+             lower(concat(j.headers, s.headers) collate "C") ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
            else false end as asks_itself
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job

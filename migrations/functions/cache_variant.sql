@@ -18,7 +18,7 @@ begin
       left join lateral (
            select o.value::text
              from (select 1 as place, * from jsonb_each(p_job) union all select 2, * from jsonb_each(p_service)) o
-            where lower(o.key) = n.name
+            where lower(o.key collate "C") = n.name
             order by o.place limit 1) h on true), 'UTF8'));
 end
 $$;

@@ -18,10 +18,10 @@ begin
   -- Names, not pairs: an empty array leaves the service's header out.
   v_names := jsonb_path_query_array(p_job, '$.keyvalue().key');
   for i in 0 .. jsonb_array_length(v_names) - 1 loop
-    v_own := v_own || lower(v_names ->> i);
+    v_own := v_own || lower((v_names ->> i) collate "C");
   end loop;
   for i in 1 .. cardinality(v_pairs) by 2 loop
-    if lower(v_pairs[i]) <> all (v_own) then
+    if lower(v_pairs[i] collate "C") <> all (v_own) then
       v_kept := v_kept || v_pairs[i:i + 1];
     end if;
   end loop;

@@ -12,6 +12,7 @@ declare
   v_planned postrider.scheduled;
   v_member postrider.members;
   v_state "char";
+  v_tried timestamptz;
 begin
   if exists (select from postrider.trees t where t.job_id = p_id) then
     return postrider.cancel_tree(p_id);
@@ -22,8 +23,10 @@ begin
     exit when found;
     delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
-      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before it was called', v_planned.parent_id,
-        v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey);
+      v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
+      perform postrider.end_job(p_id, 'c', 'cancelled',
+        case when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
+        v_planned.parent_id, v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
     update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
@@ -52,12 +55,14 @@ begin
     insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
+  v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
   perform postrider.end_job(p_id, v_state, 'cancelled',
-    case when v_row.worker = 0 then 'cancelled before it was called'
+    case when v_row.worker = 0 and v_tried is null then 'cancelled before it was called'
+         when v_row.worker = 0 then 'cancelled before its next try'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
     v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt, v_row.rekey,
-    case when v_row.worker > 0 then v_row.since end, v_row.fence, v_row.worker);
+    case when v_row.worker > 0 then v_row.since else v_tried end, v_row.fence, v_row.worker);
   return true;
 end
 $$;

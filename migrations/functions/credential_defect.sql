@@ -52,7 +52,7 @@ begin
                 where e.key not in ('header', 'query', 'json', 'prefix') or jsonb_typeof(e.value) <> 'string'),
        'has a key that it cannot have, or a value that is not text'),
       (c.place ? 'prefix' and not c.place ? 'header', 'has a prefix, which is for headers'),
-      (lower(c.place ->> 'header') in ('user-agent', 'accept', 'accept-language', 'content-type'),
+      (lower((c.place ->> 'header') collate "C") in ('user-agent', 'accept', 'accept-language', 'content-type'),
        'names a header that goes along on redirects to other origins'),
       (c.kind = 'basic' and not c.place ? 'header', 'must be a header for the kind basic'),
       (length(coalesce(c.place ->> 'query', c.place ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),

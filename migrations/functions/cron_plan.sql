@@ -11,7 +11,7 @@ declare
   v_highs constant int[] := '{59,59,23,31,12,6}';
   v_months constant text[] := '{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}';
   v_weekdays constant text[] := '{sun,mon,tue,wed,thu,fri,sat}';
-  v_text text := lower(btrim(p_cron, E' \t'));
+  v_text text := lower(btrim(p_cron, E' \t') collate "C");
   v_fields text[];
   v_items text[];
   v_special text[];

@@ -16,7 +16,7 @@ declare
   v_seconds numeric;
 begin
   vary := array(
-    select distinct lower(btrim(n)) from string_to_table(v_vary, ',') n where btrim(n) <> '' order by 1);
+    select distinct lower(btrim(n) collate "C") from string_to_table(v_vary, ',') n where btrim(n) <> '' order by 1);
   is_storable := not v_control ? 'no-store' and not '*' = any (vary);
   is_strict := v_control ?| '{no-cache,must-revalidate}';
   if v_control ? 'no-cache' then

@@ -8,7 +8,7 @@ as $$
     when p_lane is not null then p_lane
     when split_part(p_url, '/', 3) ~ '^[a-z0-9.-]*[a-z0-9-]:[1-9][0-9]*$' then split_part(p_url, '/', 3)
     when split_part(p_url, '/', 3) ~ '[^a-z0-9.-]|[.]$' then postrider.url_lane(p_url)
-    when lower(left(p_url, 6)) = 'https:' then split_part(p_url, '/', 3) || ':443'
+    when lower(left(p_url, 6) collate "C") = 'https:' then split_part(p_url, '/', 3) || ':443'
     else split_part(p_url, '/', 3) || ':80'
   end
 $$;

@@ -26,8 +26,9 @@ begin
   verdict := 's';
   encoding := postrider.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
   if p_job.response_format = 'xml' and encoding is null then
-    encoding := lower(coalesce(substring(encode(substring(p_body from 1 for 200), 'escape')
-      from E'^\\s*<\\?xml[^>]*\\sencoding\\s*=\\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']'), 'utf-8'));
+    encoding := substring(encode(substring(p_body from 1 for 200), 'escape')
+      from E'^\\s*<\\?xml[^>]*\\sencoding\\s*=\\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']');
+    encoding := coalesce(lower(encoding collate "C"), 'utf-8');
   end if;
   if not v_needs_json then
     return;

@@ -6,8 +6,8 @@ as $$
 begin
   if p_name !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$' then
     reason := 'is not a header name';
-  elsif lower(p_name) in ('accept', 'accept-encoding', 'authorization', 'content-encoding', 'content-type', 'cookie', 'range', 'user-agent')
-     or lower(p_name) like 'if-%' then
+  elsif lower(p_name collate "C") in ('accept', 'accept-encoding', 'authorization', 'content-encoding', 'content-type', 'cookie', 'range', 'user-agent')
+     or lower(p_name collate "C") like 'if-%' then
     reason := format('%s would take the place of the call''s own', p_name);
   elsif p_name is not null then
     select d.reason into reason from postrider.headers_defect(jsonb_build_object(p_name, '')) d;

@@ -24,9 +24,9 @@ begin
       for v_part in
         select regexp_matches(v_link[2], E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s",;]*)))?', 'g')
       loop
-        if lower(v_part[1]) = 'rel' then
+        if lower(v_part[1] collate "C") = 'rel' then
           v_rel := coalesce(v_rel, v_part[2], v_part[3], '');
-        elsif lower(v_part[1]) = 'anchor' then
+        elsif lower(v_part[1] collate "C") = 'anchor' then
           v_is_anchored := true;
         end if;
       end loop;

@@ -56,24 +56,24 @@ begin
   v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
   next := postrider.url_shown(postrider.url_resolve(v_called, next));
   if p_service.query is not null and postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
-    select array_agg(lower(postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1]))) into v_added
+    select array_agg(lower((postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
   end if;
   if coalesce(p_job.credential, p_service.credential) is not null then
-    select lower(postrider.url_escaped(c.place ->> 'query')) into v_token
+    select lower(postrider.url_escaped(c.place ->> 'query') collate "C") into v_token
       from postrider.credentials c where c.name = coalesce(p_job.credential, p_service.credential);
   end if;
   if num_nonnulls(v_added, v_token) > 0 then
     next := split_part(next, '?', 1) || coalesce((
       select '?' || string_agg(a.arg, '&' order by a.place)
         from string_to_table(substring(next from E'\\?(.*)$'), '&') with ordinality as a(arg, place)
-       where lower(replace(a.arg, '+', '%20')) <> all (coalesce(v_added, '{}'))
-         and lower(replace(split_part(a.arg, '=', 1), '+', '%20')) is distinct from v_token), '');
+       where lower(replace(a.arg, '+', '%20') collate "C") <> all (coalesce(v_added, '{}'))
+         and lower(replace(split_part(a.arg, '=', 1), '+', '%20') collate "C") is distinct from v_token), '');
   end if;
   if next ~* '^[a-z][a-z0-9+.-]*://[a-z0-9]' and next !~* '^https?:' then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, of scheme %s; calls are http or https',
-      lower(left(split_part(next, ':', 1), 40)));
+      lower(left(split_part(next, ':', 1), 40) collate "C"));
   else
     select 'bad_url', format('the link to the next page %s', d.reason) into code, error
       from postrider.url_defect(next) d where d.reason is not null;
@@ -83,11 +83,11 @@ begin
     return;
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
-     and (lower(split_part(next, ':', 1)) <> lower(split_part(v_called, ':', 1))
+     and (lower(split_part(next, ':', 1) collate "C") <> lower(split_part(v_called, ':', 1) collate "C")
           or postrider.url_place(next) <> postrider.url_place(v_called)) then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
-      lower(split_part(next, ':', 1)), postrider.url_place(next));
+      lower(split_part(next, ':', 1) collate "C"), postrider.url_place(next));
     return;
   end if;
 

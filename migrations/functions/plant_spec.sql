@@ -63,14 +63,15 @@ begin
         coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
-      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it.
+      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view, since a client
+      -- may read no more of jobs than its id.
       exit when v_depth = 1 and p_parent is null;
       v_has_gaps := true;
       v_ids := array(
         select j.id
           from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
          cross join generate_series(1, p_copies) c (nth)
-          left join (select x.id, x.parent_id, x.position from postrider.jobs x where x.id = any (v_ids)) j
+          left join (select x.id, x.parent_id, x.position from postrider.job_status x where x.id = any (v_ids)) j
                  on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
                 and j.position = coalesce(s."position", p_position + c.nth)
          order by c.nth, s.rank);

@@ -9,7 +9,7 @@ as $$
        from pg_attribute a
       where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
         and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by')
-        and (a.attname = lower(regexp_replace(p_key, '([a-z])([A-Z])', E'\\1_\\2', 'g'))
+        and (a.attname = lower(regexp_replace(p_key, '([a-z])([A-Z])', E'\\1_\\2', 'g') collate "C")
              or a.attname in (p_key || 's', rtrim(p_key, 's'))
              or length(p_key) between 3 and 30
                 and array(select c from string_to_table(a.attname, null) c order by c)
@@ -19,7 +19,7 @@ as $$
                ('payload', 'body_json'), ('form', 'body_form'), ('kind', 'chain or batch'), ('files', 'body_parts'), ('params', 'query'),
                ('retries', 'max_attempts'), ('attempts', 'max_attempts'), ('delay', 'run_at'), ('tags', 'tag'),
                ('children', 'chain or batch'), ('steps', 'chain'), ('jobs', 'batch')) m (word, key)
-      where m.word = lower(p_key)))
+      where m.word = lower(p_key collate "C")))
 $$;
 comment on function postrider.spec_key_meant(text) is
   'private: the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';

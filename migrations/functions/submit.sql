@@ -13,6 +13,10 @@ begin
   if v_nodes[1].kind = 'request' and not v_nodes[1].spec ? 'url' then
     raise exception using errcode = 'PR006', message = '$: the spec has no url', hint = 'Give at least {"url": "https://…"}.';
   end if;
+  if cardinality(v_nodes) > 1 then
+    -- After SET CONSTRAINTS ALL IMMEDIATE the root would be looked at before its members are there.
+    set constraints postrider.trees_begin deferred;
+  end if;
   return (postrider.plant_spec(v_nodes, null, null, 1, null))[1];
 end
 $$;

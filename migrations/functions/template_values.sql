@@ -93,7 +93,7 @@ begin
     end if;
     v_value := v_objects[v_at] -> v_parts[i];
     if v_parts[i] = 'headers' and v_path[v_rest[i]] is not null then
-      v_path[v_rest[i]] := lower(v_path[v_rest[i]]);
+      v_path[v_rest[i]] := lower(v_path[v_rest[i]] collate "C");
     end if;
     if v_path[v_rest[i]] is not null then
       v_value := v_value #> v_path[v_rest[i]:];

@@ -12,7 +12,7 @@ begin
      and exists (select from postrider.jobs j where j.id = new.job_id and j.each is null) then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'kind',
       message = format('jobs.kind: %s %s has no members', postrider.kind_name(new.kind), new.job_id),
-      hint = 'Insert its members in the same transaction, with its id as parent_id; those left out as duplicates do not count.';
+      hint = 'Insert its members in the same transaction, with its id as parent_id, while postrider.trees_begin is deferred, as it is unless SET CONSTRAINTS says otherwise; those left out as duplicates do not count.';
   end if;
   if new.parent_id is null then
     perform postrider.begin_tree(new.job_id);

@@ -26,13 +26,18 @@ begin
   elsif p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
     reason := 'has no scheme';
   elsif p_url !~* '^https?:' then
-    reason := format('has the scheme %s', lower(split_part(p_url, ':', 1)));
-    hint := 'Only http and https can be called.';
+    reason := format('has the scheme %s', lower(split_part(p_url, ':', 1) collate "C"));
+    hint := case when p_url ~ '^[A-Za-z0-9.-]+:[0-9]{1,5}([/?#]|$)' then 'Write http:// or https:// before a host and port.'
+                 else 'Only http and https can be called.' end;
   elsif p_url !~ '^[A-Za-z]+://[^/]' then
     reason := 'has no host';
   else
     v_authority := substring(p_url from '^[A-Za-z]+://([^/?#]*)');
-    if v_authority like '%@%@%' then
+    if v_authority ~ '^:?@' then
+      reason := 'has an empty user in front of its host';
+      hint := 'Leave the @ out, or write a user: user:password@host.';
+      return;
+    elsif v_authority like '%@%@%' then
       reason := 'has more than one @ before its host';
       hint := 'Percent-encode an @ in a user or password as %40.';
       return;

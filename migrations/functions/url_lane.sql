@@ -5,9 +5,9 @@ create or replace function postrider.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic
   select case when host like '_%.' then left(host, -1) else host end
-         || coalesce(':' || port, case when lower(left(p_url, 6)) = 'https:' then ':443' else ':80' end)
+         || coalesce(':' || port, case when lower(left(p_url, 6) collate "C") = 'https:' then ':443' else ':80' end)
   from (
-    select lower(part[1]) as host, part[2] as port
+    select lower(part[1] collate "C") as host, part[2] as port
     from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::0*(\\d+))?') as part
   ) as authority;
 end;

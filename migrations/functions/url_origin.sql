@@ -2,7 +2,7 @@
 create or replace function postrider.url_origin(p_url text) returns text
 language sql immutable strict parallel safe
 as $$
-  select lower(split_part(p_url, ':', 1)) || '://' || postrider.url_place(p_url)
+  select lower(split_part(p_url, ':', 1) collate "C") || '://' || postrider.url_place(p_url)
 $$;
 comment on function postrider.url_origin(text) is
   'private: scheme, host and port of an absolute URL in lower case; 80 and 443 are filled in';
