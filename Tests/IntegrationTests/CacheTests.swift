@@ -53,6 +53,32 @@ struct CacheTests {
         _ = second
     }
 
+    @Test func `an invalidation reaches who shares the namespace, and the answer of a call under way`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, cache_namespace)
+            values ('a', '\(target.url)', 'shared'), ('b', '\(target.url)', 'shared'), ('c', '\(target.url)', '')
+            """)
+        func fetch(_ service: String, _ path: String) throws -> Bool {
+            let id = try queue.insert("service, url, cache_ttl", "'\(service)', '\(path)', '1 h'")
+            try queue.wait(for: id, toBe: "succeeded")
+            return try queue.text("select from_cache::text from postrider.job_status where id = \(id)") == "true"
+        }
+        #expect(
+            try [fetch("a", "ok"), fetch("b", "ok"), fetch("c", "ok"), fetch("c", "ok")] == [false, true, false, true])
+        #expect(try queue.number("select postrider.cache_invalidate('b', '%/ok')") == 1)
+        #expect(try [fetch("b", "ok"), fetch("c", "ok")] == [false, true])
+        let slow = try queue.insert("service, url, cache_ttl", "'a', 'wait/1000/x', '1 h'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        #expect(try queue.number("select postrider.cache_invalidate('b', '%/wait/%')") == 0)
+        try queue.wait(for: slow, toBe: "succeeded")
+        #expect(try [fetch("a", "wait/1000/x"), fetch("a", "wait/1000/x")] == [false, true])
+        _ = worker
+    }
+
     @Test func `an entry that is too old is confirmed by nginx with a 304`() throws {
         let nginx = try NginxServer(firstPort: 23_560)
         let queue = try TestQueue()

@@ -200,6 +200,25 @@ struct ServiceTests {
         _ = worker
     }
 
+    @Test func `an answer that comes when its service is gone was not judged, and is no success`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        _ = try queue.text(
+            """
+            insert into postrider.services (name, base_url, envelope)
+            values ('gone', '\(target.url)', '{"code": "$.code", "success": [200]}') returning name
+            """)
+        let id = try queue.insert("service, url", "'gone', 'wait/1000/x'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        _ = try queue.text("delete from postrider.services where name = 'gone' returning name")
+        try queue.wait(for: id, toBe: "failed")
+        let row = try queue.rows(
+            "select error_code, error, status_code::text from postrider.job_status where id = \(id)")
+        #expect(row[0][0] == "config" && row[0][2] == "200")
+        #expect(row[0][1]?.hasPrefix("service gone was removed while the call was under way") == true)
+        _ = worker
+    }
+
     @Test func `cookies that a service sets come back with its next call`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()

@@ -175,7 +175,7 @@ final class TreeRerunTests: TreeDesk {
         try end(m, tree.first, of: id)
         // It has seen the tree open, and is held up before it takes the result away.
         let keeper = try PGConnection(queue.database)
-        try keeper.execute("begin; select pg_advisory_xact_lock(1886351474, -1)")
+        try keeper.execute("begin; select from postrider.results where job_id = \(m) for update")
         let database = queue.database
         let person = BackgroundThread {
             _ = try? PGConnection(database).query("select postrider.retry(\(m))")

@@ -286,6 +286,67 @@ struct CacheHTTPTests {
         }
     }
 
+    @Test func `batches that store go side by side, one that outdates has the service's entries for itself`() throws {
+        let desk = try desk()
+        let headers = "'cache-control: max-age=60' || chr(10)"
+        var jobs: [Int64] = []
+        for path in ["a", "b", "c"] { jobs.append(try desk.insert("service", "'s'", url: "http://h/\(path)")) }
+        jobs.append(try desk.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'"))
+        #expect(try desk.take() == jobs)
+        let calls = jobs.map { "select desk.answer(\($0), 200, \(headers), 'x', null, 's', null)" }
+        let other = try PGConnection(desk.queue.database)
+        try desk.queue.connection.execute("set lock_timeout = '100ms'")
+        try other.execute("begin; \(calls[0])")
+        try desk.queue.connection.execute(calls[1])
+        let waits = try #require(throws: PGError.self) { try desk.queue.connection.execute(calls[3]) }
+        #expect(waits.sqlState?.rawValue == "55P03")
+        try other.execute("commit; begin; \(calls[3])")
+        let waitsToo = try #require(throws: PGError.self) { try desk.queue.connection.execute(calls[2]) }
+        #expect(waitsToo.sqlState?.rawValue == "55P03")
+        try other.execute("commit")
+        try desk.queue.connection.execute(calls[2])
+        #expect(
+            try desk.queue.rows("select right(url, 1) from postrider.cache_entries order by 1") == [["b"], ["c"]])
+    }
+
+    @Test func `what tells variants apart goes with the cache, and after a month in any case`() throws {
+        let desk = try desk()
+        let headers = "cache-control: max-age=60\nvary: accept"
+        let count = "select count(*) from postrider.cache_varies"
+        for path in ["a", "b", "c"] {
+            let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
+            #expect(try desk.take() == [job])
+            try desk.answer(job, "x", headers: headers)
+        }
+        #expect(try desk.queue.number(count) == 3)
+        try desk.queue.connection.execute(
+            """
+            update postrider.cache_varies set stored_at = now() - interval '31 days'
+             where key = (select key from postrider.cache_varies order by key limit 1);
+            select postrider.cache_evict();
+            """)
+        #expect(try desk.queue.number(count) == 2)
+        // What is stored again lives on, by the hour.
+        try desk.queue.connection.execute(
+            "update postrider.cache_varies set stored_at = now() - interval '2 h'; update postrider.cache_entries set created_at = now() - interval '1 day'"
+        )
+        for path in ["a", "b", "c"] {
+            let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
+            #expect(try desk.take() == [job])
+            try desk.answer(job, "y", headers: headers)
+        }
+        #expect(try desk.queue.number(count + " where stored_at = now()") == 0)
+        #expect(try desk.queue.number(count + " where stored_at > now() - interval '1 min'") == 3)
+        try desk.queue.connection.execute(
+            """
+            update postrider.cache_varies set stored_at = now() - interval '2 h'
+             where key = (select key from postrider.cache_varies order by key limit 1);
+            update postrider.cache_sweep set before = clock_timestamp(), page = 0;
+            select postrider.cache_evict();
+            """)
+        #expect(try desk.queue.number(count) == 2)
+    }
+
     private func desk() throws -> CacheDesk {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -68,6 +68,66 @@ final class PruneTests {
         #expect(try queue.state(young) == "cancelled")
     }
 
+    @Test func `a job retried while its range is looked through runs again, at once, and the range stays`() throws {
+        let other = try queue.insert("url, tag", "'http://h/other', 'old'")
+        try fill(50, state: "f", days: 91)
+        // The look asks this of each job: here it does not end before the test says so.
+        try queue.connection.execute(
+            """
+            alter function postrider.job_is_outdated rename to is_outdated_at_once;
+            create function postrider.job_is_outdated(
+              a bigint, b boolean, c "char", d timestamptz, e timestamptz, f timestamptz) returns boolean language plpgsql as $$
+            begin
+              while not pg_try_advisory_lock(4711) loop perform pg_sleep(0.01); end loop;
+              return postrider.is_outdated_at_once(a, b, c, d, e, f);
+            end $$;
+            select pg_advisory_lock(4711)
+            """)
+        let (database, leader) = (queue.database, leader)
+        let look = BackgroundThread {
+            _ = try? PGConnection(database).query("select postrider.prune(\(leader))")
+        }
+        try queue.wait(
+            until: """
+                select exists (select from pg_locks where locktype = 'advisory' and objid::int = -1 and mode = 'ExclusiveLock' and granted
+                  and database = (select oid from pg_database where datname = current_database()))
+                """)
+        try queue.connection.execute("set lock_timeout = '1s'; select postrider.retry(\(other)); reset lock_timeout")
+        try queue.connection.execute("select pg_advisory_unlock(4711)")
+        look.join()
+        #expect(try parts() == "1 2 overflow")
+        #expect(try queue.state(other) == "ready")
+        #expect(try queue.text("select url from postrider.job_status where id = \(other)") == "http://h/other")
+        #expect(try queue.number("select count(*) from postrider.reopened") == 1)
+        // The next look sees for itself that it runs, and takes it along.
+        for _ in 1...2 { _ = try round() }
+        #expect(try parts() == "2 overflow")
+        #expect(try queue.state(other) == "ready")
+        #expect(try queue.number("select count(*) from postrider.reopened") == 0)
+    }
+
+    @Test func `a range is added between transactions that follow each other closely`() throws {
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1600000)")
+        let (database, leader) = (queue.database, leader)
+        let client = try PGConnection(queue.database)
+        // While a whole range is ahead nobody waits.
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 900000)")
+        try client.execute("begin; insert into postrider.jobs (url) values ('http://h/')")
+        #expect(try queue.text("select postrider.extend_partitions(\(leader))") == nil)
+        try client.execute("commit")
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1600000)")
+        for _ in 1...100 where try parts() == "1 2 overflow" {
+            try client.execute("begin; insert into postrider.jobs (url) values ('http://h/')")
+            let duty = BackgroundThread {
+                _ = try? PGConnection(database).query("select postrider.extend_partitions(\(leader))")
+            }
+            try? queue.waitUntilBlocked("select postrider.extend_partitions")
+            try client.execute("commit")
+            duty.join()
+        }
+        #expect(try parts() == "1 2 3 overflow")
+    }
+
     @Test func `what is still needed moves to the overflow and is itself there`() throws {
         try queue.insert("url, dedupe_key, metadata", "'http://h/waits', 'k', '{\"a\": 1}'")
         try queue.insert("url, run_at", "'http://h/later', now() + interval '1 day'")

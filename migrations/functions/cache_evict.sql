@@ -2,6 +2,9 @@
 -- Least recently used, without an index on last_used, which every note of a use would have to renew. When the cache is
 -- too large, 500 pages tell the time of last use before which entries must go to make it a tenth smaller than allowed;
 -- then 2000 pages a second are walked and rid of them. Up to 500 pages (some 10,000 entries) the order is exact.
+--
+-- With them goes what tells the variants of an answer apart (cache_varies), by the time of the last answer; after thirty days in any
+-- case, since entries also go by other ways. Whose variant is still there is asked for once more, no worse.
 create or replace function postrider.cache_evict() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,6 +18,12 @@ declare
   v_count bigint;
 begin
   select * into v_sweep from postrider.cache_sweep;
+  delete from postrider.cache_varies v
+   where v.key = any (array(
+           select o.key from postrider.cache_varies o
+            where o.stored_at < greatest(v_sweep.before - interval '1 h', now() - interval '30 days')
+            order by o.stored_at limit 5000
+              for update skip locked));
   if v_sweep.before is null then
     select coalesce(sum(t.bytes), 0) into v_bytes
       from (select c.bytes from postrider.cache_totals c union all select y.bytes from postrider.cache_tallies y) t;

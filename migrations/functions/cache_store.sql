@@ -58,8 +58,10 @@ begin
       if v_names is distinct from v_vary then
         insert into postrider.cache_varies as v (key, salt, names)
         values (v_key, uuid_send(gen_random_uuid()), v_vary)
-            on conflict (key) do update set names = excluded.names, salt = excluded.salt
+            on conflict (key) do update set names = excluded.names, salt = excluded.salt, stored_at = now()
          where v.names <> excluded.names;
+      else
+        update postrider.cache_varies v set stored_at = now() where v.key = v_key and v.stored_at < now() - interval '1 h';
       end if;
       v_key := postrider.cache_variant(v_key, p_job.headers, p_service.headers);
     end if;

@@ -102,6 +102,12 @@ begin
         null;
       end;
     end if;
+    if p_verdict[i] = 's' and v_job.service is not null and v_service.name is null then
+      -- What its envelope would have said of the answer nobody knows.
+      p_verdict[i] := 'f';
+      p_code[i] := 'config';
+      p_error[i] := format('service %s was removed while the call was under way, so the answer could not be judged; insert it again and retry the job', v_job.service);
+    end if;
     if p_verdict[i] = 's' then
       select * into v_answer
         from postrider.judge_answer(v_job, v_service, p_status[i]::int, p_headers[i], p_body[i]);
@@ -164,6 +170,17 @@ begin
   v_done := postrider.finish(p_worker, p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
     v_cache, v_encoding, v_result, p_server, p_health, p_version);
+  if v_cached or true = any (v_outdates) then
+    -- Storing locks entries by their keys, outdating those of one job after the other: batches that only store go side by side, one
+    -- that outdates has the service's entries for itself. Two that did both waited for each other until their time was over.
+    perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service) else pg_advisory_xact_lock_shared(1886351477, l.service) end
+       from (select hashtext(s.name) as service, bool_or(x.outdates is true) as outdates
+               from unnest(p_job, v_outdates) as x(job, outdates)
+               join postrider.jobs j on j.id = x.job
+               join postrider.services s on s.name = j.service and s.cache_mode = 'http'
+              group by 1
+              order by 1) l;
+  end if;
   if v_cached then
     insert into postrider.cache_tallies (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)

@@ -61,6 +61,10 @@ begin
   end loop;
   jobs := 0;
   update postrider.prune_mark set part = null, reached = 0;
+  if pg_try_advisory_xact_lock(1886351474, -1) then
+    -- Nobody looks through a range at this moment.
+    delete from postrider.reopened;
+  end if;
   delete from postrider.workers w where w.ended_at < least(v_ended, v_failed);
 exception when lock_not_available then
   jobs := 0;

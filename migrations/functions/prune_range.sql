@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- While a range is looked through, no INSERT into it is open and nobody retries a job (reopen_job), so whatever was found to have
--- ended stays so until the drop; what ends meanwhile was not found, and is kept. Only the drop locks all jobs, and waits no longer
--- than a tenth of a second for that: longer than a claim takes, short enough for those who then wait behind it. Ten thousand rows
--- are copied in another tenth.
+-- While a range is looked through, no INSERT into it is open; what ends meanwhile was not found, and is kept. Only the drop locks all
+-- jobs, and waits no longer than a tenth of a second for that: longer than a claim takes, short enough for those who then wait behind
+-- it. Ten thousand rows are copied in another tenth.
+--
+-- What was found to have ended may run again meanwhile. Whoever retries holds a lock on results until the commit, and has written to
+-- reopened before: behind the drop's lock all that shows. A job of the range, or of a batch or chain that may reach into it, ends the
+-- round for the range; so old a job is seldom retried. Rows from before the look are of no more use: it saw what they speak of.
 --
 -- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by now.
 create or replace function postrider.prune_range(
@@ -24,8 +27,9 @@ begin
   end if;
   execute format('lock table postrider.jobs_%s in share mode nowait', p_part);
   if not pg_try_advisory_xact_lock(1886351474, -1) then
-    raise lock_not_available using message = 'somebody is about to retry a job';
+    raise lock_not_available using message = 'another worker looks through a range';
   end if;
+  delete from postrider.reopened;
   execute format($q$
     select array_agg(k.id), coalesce(sum(k.bytes), 0)
       from (select j.id, pg_column_size(j.*) + coalesce(pg_column_size(r.*), 0) as bytes
@@ -43,6 +47,9 @@ begin
   end if;
   execute format('select count(*) from postrider.jobs_%s', p_part) into v_jobs;
   lock table only postrider.results, only postrider.jobs in access exclusive mode;
+  if exists (select from postrider.reopened x where x.first_id < p_end) then
+    return null;
+  end if;
   -- The look may have taken longer than the lease.
   if not postrider.leads(p_worker, p_epoch) then
     return null;

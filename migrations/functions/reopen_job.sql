@@ -7,12 +7,14 @@ declare
   v_result postrider.results;
   v_holder bigint;
 begin
-  -- prune_range relies on it.
-  perform pg_advisory_xact_lock_shared(1886351474, -1);
   delete from postrider.results r where r.job_id = p_id returning * into v_result;
   if not found then
     return null;
   end if;
+  -- prune_range relies on it, and on the lock on results that the delete holds until the commit.
+  insert into postrider.reopened (first_id)
+  select coalesce((select t.root_id from postrider.trees t where t.job_id = coalesce(j.parent_id, j.id)), j.id)
+    from postrider.jobs j where j.id = p_id;
   select postrider.dedupe_holder(j.queue, j.dedupe_key, p_id) into v_holder
     from postrider.jobs j where j.id = p_id and j.dedupe_key is not null;
   if v_holder is not null then

@@ -67,10 +67,13 @@ begin
   v_track := v_row.track;
   if reschedule.priority is not null then
     v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
-    insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
-      on conflict do nothing;
-    select t.id into v_track from postrider.tracks t
-     where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
+    loop
+      select t.id into v_track from postrider.tracks t
+       where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
+      exit when found;
+      insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
+        on conflict do nothing;
+    end loop;
   end if;
   insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,

@@ -2,7 +2,7 @@
 -- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result goes, and
 -- held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that failed with one key the last runs again. A member of a batch or chain that
 -- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
--- another retry at this moment, its dedupe_key is taken, or members of it are still to be concluded.
+-- another retry at this moment, pruned meanwhile, its dedupe_key is taken, or members of it are still to be concluded.
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null)
 returns bigint
@@ -16,6 +16,7 @@ declare
   v_others bigint[];
   v_id bigint;
   v_count bigint;
+  v_first bigint;
 begin
   if retry_failed.error_code is not null
      and not exists (select from postrider.error_codes e where e.code = retry_failed.error_code) then
@@ -27,8 +28,6 @@ begin
       message = 'since: lies ahead, and nothing can have failed since then',
       hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
   end if;
-  -- prune_range relies on it.
-  perform pg_advisory_xact_lock_shared(1886351474, -1);
   with failed as materialized (
     select r.job_id, j.parent_id is not null as is_member,
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain
@@ -78,8 +77,10 @@ begin
            j.delivery = 'at_most_once', j.expires_at, postrider.job_is_followed(j)
       from (select * from gone order by job_id) g
       join postrider.jobs j on j.id = g.job_id)
-  select count(*) into v_count from gone;
+  select count(*), min(g.job_id) into v_count, v_first from gone g;
   if v_count > 0 then
+    -- prune_range relies on it, like on reopen_job's.
+    insert into postrider.reopened (first_id) values (v_first);
     perform postrider.wake();
   end if;
 
@@ -88,7 +89,7 @@ begin
     begin
       perform postrider.retry(v_id);
       v_count := v_count + 1;
-    exception when sqlstate 'PR005' or unique_violation then
+    exception when sqlstate 'PR003' or sqlstate 'PR005' or unique_violation then
       null;
     end;
   end loop;

@@ -1,15 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Microseconds are kept in 31 bits, which end at 35 minutes: a longer try took as long as from its claim to its stored outcome.
 create or replace view postrider.attempts as
-select a.job_id, a.attempt, coalesce(w.name, a.worker::text) as worker, a.started_at,
-       round(a.dns_us / 1000.0, 3) as dns_ms, round(a.connect_us / 1000.0, 3) as connect_ms,
-       round(a.tls_us / 1000.0, 3) as tls_ms, round(a.first_byte_us / 1000.0, 3) as first_byte_ms,
-       case when a.total_us = 2147483647 then round(extract(epoch from a.finished_at - a.started_at) * 1000, 3)
+select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::text) end as worker, a.started_at,
+       case when v.visible then round(a.dns_us / 1000.0, 3) end as dns_ms,
+       case when v.visible then round(a.connect_us / 1000.0, 3) end as connect_ms,
+       case when v.visible then round(a.tls_us / 1000.0, 3) end as tls_ms,
+       case when v.visible then round(a.first_byte_us / 1000.0, 3) end as first_byte_ms,
+       case when not v.visible then null
+            when a.total_us = 2147483647 then round(extract(epoch from a.finished_at - a.started_at) * 1000, 3)
             else round(a.total_us / 1000.0, 3) end as total_ms,
-       a.cache, case when v.visible then a.remote_ip end as remote_ip, a.http_version, a.reused,
-       case when v.visible then a.server end as server, a.credential_version, a.status_code::int as status_code, a.error_code,
+       case when v.visible then a.cache end as cache, case when v.visible then a.remote_ip end as remote_ip,
+       case when v.visible then a.http_version end as http_version, case when v.visible then a.reused end as reused,
+       case when v.visible then a.server end as server, case when v.visible then a.credential_version end as credential_version,
+       case when v.visible then a.status_code::int end as status_code, case when v.visible then a.error_code end as error_code,
        case when v.visible then a.error end as error,
-       a.finished_at, a.bytes_sent, a.bytes_received, a.fence
+       a.finished_at, case when v.visible then a.bytes_sent end as bytes_sent,
+       case when v.visible then a.bytes_received end as bytes_received, a.fence
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version
           from postrider.tries

@@ -6,7 +6,7 @@
 --
 -- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id without being
 -- computed whole. So what says something of the job is null until the filter has spoken, wherever a reader's own condition is looked
--- at; ids, queues, tags, times and states stay bare, since indexes find by them or they tell nothing of what the job does (decision 23).
+-- at; ids, queues, tags, times, states and counts stay bare, since indexes find by them or they tell nothing of what the job does (decision 23).
 --
 -- What is looked up for one job at a time stands in one lateral part: PostgreSQL looks for an order among eight tables at most, and
 -- computes the whole of a view that holds more before it joins it.
@@ -34,17 +34,18 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
        case when r.job_id is not null then r.started_at when p.ending is not null then p.started_at
             when p.tree_run_at <= now() then p.tree_started_at when p.worker > 0 then p.since end as started_at,
        coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end) as finished_at,
-       (select w.name from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) as worker,
+       case when p.visible then (
+         select w.name from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
        case when p.visible and j.kind = 'request' then j.method end as method,
        case when p.visible then postrider.url_shown(coalesce(
          (select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
-       r.status_code::int as status_code,
+       case when p.visible then r.status_code::int end as status_code,
        case when p.visible then postrider.headers_json(r.headers) end as response_headers,
        case when p.visible then r.body end as body,
        case when p.visible then coalesce(r.result, postrider.result_json(r.headers, r.body)) end as result,
-       coalesce(r.error_code, case when p.ending in ('c', 'e', 'k') then p.error_code end) as error_code,
+       case when p.visible then coalesce(r.error_code, case when p.ending in ('c', 'e', 'k') then p.error_code end) end as error_code,
        case when p.visible then coalesce(r.error, case when p.ending in ('c', 'e', 'k') then p.error end) end as error,
-       coalesce(r.cache in ('hit', 'stale'), false) as from_cache,
+       case when p.visible then coalesce(r.cache in ('hit', 'stale'), false) end as from_cache,
        p.failed_job_id, p.children::bigint as children, p.children_finished::bigint as children_finished,
        p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
        j.tag, case when p.visible then j.metadata end as metadata

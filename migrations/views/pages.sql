@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.pages as
-select p.job_id, p.page, case when v.visible then p.url end as url, p.status_code::int as status_code, p.count as items,
+select p.job_id, p.page, case when v.visible then p.url end as url, case when v.visible then p.status_code::int end as status_code,
+       case when v.visible then p.count end as items,
        case when v.visible then p.next end as next, p.fetched_at
   from postrider.fetched_pages p
  cross join lateral (
