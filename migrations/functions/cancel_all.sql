@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail of
--- members cancelled one by one. What they take along comes in any order, so the rows of ready are locked before that, in the
--- order in which all others lock: a finish that holds one of them is waited for while nothing else is held.
+-- members cancelled one by one, and what lies below them is theirs to end: hundreds at once, the rest behind this. What they take
+-- along comes in any order, so the rows of ready are locked before that, in the order in which all others lock: a finish that holds
+-- one of them is waited for while nothing else is held.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer
@@ -11,6 +12,7 @@ as $$
 #variable_conflict use_column
 declare
   v_id bigint;
+  v_parent bigint;
   v_count bigint := 0;
 begin
   -- What came in by a large INSERT and is not fed in yet.
@@ -33,8 +35,8 @@ begin
          and (cancel_all.tag is null or j.tag = cancel_all.tag))
     order by r.track, r.seq
       for update;
-  for v_id in
-    select w.job_id
+  for v_id, v_parent in
+    select w.job_id, j.parent_id
       from (select r.job_id, r.track, r.seq from postrider.ready r
             union all
             select s.job_id, s.track, null from postrider.scheduled s
@@ -45,16 +47,22 @@ begin
               from postrider.trees t join postrider.members m on m.parent_id = t.job_id
              where t.state in ('w', 'o') and m.is_waiting) w
      cross join lateral (
-           select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = w.job_id offset 0) j
+           select x.queue, x.lane, x.service, x.url, x.tag, x.parent_id from postrider.jobs x where x.id = w.job_id offset 0) j
      where (cancel_all.queue is null or j.queue = cancel_all.queue)
        and (cancel_all.lane is null or coalesce(j.lane, j.service, postrider.url_lane(j.url)) = cancel_all.lane)
        and (cancel_all.tag is null or j.tag = cancel_all.tag)
      order by w.track, w.seq nulls last, w.job_id
   loop
+    continue when v_parent is not null and exists (
+      with recursive above as (
+        select t.parent_id, t.state from postrider.trees t where t.job_id = v_parent
+        union all
+        select t.parent_id, t.state from above a join postrider.trees t on t.job_id = a.parent_id)
+      select from above a where a.state not in ('w', 'o'));
     v_count := v_count + postrider.cancel_any(v_id)::int;
   end loop;
   return v_count;
 end
 $$;
 comment on function postrider.cancel_all(text, text, text) is
-  'public: cancels all unfinished jobs of a queue, lane and tag (null: any); how many';
+  'public: cancels all unfinished jobs of a queue, lane and tag (null: any); how many, a batch or chain counted once';
