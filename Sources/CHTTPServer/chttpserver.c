@@ -13,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "places.h"
+
 // A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s without a byte. One
-// address has half of the connections at most: with all of them it would take those of the probes too.
+// address has half of the connections at most, and where all are taken a new one ends another: a probe is heard whatever others hold.
 enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
 struct chttpserver_exchange {
@@ -72,6 +74,28 @@ void chttpserver_answer(chttpserver_exchange *exchange, unsigned status, const c
     MHD_destroy_response(response);
 }
 
+static struct place *place_of(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void connection_changed(
+    void *context, struct MHD_Connection *connection, void **place, enum MHD_ConnectionNotificationCode what
+) {
+    (void)context;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        place_leave(*place);
+    } else {
+        *place = place_take(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, CONNECTIONS);
+    }
+}
+
+static void request_ended(
+    void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how
+) {
+    (void)context, (void)state, (void)how;
+    place_follow(place_of(connection), PLACE_WAITS);
+}
+
 static enum MHD_Result request(
     void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
     const char *body, size_t *body_count, void **state
@@ -91,7 +115,9 @@ static enum MHD_Result request(
         return MHD_YES;
     }
     atomic_fetch_add(&the_server.busy, 1);
+    place_follow(place_of(connection), PLACE_ANSWERS);
     the_server.handler(the_server.context, &exchange);
+    place_follow(place_of(connection), PLACE_SENDS);
     atomic_fetch_sub(&the_server.busy, 1);
     return exchange.result;
 }
@@ -122,8 +148,9 @@ int chttpserver_start(const char *address, uint16_t port, chttpserver_handler ha
     errno = 0;
     the_server.daemon = MHD_start_daemon(
         flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, place->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ONE_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)STACK_BYTES, MHD_OPTION_END);
+        (unsigned)PLACES, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ONE_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+        connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED, request_ended, NULL, MHD_OPTION_END);
     int error = errno;
     freeaddrinfo(place);
     if (the_server.daemon) return 0;

@@ -8,11 +8,44 @@ import Testing
 
 /// The server itself; there is one in a process, so one test.
 struct AdminServerTests {
-    @Test func `a server that was stopped takes no connection any more`() throws {
+    /// Holds all places from two addresses that never complete a request, and asks for a page from two others. The ones that held
+    /// theirs for longest have made room, and no more of them than had to.
+    private static let crowd = """
+        import socket, sys
+        place = ("127.0.0.1", int(sys.argv[1]))
+        def connect(address):
+            return socket.create_connection(place, timeout=5, source_address=(address, 0))
+        def asks(line):
+            line.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n")
+            return line.recv(4096).split()[1].decode()
+        def ended(line):
+            line.settimeout(0.2)
+            try:
+                return line.recv(1) == b""
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+        for n in range(3):
+            held = [connect(f"127.0.{n}.{address}") for _ in range(16) for address in (2, 3)]
+            for line in held:
+                line.sendall(b"G")
+            first, second = connect("127.0.0.1"), connect("127.0.0.4")
+            for line in held[2:]:
+                line.sendall(b"E")
+            print(asks(first), asks(second), asks(first), next(i for i, line in enumerate(held) if not ended(line)))
+            for line in held + [first, second]:
+                line.close()
+        """
+
+    @Test func `who asks for nothing makes room for a probe; a server that was stopped takes no connection`() throws {
         let port = try TargetServer.freePort()
         let server = AdminServer(slots: 1, database: try PGConnectionString("host=/nowhere"), token: nil)
         try server.start(at: AdminAddress(loopback: port))
         #expect(TargetServer.isTaken(port))
+        let python = try ProjectFolder.python()
+        let outcome = try WorkerProcess.run([python, "-c", Self.crowd, "\(port)"], reading: "")
+        #expect(outcome == WorkerProcess.Outcome(status: 0, output: "200 200 200 2\n200 200 200 2\n200 200 200 2\n"))
         server.stop()
         #expect(!TargetServer.isTaken(port))
     }
