@@ -66,7 +66,9 @@ struct Arguments: Sendable {
 
     private mutating func takeEnvironment(_ flag: Flag) throws(CommandError) {
         guard let text = environment[flag.environmentName], !text.isEmpty else { return }
-        let given = flag.isRepeatable ? Arguments.parts(text) : [text]
+        var given = flag.isRepeatable ? Arguments.parts(text) : [text]
+        // Nothing but commas is an empty value: as no value it would mean all there is.
+        if given.isEmpty { given = [""] }
         for value in given { try flag.check(value, place: flag.environmentName) }
         values[flag.name] = given
         fromEnvironment.insert(flag.name)

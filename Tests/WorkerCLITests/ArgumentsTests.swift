@@ -93,6 +93,15 @@ struct ArgumentsTests {
                 == "POSTRIDER_CONCURRENCY: \"x\" is not a whole number; give 1 to 10000, like POSTRIDER_CONCURRENCY=8")
     }
 
+    @Test(arguments: [",", " ", " ,\t, "])
+    func `a variable that names nothing between its commas is an empty value, not all there is`(text: String) throws {
+        #expect(
+            Self.message([], ["POSTRIDER_QUEUE": text])
+                == "POSTRIDER_QUEUE: the value is empty; give one, like POSTRIDER_QUEUE=mail")
+        #expect(try Self.parse([], ["POSTRIDER_QUEUE": ""]).texts("queue").isEmpty)
+        #expect(try Self.parse(["--queue", "a"], ["POSTRIDER_QUEUE": text]).texts("queue") == ["a"])
+    }
+
     @Test func `a connection string that cannot be read is not quoted`() throws {
         let arguments = try Self.parse(["--database", "postgresql://me:secret@[h/d"])
         let error = #expect(throws: CommandError.self) { try RunConfiguration(arguments) }
