@@ -9,14 +9,22 @@ public enum HarmlessText {
     public static func escape(_ text: String, keepsLines: Bool = false) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where keepsLines && (scalar == "\n" || scalar == "\t"): shown.unicodeScalars.append(scalar)
-            case .control, .format, .lineSeparator, .paragraphSeparator:
+            if isHarmless(scalar) || (keepsLines && (scalar == "\n" || scalar == "\t")) {
+                shown.unicodeScalars.append(scalar)
+            } else {
                 shown += "\\u{\(String(scalar.value, radix: 16))}"
-            default: shown.unicodeScalars.append(scalar)
             }
         }
         return shown
+    }
+
+    /// Whether `escape` leaves it as it is.
+    public static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x7F { return scalar.value >= 0x20 }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return false
+        default: return true
+        }
     }
 
     /// A body for people: text as text, of which `limit` characters at most, anything else by its size.

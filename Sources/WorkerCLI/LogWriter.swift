@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import JobModel
 
 /// Writes events to stderr, each as one line by one `write`, built in a buffer that is kept.
 ///
@@ -68,14 +69,19 @@ struct LogWriter: ~Copyable {
 
     private mutating func append(_ text: String) { line += text.utf8 }
 
-    /// A JSON string; in text lines too, so that no value can begin a line of its own.
+    /// A JSON string; in text lines too, so that no value can begin a line of its own, steer a terminal, or turn around what stands
+    /// beside it.
     private mutating func append(quoted text: String) {
         append("\"")
-        for byte in text.utf8 {
-            switch byte {
-            case 0x22, 0x5C: line += [0x5C, byte]
-            case 0x00..<0x20, 0x7F: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
-            default: line.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": append("\\\(scalar)")
+            case _ where HarmlessText.isHarmless(scalar): line += scalar.utf8
+            default:
+                for unit in scalar.utf16 {
+                    let digits = String(unit, radix: 16)
+                    append("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+                }
             }
         }
         append("\"")

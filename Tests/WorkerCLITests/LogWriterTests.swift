@@ -25,6 +25,14 @@ struct LogWriterTests {
                 + "\"host\":\"db1\",\"error\":\"a \\\"b\\\"\\u000a\\\\c\\u001b\",\"tries\":3}\n")
     }
 
+    @Test(arguments: [LogFormat.text, .json])
+    func `what cannot be seen is written in digits`(format: LogFormat) {
+        var writer = LogWriter(format)
+        let value = "é\u{202e}gpj.\u{200b}\u{2028}\u{9b}\u{feff}\u{e0041}🙂"
+        let line = writer.text(LogEvent(.info, "a", [("reason", .text(value))]), seconds: 0, milliseconds: 0)
+        #expect(line.contains("\"é\\u202egpj.\\u200b\\u2028\\u009b\\ufeff\\udb40\\udc41🙂\""), "\(line)")
+    }
+
     @Test func `the buffer is built anew for each line`() {
         var writer = LogWriter(.text)
         _ = writer.text(Self.event, seconds: 0, milliseconds: 0)
