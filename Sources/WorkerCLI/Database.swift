@@ -68,10 +68,17 @@ enum Database {
         if let role { throw .usage("--\(flag.name)", "\(role) may not run jobs", grant(to: role)) }
     }
 
-    /// The role that connects, if it may not run jobs; nil if it may.
+    /// The role that connects, if it may not run jobs; nil if it may, or if there is no schema to have rights in.
+    ///
+    /// Asks the catalogs, which everybody may read: a role without the schema cannot even name its tables.
     static func roleWithoutWork(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(
-            "select current_user::text, has_table_privilege('postrider.workers', 'insert')")
+            """
+            select current_user::text, coalesce(bool_and(
+              has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert')), true)
+            from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
+            where n.nspname = 'postrider' and c.relname = 'workers'
+            """)
         return answer.bool(0, 1) ? nil : answer.text(0, 0)
     }
 

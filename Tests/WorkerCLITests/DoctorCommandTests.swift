@@ -85,6 +85,19 @@ struct DoctorCommandTests {
         _ = sessions
     }
 
+    @Test(arguments: [TestRole.nobody, .reader])
+    func `a login that may not run jobs is a fault with what mends it, and run says the same`(role: TestRole) throws {
+        let queue = try TestQueue()
+        let database = role.database(queue.database)
+        let reason = "\(role.name) may not run jobs; as the schema's owner: grant postrider_worker to \(role.name)"
+        let outcome = try doctor(database)
+        #expect(outcome.status == 1)
+        #expect(line("rights", outcome).hasPrefix("fault ") && line("rights", outcome).hasSuffix(reason), "\(outcome)")
+        #expect(!outcome.output.contains("permission denied"))
+        let run = try WorkerProcess.run(["run", "--database", database])
+        #expect(run == WorkerProcess.Outcome(status: 64, output: "worker: --database: \(reason)\n"))
+    }
+
     @Test func `a limit that is too low is a fault`() throws {
         let queue = try TestQueue()
         let outcome = try WorkerProcess.run(

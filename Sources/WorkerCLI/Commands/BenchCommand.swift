@@ -37,8 +37,9 @@ enum BenchCommand {
         let jobs = arguments.whole("jobs", default: 20_000)
         let queue = "bench_\(getpid())"
         configuration.queues = [queue]
-        let connection = try Database.open(arguments)
+        let connection = try Database.connect(arguments)
         try Database.checkRights(connection)
+        try Database.check(connection)
         // The thread of the watch must not take the signal that is meant for the loop.
         _ = try EndSignals.take()
         let clock = ContinuousClock()

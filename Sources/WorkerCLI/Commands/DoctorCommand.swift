@@ -24,13 +24,20 @@ enum DoctorCommand {
                 throw Database.failure(error)
             }
             Terminal.write(server)
+            // Before the schema: who has no right in it cannot look at it.
+            let role: String?
+            do throws(PGError) {
+                role = try Database.roleWithoutWork(connection)
+            } catch {
+                throw Database.failure(error)
+            }
+            if let role {
+                Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
+                return .failed
+            }
             try Database.check(connection)
             Terminal.write([Finding(.ok, "schema", "the one of this program")])
             do throws(PGError) {
-                if let role = try Database.roleWithoutWork(connection) {
-                    Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
-                    return .failed
-                }
                 let fleet = try FleetCheckup.findings(connection, keys: configuration.secretKeys)
                 Terminal.write(fleet)
                 return (machine + server + fleet).contains { $0.grade == .fault } ? .failed : .clean

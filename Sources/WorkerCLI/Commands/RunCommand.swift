@@ -25,9 +25,9 @@ enum RunCommand {
     /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own.
     private static func check(_ arguments: Arguments) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
-        let schema = try Database.check(connection)
+        // Before the schema: who has no right in it cannot look at it.
         try Database.checkRights(connection)
-        return schema
+        return try Database.check(connection)
     }
 
     /// Makes calls until a signal ends it; the schema has been checked.
