@@ -70,6 +70,13 @@ package enum ChildProcess {
         return ended == pid ? code(status) : 0
     }
 
+    /// Whether a child has ended; its status stays for `wait` and `poll`. C: `waitid`.
+    package static func hasEnded(_ pid: Int32) -> Bool {
+        var info = unsafe siginfo_t()
+        let rc = unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT)
+        return unsafe rc == 0 && info.si_signo != 0
+    }
+
     private static func code(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal

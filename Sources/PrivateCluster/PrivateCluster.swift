@@ -124,6 +124,9 @@ public final class PrivateCluster: Sendable {
     /// The postmaster's process, 0 while stopped.
     public var processID: Int32 { state.withLock { $0.server } }
 
+    /// Whether the server was started and has ended, by itself or at other hands than ours.
+    public var hasGone: Bool { state.withLock { $0.server > 0 && ChildProcess.hasEnded($0.server) } }
+
     /// Starts the server, unless it runs; returns when it takes connections.
     public func start() throws(ClusterError) {
         let deadline = Self.milliseconds() + 60_000

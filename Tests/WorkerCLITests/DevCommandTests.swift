@@ -56,4 +56,30 @@ struct DevCommandTests {
         _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }
         #expect(throws: PGError.self) { _ = try PGConnection(text) }
     }
+    @Test func `dev ends when its server was killed, and says so`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = try WorkerProcess.start(["dev"], output: file.path)
+        var hasEnded = false
+        defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
+        let text = try Self.eventually { Self.connectionString(in: file) }
+        let directory = try #require(text.split(separator: " ").first).dropFirst("host=".count)
+        let server: Int32
+        do {
+            let connection = try PGConnection(text)
+            let enlisted = "select from postrider.workers"
+            _ = try Self.eventually { try connection.query(enlisted).rowCount == 1 ? true : nil }
+            let own = "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int"
+            server = try connection.query(own).int32(0, 0)
+        }
+        kill(server, SIGKILL)
+        var status: Int32 = 0
+        _ = try Self.eventually { unsafe waitpid(process, &status, WNOHANG) == process ? true : nil }
+        hasEnded = true
+        #expect(status == 69 << 8)
+        let output = try String(contentsOf: file, encoding: .utf8)
+        let words = "worker: its PostgreSQL has gone, and all jobs with it; start worker dev anew\n"
+        #expect(output.hasSuffix(words), "\(output)")
+        #expect(!FileManager.default.fileExists(atPath: String(directory)))
+    }
 }

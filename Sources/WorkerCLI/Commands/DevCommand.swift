@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Admin
+internal import Engine
 internal import Glibc
 internal import JobStore
 internal import PGClient
@@ -25,7 +26,7 @@ enum DevCommand {
         details: [
             "Needs the server's programs of PostgreSQL 15 or newer. The data are in .postrider; as root, when the server",
             "runs as postgres, in /var/tmp.",
-            "Private addresses may be called. One Ctrl-C ends all; nothing is kept.",
+            "Private addresses may be called. One Ctrl-C ends all; nothing is kept. Should PostgreSQL end, it ends with 69.",
             "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
         ],
         run: { (arguments) throws(CommandError) in
@@ -52,8 +53,24 @@ enum DevCommand {
 
 
                 """)
-            return try RunCommand.serve(configuration)
+            return try serve(configuration, cluster)
         })
+
+    /// Makes calls until a signal ends it, or the end of the server: nobody starts that one again.
+    private static func serve(
+        _ configuration: RunConfiguration, _ cluster: PrivateCluster
+    ) throws(CommandError) -> ExitCode {
+        do throws(CommandError) {
+            return try RunCommand.serve(configuration) { event in
+                guard case .connectionLost = event, cluster.hasGone else { return }
+                // The second signal ends the drain: there is nothing left to write results to.
+                for signal in [SIGTERM, SIGINT] { kill(getpid(), signal) }
+            }
+        } catch {
+            guard cluster.hasGone else { throw error }
+            throw CommandError(.unreachable, "its PostgreSQL has gone, and all jobs with it; start worker dev anew")
+        }
+    }
 
     private static func start(port: UInt16?) throws(CommandError) -> PrivateCluster {
         do throws(ClusterError) {

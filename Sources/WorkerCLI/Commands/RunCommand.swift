@@ -32,9 +32,13 @@ enum RunCommand {
 
     /// Makes calls until a signal ends it; the schema has been checked.
     ///
-    /// - Parameter schema: what tells whether it is still this worker's when a statement fails; nil: nothing.
-    static func serve(_ configuration: RunConfiguration, _ schema: SchemaCheck? = nil) throws(CommandError) -> ExitCode
-    {
+    /// - Parameters:
+    ///   - schema: what tells whether it is still this worker's when a statement fails; nil: nothing.
+    ///   - hear: is called with what is logged, on the loop's thread.
+    static func serve(
+        _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil,
+        hear: @escaping @Sendable (EngineEvent) -> Void = { _ in }
+    ) throws(CommandError) -> ExitCode {
         let log = SharedLog(configuration.logFormat)
         let database: PGConnectionString
         do throws(PGError) {
@@ -46,7 +50,10 @@ enum RunCommand {
             database: database, name: "\(Host.name):\(getpid())", queues: configuration.queues,
             concurrency: configuration.concurrency, allowsPrivateNetwork: configuration.allowsPrivate,
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
-            log: { log.write(LogEvent($0)) })
+            log: { event in
+                log.write(LogEvent(event))
+                hear(event)
+            })
         engine.appVersion = configuration.appVersion
         engine.environment = configuration.environment
         engine.filesRoot = configuration.files
