@@ -10,6 +10,8 @@
 /// All header lines of one sending together, 1xx answers and trailers included. libcurl itself stops a
 /// single line at 100 KiB and all of one answer at 300 KiB.
 enum { HEADERS_LIMIT = 256 * 1024 };
+/// What 63 bits always hold.
+enum { LENGTH_DIGITS = 18 };
 
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
     if (b->capacity - b->length >= more) return true;
@@ -88,9 +90,11 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
     } else if ((name_length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (name_length >= 11 && memcmp(name, "x-rate", 6) == 0)) {
         t->has_quota = true;
     } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
-        // Nobody can tell where such an answer ends (RFC 9112 §6.3).
-        t->lengths_differ = t->has_length && (value_length != t->length_length ||
-                                              memcmp(t->head.bytes + t->length, t->head.bytes + value, value_length) != 0);
+        // Nobody can tell where such an answer ends (RFC 9112 §6.3). A length beyond 63 bits libcurl passes over, and takes the end of
+        // the connection for that of the body.
+        t->length_unclear = value_length > LENGTH_DIGITS ||
+                            (t->has_length && (value_length != t->length_length ||
+                                               memcmp(t->head.bytes + t->length, t->head.bytes + value, value_length) != 0));
         t->has_length = true;
         t->length = value;
         t->length_length = value_length;
@@ -151,5 +155,5 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     append_value(b, line + value, length - value);
     note(t, name, start, b->length - start);
     b->bytes[b->length++] = '\n';
-    return t->lengths_differ ? 0 : whole;
+    return t->length_unclear ? 0 : whole;
 }

@@ -119,7 +119,7 @@ struct ccurl_transfer {
     bool answering;
     size_t retry_after, retry_after_length, location, location_length;
     size_t length, length_length;
-    bool folding, has_retry_after, has_location, has_quota, has_length, lengths_differ;
+    bool folding, has_retry_after, has_location, has_quota, has_length, length_unclear;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     bool memory_out, tls_began;

@@ -240,7 +240,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->upload_total = t->answer_total = 0;
     t->changed_file = NULL;
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
-    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->lengths_differ = t->folding = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->length_unclear = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
@@ -302,7 +302,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.coding_defect = t->coding_defect;
     if (r.coding_defect == CCURL_CODING_FINE && t->coding && ccurl_coding_is_inside(t->coding))
         r.coding_defect = CCURL_CODING_CUT;
-    r.lengths_differ = t->lengths_differ;
+    r.length_unclear = t->length_unclear;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
     r.changed_file = t->changed_file;

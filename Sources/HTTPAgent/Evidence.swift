@@ -26,7 +26,7 @@ struct Evidence: Equatable {
     var reused = false
     var denied = false
     var headersTooLarge = false
-    var lengthsDiffer = false
+    var lengthUnclear = false
     var codingDefect = CCURL_CODING_FINE
     var memoryOut = false
     var bodyTooLarge = false

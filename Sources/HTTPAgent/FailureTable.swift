@@ -62,10 +62,10 @@ enum FailureTable {
                 .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
             )
         }
-        if e.lengthsDiffer {
+        if e.lengthUnclear {
             return (
                 .reset,
-                "the answer of \(host) has two Content-Length headers that differ, so nobody can tell where it ends; "
+                "the answer of \(host) has two Content-Length headers that differ or one of more than 18 digits, so nobody can tell where it ends; "
                     + "tell who runs the server, or the proxy before it"
             )
         }

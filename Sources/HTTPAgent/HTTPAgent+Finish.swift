@@ -88,7 +88,7 @@ extension HTTPAgent {
             reused: result.reused,
             denied: result.denied,
             headersTooLarge: result.headers_too_large,
-            lengthsDiffer: result.lengths_differ,
+            lengthUnclear: result.length_unclear,
             codingDefect: result.coding_defect,
             memoryOut: result.memory_out,
             bodyTooLarge: result.body_too_large,

@@ -24,7 +24,8 @@ internal import Glibc
 /// | /drip | headers, then one byte every 200 ms |
 /// | /status?code=&retry-after= | that status, with that header |
 /// | /two-lengths, /length-twice | `Content-Length` twice, with two values or with one |
-/// | /negative-length, /length-and-chunks | -1 as the length; a length beside chunks |
+/// | /negative-length, /huge-length | -1 as the length, or 23 digits |
+/// | /length-and-chunks | a length beside chunks |
 /// | /endless-line, /endless-trailers | a status line, or trailers behind a body, without end |
 /// | /endless-extension | a chunk whose extension has no end, a little at a time |
 /// | /padded-gzip | `ok` in gzip, and zeros without end behind it |
@@ -89,6 +90,8 @@ enum HostileAnswer {
         case "/empty": break
         case "/cut-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
         case "/two-lengths": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
+        case "/huge-length":
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nok")
         case "/negative-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nok")
         case "/length-and-chunks":
             connection.write(chunked + "Content-Length: 1000\r\n\r\n2\r\nok\r\n0\r\n\r\n")

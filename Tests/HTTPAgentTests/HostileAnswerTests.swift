@@ -11,6 +11,7 @@ struct HostileAnswerTests {
         ("/cut-chunks", .truncated), ("/bad-chunk", .truncated), ("/bad-gzip", .decode),
         ("/huge-header", .headersTooLarge), ("/huge-headers", .headersTooLarge), ("/endless", .tooLarge),
         ("/bomb", .tooLarge), ("/endless-interim", .headersTooLarge), ("/two-lengths", .reset),
+        ("/huge-length", .reset),
         ("/endless-line", .headersTooLarge), ("/endless-trailers", .headersTooLarge), ("/padded-gzip", .tooLarge),
         ("/stacked", .decode), ("/huge-chunk", .truncated), ("/negative-length", .truncated),
         ("/nul-header", .truncated), ("/odd-version", .reset),

@@ -71,8 +71,8 @@ typedef struct {
     ccurl_coding_defect coding_defect;
     /// There was no memory to take the answer.
     bool memory_out;
-    /// The answer has two Content-Lengths, and they are not the same.
-    bool lengths_differ;
+    /// The answer has two Content-Lengths that are not the same, or one of more than 18 digits.
+    bool length_unclear;
     /// A second sending would have been needed and was refused: bytes of the first had left.
     bool resend_refused;
     /// The file part that changed while it was being sent; null: none did.

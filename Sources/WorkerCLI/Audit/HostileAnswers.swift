@@ -34,7 +34,8 @@ enum HostileAnswers {
         let malformed: [(text: String, path: String)] = [
             ("the greeting of a mail server", "/garbage"), ("a chunk without a length", "/bad-chunk"),
             ("a chunk with a length of 68 bits", "/huge-chunk"), ("two lengths that differ", "/two-lengths"),
-            ("a length of -1", "/negative-length"), ("NUL in a header", "/nul-header"), ("HTTP/7.3", "/odd-version"),
+            ("a length of -1", "/negative-length"), ("a length of 23 digits", "/huge-length"),
+            ("NUL in a header", "/nul-header"), ("HTTP/7.3", "/odd-version"),
         ]
         return answers.map { text, path, code in
             HostileInput(group, text, ground.call(path), .failed([code], requests: 1))
