@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -116,5 +117,123 @@ struct LoginMeanwhileTests {
         try queue.wait(for: job, toBe: "succeeded")
         #expect(target.requests.count == 4)
         _ = worker
+    }
+
+    @Test(arguments: [true, false])
+    func `a token that was fetched for one who was deleted is never the next one's`(areVersionsKept: Bool) throws {
+        let ada = try TargetServer { _ in
+            [.held] + TargetStep.answer(200, #"{"access_token": "ada2", "refresh_token": "ada-r2"}"#)
+        }
+        // Refuses Bob's refresh token; whatever comes after that is not his.
+        let bob = try TargetServer { request in
+            request.turn == 1
+                ? [.held] + TargetStep.answer(400, #"{"error": "invalid_grant"}"#)
+                : TargetStep.answer(200, #"{"access_token": "ada3", "refresh_token": "ada-r3"}"#)
+        }
+        let api = try TargetServer()
+        let queue = try TestQueue()
+        // The login a refresh was begun for is a guard of its own.
+        if !areVersionsKept { try queue.connection.execute("drop trigger credentials_came on postrider.credentials") }
+        func begin(_ server: TargetServer, _ refreshToken: String) throws -> Int64 {
+            try queue.connection.execute(
+                """
+                insert into postrider.credentials (name, kind, token_url) values ('user', 'oauth2_refresh_token', '\(server.url)/token');
+                select postrider.log_in('user', '{"refresh_token": "\(refreshToken)"}');
+                """)
+            let id = try queue.insert("credential, url", "'user', '\(api.url)/ok/\(refreshToken)'")
+            try TestClock.wait(20, for: "the refresh of \(refreshToken)") { server.requests.count == 1 }
+            return id
+        }
+        let worker = try RunningWorker(queue.database)
+        _ = try begin(ada, "ada")
+        try queue.connection.execute("delete from postrider.credentials")
+        let job = try begin(bob, "bob")
+        ada.release()
+        try worker.wait(for: "refresh_late")
+        #expect(try queue.number("select num_nonnulls(spare_sealed, spare_plain) from postrider.secrets") == 0)
+        bob.release()
+        try queue.wait(for: job, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(job)") == "not_logged_in")
+        #expect(bob.requests.count == 1)
+        #expect(api.requests("/ok/bob").isEmpty)
+    }
+
+    @Test func `an answer that one who was deleted is logged out does not log the next one out`() throws {
+        let target = try TargetServer { request in
+            request.header("authorization") == "Bearer bob"
+                ? TargetStep.answer(200, #"{"code": 200}"#) : [.held] + TargetStep.answer(200, #"{"code": 802}"#)
+        }
+        let queue = try TestQueue()
+        func logIn(_ token: String) throws {
+            try queue.connection.execute(
+                """
+                begin; delete from postrider.credentials;
+                insert into postrider.credentials (name, kind) values ('user', 'bearer');
+                select postrider.log_in('user', '{"access_token": "\(token)"}'); commit
+                """)
+        }
+        try logIn("ada")
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, credential, envelope)
+            values ('api', '\(target.url)', 'user', '{"code": "$.code", "success": [200], "logged_out": [802]}')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let job = try queue.insert("service, url", "'api', 'x'")
+        try TestClock.wait(20, for: "the call") { target.requests.count == 1 }
+        try logIn("bob")
+        target.release()
+        // It is sent again, as after every login.
+        try queue.wait(for: job, toBe: "succeeded")
+        #expect(try queue.text("select state from postrider.credential_status") == "active")
+        #expect(target.requests.map { $0.header("authorization") } == ["Bearer ada", "Bearer bob"])
+        _ = worker
+    }
+
+    @Test func `no version of a name is used twice, however the one before it went`() throws {
+        let queue = try TestQueue()
+        let insert = "insert into postrider.credentials (name, kind) values ('user', 'bearer')"
+        let login = "select postrider.log_in('user', '{\"access_token\": \"t\"}')"
+        func version() throws -> Int64 { try queue.number("select version from postrider.credentials") }
+        try queue.connection.execute("\(insert); \(login); \(login)")
+        #expect(try version() == 2)
+        try queue.connection.execute("begin; delete from postrider.credentials; \(insert); \(login); rollback")
+        #expect(try version() == 2)
+        try queue.connection.execute("begin; delete from postrider.credentials; \(insert); \(login); commit")
+        #expect(try version() == 4)
+        // A worker has sealed the secrets of the one before.
+        #expect(try queue.number("select postrider.keep_sealed('user', 2, 'x')::int") == 0)
+        try queue.connection.execute("truncate postrider.credentials cascade; \(insert)")
+        #expect(try version() == 5)
+        // One that is there keeps its own.
+        try queue.connection.execute("\(insert) on conflict (name) do update set kind = excluded.kind; \(login)")
+        #expect(try version() == 6)
+        // Who may insert and delete has no right to the numbers.
+        let admin = try TestRole.admin.connect(queue)
+        try admin.execute("delete from postrider.credentials; \(insert)")
+        #expect(try version() == 7)
+        #expect(TestRole.refusal(of: "update postrider.credential_versions set next = 0", admin) == "42501")
+        #expect(TestRole.refusal(of: "update postrider.credentials set version = 70", admin) == "PR001")
+
+        // An insert that waits for the delete to be committed has been through its checks by then.
+        let database = queue.database
+        let deleter = try PGConnection(database)
+        for (isolation, expected) in [("read committed", nil), ("repeatable read", "40001")] {
+            try queue.connection.execute(login)
+            let before = try version()
+            try deleter.execute("begin; delete from postrider.credentials")
+            let refusal = Mutex<String?>("never ran")
+            let inserter = BackgroundThread {
+                guard let other = try? PGConnection(database) else { return }
+                let end = TestRole.refusal(of: "begin isolation level \(isolation); \(insert); commit", other)
+                refusal.withLock { $0 = end }
+            }
+            try queue.waitUntilBlocked("isolation level")
+            try deleter.execute("commit")
+            inserter.join()
+            #expect(refusal.withLock { $0 } == expected)
+            if expected != nil { try queue.connection.execute(insert) }
+            #expect(try version() == before + 1)
+        }
     }
 }

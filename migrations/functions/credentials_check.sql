@@ -18,7 +18,9 @@ begin
     v_column := 'kind';
     v_reason := 'cannot be changed while somebody is logged in: the secrets are those of another kind';
     v_hint := format('select postrider.log_out(%L) first, and log in again afterwards.', old.name);
-  elsif v_column is null and tg_op = 'UPDATE' and new.version not in (old.version, old.version + 1) then
+  elsif v_column is null and tg_op = 'UPDATE'
+        -- A trigger may: credentials_came does.
+        and (new.version < old.version or new.version - old.version > 1 and pg_trigger_depth() = 1) then
     v_column := 'version';
     v_reason := 'cannot be set';
     v_hint := 'Leave it to Postrider.';

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Counts only while the refresh is still this worker's. A token that comes too late, from a worker that was held up, is kept as
--- the spare: the server may have ended the one before it, and then it is the only one that works.
+-- the spare: the server may have ended the one before it, and then it is the only one that works. But never for another login than
+-- the one it was fetched for: both take their numbers from fences, with the credential's row locked.
 --
 -- Without a key the worker gives the secrets as they are, name, value, ...; else p_plain is empty.
 --
@@ -31,7 +32,8 @@ begin
   end;
   select * into v_refresh from postrider.refreshes r where r.credential = p_credential;
   if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version or v_credential.state <> 'refreshing' then
-    if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown') then
+    if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown')
+       and p_epoch > v_refresh.login then
       update postrider.secrets s set spare_sealed = p_sealed, spare_plain = v_plain where s.credential = p_credential;
     end if;
     return false;
