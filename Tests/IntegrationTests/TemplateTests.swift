@@ -63,6 +63,31 @@ struct TemplateTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
+    @Test func `a step looks at the results of the batch before it`() throws {
+        let target = try TargetServer { request in
+            TargetStep.answer(200, request.path == "/no" ? #"{"ok": false}"# : #"{"ok": true}"#)
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        for (path, state) in [
+            ("$.prev[0].ok == true", "succeeded"), ("$.prev[1].ok == true", "skipped"),
+            ("$.f.size() == 2", "succeeded"),
+            ("exists($.f[*] ? (@.ok == false))", "succeeded"), ("exists($.f[*] ? (@.ok == null))", "skipped"),
+        ] {
+            let root = try queue.number(
+                """
+                select postrider.submit('{"chain": [
+                  {"name": "f", "batch": [{"url": "\(target.url)/yes"}, {"url": "\(target.url)/no"}]},
+                  {"name": "then", "url": "\(target.url)/then", "run_if": "\(path)"}]}')
+                """)
+            try queue.wait(for: root, toBe: "succeeded")
+            #expect(
+                try queue.text("select state from postrider.job_status where parent_id = \(root) and name = 'then'")
+                    == state, "\(path)")
+        }
+        _ = worker
+    }
+
     @Test func `values arrive at a server as they were, wherever they stand`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PGClient
 import TestSupport
 import Testing
 
@@ -30,15 +31,52 @@ struct TemplateGuardTests {
 
     @Test func `run_if holds, does not hold, or ends in a sentence`() throws {
         let desk = try TemplateDesk()
-        for (path, outcome) in Self.conditions {
-            let found = try desk.queue.text(
-                """
-                select coalesce(o.defect, o.holds::text)
-                  from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
-                       postrider.run_if_holds(r.j) o
-                """)
-            #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
-        }
+        for (path, outcome) in Self.conditions { try check(desk, path, outcome) }
+    }
+
+    private func check(_ desk: borrowing TemplateDesk, _ path: String, _ outcome: String) throws {
+        let found = try desk.queue.text(
+            """
+            select coalesce(o.defect, o.holds::text)
+              from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
+                   postrider.run_if_holds(r.j) o
+            """)
+        #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
+    }
+
+    /// Over `fan`, which has two members more: a batch with a name that looks like a path, and in it a chain with results 5 and 6.
+    private static let listed: [(path: String, outcome: String)] = [
+        ("$.prev[0].x == 1", "true"), ("$.prev[1].x == 1", "false"), ("$.fan[last][0][1] == 6", "true"),
+        ("$.prev.size() == 5", "true"), ("$.prev.size() == 1", "false"), (#"$.prev.type() == "array""#, "true"),
+        ("strict $.prev.size() == 5 && $.fan[1].x == 2", "true"), ("($.fan)[1].x == 2", "true"),
+        ("exists($.prev[*] ? (@.x == 2))", "true"), ("exists($.prev[*] ? (@.x == 3))", "false"),
+        ("exists($.fan.results[*] ? (@.x == $.prev[1].x))", "true"), ("$.prev[$.prev[0].x].x == 2", "true"),
+        ("exists($.register.body.list[*] ? (@ == $.fan[0].x))", "true"),
+        // What is no batch or chain, or goes on otherwise, is what it was.
+        ("$.register.body.list[1] == \"two\"", "true"), ("$.register.body.list.size() == 3", "true"),
+        ("$.register.size() == 1 && $.register[0].status == 201", "true"), ("$.item[0].a == 1", "false"),
+        ("$.skip[0].x == 1", "false"), ("$.fan.results[0].x == 1 && $.fan.results.size() == 5", "true"),
+        ("$.fan.b.body.x == 2 && $.fan[1].x == 2", "true"), (#"$.fan.type() == "object""#, "false"),
+        ("$.fan.* ? (@.status == 200).body.x == 2", "true"), ("exists($.fan ? (@.b.status == 200))", "true"),
+        ("$.fan.c[0].status == 500", "true"), ("$.fan.nobody[0].x == 1", "false"),
+        (#"$.fan."in\"n\\er[0]"[0][1] == 6"#, "true"), (#"$.fan."in\"n\\er[0]".size() == 1"#, "true"),
+        (#"$.fan."in\"n\\er[0]".steps[0] == 5 && $.fan."in\"n\\er[0]".steps.size() == 2"#, "true"),
+        (#"$.fan."in\"n\\er[0]".steps.six.body == 6"#, "true"),
+        (#"$.prev[0].x == 1 && "$.\"prev\"[9]" != "$.prev.size()""#, "true"),
+        (#"$.register.body.name like_regex "^A?.*[$.]?\"?$" flag "i" && $.prev[0].x == 1"#, "true"),
+        ("$.later[0].x == 1", "run_if: no earlier step has the name later"),
+    ]
+
+    @Test func `a batch or chain that goes on as a list does is the list of its results`() throws {
+        let desk = try TemplateDesk()
+        try desk.queue.connection.execute(
+            #"""
+            select pg_temp.member(11, 3, 5, $x$in"n\er[0]$x$, 's', '{"kind": "batch"}');
+            select pg_temp.member(12, 11, 1, 'steps', 's', '{"kind": "chain"}');
+            select pg_temp.member(13, 12, 1, null, null, '{}'), pg_temp.answer(13, 's', 200, 'content-type: application/json', '5');
+            select pg_temp.member(14, 12, 2, 'six', null, '{}'), pg_temp.answer(14, 's', 200, 'content-type: application/json', '6');
+            """#)
+        for (path, outcome) in Self.listed { try check(desk, path, outcome) }
     }
 
     private static let lists: [(each: String, outcome: String)] = [

@@ -6,7 +6,8 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_path text := p_job.run_if::text;
+  v_run_if jsonpath;
+  v_path text;
   v_name text;
   v_step record;
   v_keys text[];
@@ -22,6 +23,8 @@ begin
     defect := 'run_if: a $ is not followed by the name of a step; write it like $.register.status == 201';
     return;
   end if;
+  v_run_if := postrider.run_if_lists(p_job.id, p_job.run_if);
+  v_path := v_run_if::text;
   -- Only what the path names is read, unless it has a wildcard.
   if regexp_replace(v_path, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\.\\*|keyvalue' then
     v_keys := array(
@@ -43,7 +46,7 @@ begin
       v_scope := v_scope || jsonb_build_object(v_name, v_object);
     end if;
   end loop;
-  v_found := jsonb_path_query_array(v_scope, p_job.run_if);
+  v_found := jsonb_path_query_array(v_scope, v_run_if);
   if jsonb_array_length(v_found) > 1 or jsonb_typeof(v_found -> 0) not in ('boolean', 'null') then
     defect := 'run_if: the path finds a value where true or false is due; compare it, like $.register.status == 201';
     return;

@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- In templates a batch or chain is the list of its results, and what goes on as a list does is meant so here: [0] or .size() of an object,
+-- which it is else, are that very object and 1, and the step would be skipped without a word. Only at the step's turn is it known what its
+-- names stand for: prev may be a request or a batch.
+--
+-- In a path's text form every key is quoted, and no space stands between a key and what follows it.
+create or replace function postrider.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  v_part text[];
+  v_names text[];
+  v_step record;
+  v_text text := '';
+begin
+  if regexp_replace(p_run_if::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'""(?:\\[|\\.(?:size|type)\\(\\))' then
+    return p_run_if;
+  end if;
+  for v_part in
+    select m.found
+      from regexp_matches(p_run_if::text,
+             E'(\\$(?:\\."(?:[^"\\\\]|\\\\.)*")+)(?=\\[|\\.(?:size|type)\\(\\))|("(?:[^"\\\\]|\\\\.)*"|[^"$]+|\\$)', 'g') as m(found)
+  loop
+    v_text := v_text || coalesce(v_part[1], v_part[2]);
+    continue when v_part[1] is null;
+    v_names := array(
+      select (n.found[1])::jsonb #>> '{}' from regexp_matches(v_part[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found));
+    -- The word item is taken, so no step has it.
+    select s.step, s.is_tree into v_step from postrider.earlier_step(p_job, v_names[1]) s;
+    for k in 2 .. cardinality(v_names) loop
+      exit when v_step.is_tree is not true;
+      select m.job_id as step, t.job_id is not null as is_tree into v_step
+        from postrider.members m
+        left join postrider.trees t on t.job_id = m.job_id
+       where m.parent_id = v_step.step and m.name = v_names[k];
+    end loop;
+    if v_step.is_tree then
+      v_text := v_text || '."results"';
+    end if;
+  end loop;
+  return v_text::jsonpath;
+end
+$$;
+comment on function postrider.run_if_lists(bigint, jsonpath) is
+  'private: the run_if of a job in which each batch or chain that goes on by [, .size() or .type() is the list of its results';
