@@ -179,6 +179,8 @@ struct PageLifeTests {
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.waitUntilDone()
         #expect(try pages(queue, id) == "1:2 2:2 3:2 4:2")
+        let error = try queue.text("select error from postrider.job_status where id = \(id)")
+        #expect(error?.hasPrefix("there is more after 4 pages, as many") ?? (onLimit == "stop"))
         #expect(try queue.state(id) == (onLimit == "stop" ? "succeeded" : "failed"))
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.waitUntilDone()
@@ -234,6 +236,24 @@ struct PageLifeTests {
         #expect(
             try queue.text("select concat_ws(' ', state, error_code) from postrider.job_status where id = \(id)")
                 == expected)
+        if expected == "failed no_data" {
+            let isObject = answer.contains("{}")
+            #expect(
+                try queue.text("select error from postrider.job_status where id = \(id)")
+                    == "what paginate.next finds is \(isObject ? "an object" : "true") and not a link (page 2)")
+        }
+        _ = worker
+    }
+
+    @Test func `a limit of one page says so`() throws {
+        let target = try Self.target(last: 5)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, paginate", "'\(target.url)/list', '{\(Self.style), \"max_pages\": 1}'")
+        try queue.wait(for: id, toBe: "failed")
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(id)")?
+                .hasPrefix("there is more after 1 page, as many as max_pages allows;") == true)
         _ = worker
     }
 }

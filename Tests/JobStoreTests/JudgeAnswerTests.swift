@@ -149,11 +149,19 @@ struct JudgeAnswerTests {
         Case(job: #"{"extract": "strict $.zz.y"}"#, body: text("[]"), verdict: "s", result: "null"),
         Case(
             job: #"{"extract": "$.zz", "result_type": "list"}"#, body: text("{}"), verdict: "f", code: "no_data",
-            words: "the result should be a list and is not there"),
+            words: "the result should be a list and is not there; compare extract with the body"),
+        Case(
+            job: #"{"extract": "$.zz", "result_type": "list", "paginate": {"style": "link", "items": "$.zz"}}"#,
+            body: text("{}"), verdict: "f", code: "no_data",
+            words: "the result should be a list and is not there; compare paginate.items with the body"),
+        Case(
+            job: #"{"result_type": "list", "paginate": {"style": "link"}}"#, body: text("{}"), verdict: "f",
+            code: "no_data",
+            words: "the result should be a list and is an object; give its place in the body by paginate.items"),
         Case(job: #"{"result_type": "list"}"#, body: text("[]"), verdict: "s", result: "[]"),
         Case(
             job: #"{"result_type": "list"}"#, body: text("{}"), verdict: "f", code: "no_data",
-            words: "the result should be a list and is an object"),
+            words: "the result should be a list and is an object; give its place in the body by extract"),
         Case(job: #"{"result_type": "object"}"#, body: text("{}"), verdict: "s", result: "{}"),
         Case(
             job: #"{"result_type": "object"}"#, body: text("null"), verdict: "f", code: "no_data",
@@ -181,7 +189,9 @@ struct JudgeAnswerTests {
             result: "200"),
         Case(
             job: #"{"result_type": "list"}"#, service: envelope, body: text(#"{"code": 200, "data": {"result": {}}}"#),
-            verdict: "f", code: "no_data", words: "the result should be a list and is an object"),
+            verdict: "f", code: "no_data",
+            words: "the result should be a list and is an object; compare the result of services.envelope with the body"
+        ),
         Case(
             job: #"{"validator": {"code": "number"}}"#, service: envelope, body: text(#"{"code": 200}"#), verdict: "s",
             result: "null"),

@@ -89,7 +89,12 @@ struct TemplateFillTests {
         Case("query", #"{"a": "{{register.body.list}}"}"#, #"{"a": [1, "two", false]}"#),
         Case("query", #"{"a": ["{{register.body.true}}", "x"]}"#, #"{"a": [true, "x"]}"#),
         Case("query", #"{"a": "{{register.body.name}}"}"#, ##"{"a": "a/b c?&=#"}"##),
-        Case("query", #"{"a": "{{register.body.mixed}}"}"#, "template: query.a: {{register.body.mixed}} is a list"),
+        Case(
+            "query", #"{"a": "{{register.body.mixed}}"}"#,
+            "template: query.a: {{register.body.mixed}} is a list with null in it, and only texts"),
+        Case(
+            "query", #"{"a": "{{register.body.deep}}"}"#,
+            "template: query.a: {{register.body.deep}} is a list with an object in it, and only texts"),
         Case("query", #"{"a": ["{{register.body.list}}"]}"#, "template: query.a.0: {{register.body.list}} is a list"),
         Case("query", #"{"a": "{{register.body.null}}"}"#, "template: query.a: {{register.body.null}} is null"),
         Case(

@@ -10,6 +10,7 @@ declare
   v_parts text[];
   v_place text;
   v_value jsonb;
+  v_misfit jsonb;
   v_length bigint := 0;
 begin
   for v_found in select p.path, p.value from postrider.template_places(p_json) p loop
@@ -17,9 +18,14 @@ begin
     v_parts := postrider.template_parts(v_found.value);
     if p_kind <> 't' and cardinality(v_parts) = 3 and v_parts[1] = '' and v_parts[3] = '' then
       v_value := p_values -> v_parts[2];
-      if p_kind = 'q' and jsonb_typeof(v_value) = 'array' and cardinality(v_found.path) = 1
-         and not jsonb_path_exists(v_value, 'strict $[*] ? (@.type() == "object" || @.type() == "array" || @ == null)') then
-        null;
+      if p_kind = 'q' and jsonb_typeof(v_value) = 'array' and cardinality(v_found.path) = 1 then
+        v_misfit := jsonb_path_query_first(
+          v_value, 'strict $[*] ? (@.type() == "object" || @.type() == "array" || @ == null)');
+        if v_misfit is not null then
+          raise exception using errcode = 'PR009', message = format('%s: {{%s}} is a list with %s in it, and only texts, numbers, true and '
+            'false fit into a list here; take a part of it', v_place, v_parts[2],
+            case jsonb_typeof(v_misfit) when 'null' then 'null' when 'array' then 'a list' else 'an object' end);
+        end if;
       elsif p_kind = 'q' then
         perform postrider.template_text(v_place, v_parts[2], p_values, false);
       elsif p_kind = 'f' and jsonb_path_exists(v_value, 'strict $.** ? (@ == null)') then

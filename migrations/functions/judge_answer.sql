@@ -19,6 +19,7 @@ declare
   v_text text;
   v_json jsonb;
   v_outcome record;
+  v_source text;                           -- what has picked the result; null: nothing has
   v_found text;
   v_state text;
   v_context text;
@@ -58,8 +59,10 @@ begin
 
     v_step := 'extract';
     if p_job.extract is not null then
+      v_source := case when p_job.paginate ? 'items' then 'paginate.items' else 'extract' end;
       result := postrider.path_value(v_json, p_job.extract);
     elsif p_service.envelope ? 'result' then
+      v_source := 'the result of services.envelope';
       result := postrider.path_value(v_json, (p_service.envelope ->> 'result')::jsonpath);
     else
       result := v_json;
@@ -70,10 +73,12 @@ begin
     if p_job.result_type <> 'any' and jsonb_typeof(result) <> replace(p_job.result_type, 'list', 'array') then
       verdict := 'f';
       code := 'no_data';
-      error := format('the result should be %s and is %s; compare extract with the body',
+      error := format('the result should be %s and is %s; %s',
         case p_job.result_type when 'list' then 'a list' else 'an object' end,
         case jsonb_typeof(result) when 'null' then 'not there' when 'array' then 'a list' when 'object' then 'an object'
-                                  else 'a ' || jsonb_typeof(result) end);
+                                  else 'a ' || jsonb_typeof(result) end,
+        case when v_source is not null then format('compare %s with the body', v_source)
+             else format('give its place in the body by %s', case when p_job.paginate is null then 'extract' else 'paginate.items' end) end);
       result := null;
       return;
     end if;
@@ -116,7 +121,7 @@ begin
     when coalesce(octet_length(p_body), 0) = 0 then 'the answer has no body where JSON was due'
     when v_state = '54001' then 'the JSON is nested too deeply to be read'
     when v_step = 'envelope' then 'the envelope''s paths cannot be applied to the answer; see services.envelope'
-    when v_step = 'extract' then 'the path of extract or of the envelope''s result cannot be applied to the answer'
+    when v_step = 'extract' then format('the path of %s cannot be applied to the answer', v_source)
     when v_step = 'validator' then 'the validator cannot be applied to the answer'
     when v_step = 'text' and v_state = '54000' then 'the body is UTF-16 and larger than 8 MiB, which is not read'
     when v_step = 'text' and postrider.charset_encoding(encoding) is null then

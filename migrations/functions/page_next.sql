@@ -36,7 +36,8 @@ begin
   if jsonb_typeof(v_found) in ('object', 'array', 'boolean') then
     next := null;
     code := 'no_data';
-    error := format('what paginate.next finds is a %s and not a %s', jsonb_typeof(v_found), v_style);
+    error := format('what paginate.next finds is %s and not a %s',
+      case jsonb_typeof(v_found) when 'object' then 'an object' when 'array' then 'a list' else 'true' end, v_style);
     return;
   elsif length(next) > 4000 then
     next := null;

@@ -75,7 +75,8 @@ begin
     elsif code is null and page.next is not null and page.page >= page.bound
           and v_spec ->> 'on_limit' is distinct from 'stop' then
       code := 'page_limit';
-      error := format('there is more after %s pages, as many as max_pages allows; retry fetches further ones', page.page);
+      error := format('there is more after %s, as many as max_pages allows; retry fetches further ones',
+        case page.page when 1 then '1 page' else format('%s pages', page.page) end);
     end if;
 
     verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's' else 'n' end;
