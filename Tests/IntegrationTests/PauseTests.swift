@@ -56,7 +56,15 @@ struct PauseTests {
             try queue.number(
                 "select count(*) from postrider.attempts where job_id = \(held) and started_at < '\(until)'") == 0)
 
+        // Nor does the reason of the pause before stand for a person's, while a server may say the same twice.
+        let server = "select pause_reason from postrider.lanes where name = 'api'"
+        for seconds in [1, 2] {
+            try queue.connection.execute(
+                "select postrider.prolong_pause('api', now() + interval '\(seconds) s', 'the server answered 429')")
+            #expect(try queue.text(server) == "the server answered 429")
+        }
         try queue.connection.execute("update postrider.lanes set paused_until = 'infinity' where name = 'api'")
+        #expect(try queue.text(server) == "paused by postgres")
         let other = try queue.insert("url, lane", "'\(target.url)/ok/other', 'api'")
         let free = try queue.insert("url", "'\(target.url)/ok/free'")
         try queue.wait(for: free, toBe: "succeeded")

@@ -8,6 +8,12 @@ declare
   v_reason text;
   v_hint text;
 begin
+  -- Who sets a time alone pauses the lane anew, for no reason of the one before.
+  if tg_op = 'UPDATE' and new.paused_until is distinct from old.paused_until
+     and new.pause_reason is not distinct from old.pause_reason
+     and current_setting('postrider.is_asked_by_server', true) is distinct from 'on' then
+    new.pause_reason := null;
+  end if;
   if new.paused_until is null then
     new.pause_reason := null;
   elsif new.pause_reason is null then
