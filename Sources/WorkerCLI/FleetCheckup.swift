@@ -11,7 +11,7 @@ enum FleetCheckup {
           (select string_agg(quote_literal(q.name), ', ' order by q.name) from postrider.queues q where q.paused),
           (select count(*) from postrider.lanes l where l.paused_until = 'infinity'),
           exists (select from postrider.credentials),
-          (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credentials c where c.state = 'logged_off'),
+          (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
           (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null)
         """
 

@@ -82,6 +82,13 @@ struct CredentialTests {
         #expect(try queue.number("select count(*) from postrider.secrets") == 0)
         #expect(try self.end(queue, queue.insert(columns, values))[0] == "not_logged_in")
         #expect(api.log.count == 1)
+        // Whatever its state is said to be by whoever inserts it.
+        try queue.connection.execute(
+            "insert into postrider.credentials (name, kind, state) values ('unused', 'bearer', 'active')")
+        let unused = "select state from postrider.credential_status where name = 'unused'"
+        #expect(try queue.text(unused) == "logged_off")
+        let never = try queue.insert("url, credential", "'\(api.url)/open/x', 'unused'")
+        #expect(try self.end(queue, never)[0] == "not_logged_in")
         // What failed for want of a login succeeds after one.
         try queue.connection.execute(
             "select postrider.log_in('user', '{\"access_token\": \"t2\"}'), postrider.retry(\(before))")
