@@ -165,6 +165,10 @@ struct HookTests {
         #expect(
             refusal("insert into postrider.hooks (event, function) values ('did_stop', 'app.note(bigint)')")
                 .hasPrefix("PR001 hooks.function: "))
+        let unknown = refusal(
+            "insert into postrider.hooks (event, function, service) values ('did_stop', 'app.hook(bigint, text)', 'none')"
+        )
+        #expect(unknown.hasPrefix("PR001 hooks.service: there is no service 'none'"))
         for column in ["on_success", "on_failure"] {
             #expect(
                 refusal("insert into postrider.jobs (url, \(column)) values ('http://h/', 'unknown')")

@@ -23,6 +23,10 @@ begin
       v_column := 'event';
       v_reason := 'must be will_start, will_stop or did_stop';
       v_hint := 'will_start runs before the call; will_stop and did_stop run before and after the callback.';
+    elsif new.service is not null and not exists (select from postrider.services s where s.name = new.service) then
+      v_column := 'service';
+      v_reason := format('there is no service %s', quote_literal(new.service));
+      v_hint := 'Insert it into postrider.services first, or leave it out for the jobs of all.';
     end if;
   elsif new.name is null or length(new.name) not between 1 and 200 then
     v_column := 'name';
@@ -47,7 +51,7 @@ begin
 end
 $$;
 comment on function postrider.callables_check() is
-  'private: row trigger of callbacks and hooks; refuses whoever is not the owner and functions that do not exist';
+  'private: row trigger of callbacks and hooks; refuses whoever is not the owner, and functions and services that do not exist';
 
 create or replace trigger callbacks_check
   before insert or update on postrider.callbacks
