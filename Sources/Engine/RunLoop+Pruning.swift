@@ -12,7 +12,10 @@ extension RunLoop {
         case .none: break
         case .connect:
             pruning = PGSession(
-                PGSession.Configuration(string: configuration.database, prepares: configuration.usesSessions))
+                PGSession.Configuration(
+                    string: configuration.database,
+                    setUp: configuration.usesSessions ? [RunLoop.readsCommitted] : [],
+                    prepares: configuration.usesSessions))
             pruning?.start(now: now)
         case .step:
             guard let epoch else { return pruneDesk.failed(now: now) }

@@ -107,7 +107,9 @@ public final class RunLoop {
             throw EngineError(message: error.message)
         }
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
-        let setUp = configuration.usesSessions ? ["set idle_in_transaction_session_timeout = '10s'"] : []
+        let setUp =
+            configuration.usesSessions
+            ? ["set idle_in_transaction_session_timeout = '10s'", RunLoop.readsCommitted] : []
         let isPooled = !configuration.usesSessions
         // What a client's open transaction holds for longer than a second is written later; see Aside.
         let patience = RunLoop.limits(
@@ -131,6 +133,9 @@ public final class RunLoop {
             PGSession.Configuration(
                 string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
     }
+
+    /// A database or role may have another isolation as its default, in which what commits meanwhile is not seen.
+    static let readsCommitted = "set default_transaction_isolation = 'read committed'"
 
     /// Limits of time: a session of one's own is told them once, and behind PgBouncer each transaction, since the next one may run
     /// on another connection.

@@ -2,7 +2,7 @@
 -- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
 -- lets the next in line call.
 --
--- Lock order: cache_calls by key, then entries by key, then scheduled.
+-- Lock order: cache_calls by key, then entries by base and key, then scheduled.
 create or replace function postrider.cache_settle(
   p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
   p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text,
@@ -34,7 +34,8 @@ begin
                 order by o.key
                   for update of o))
       returning c.*)
-    select * from ended e order by e.key, e.job_id
+    -- A variant's key tells nothing of its base, and the base's row may be made here: so all variants of one base, then those of the next.
+    select * from ended e order by e.base, e.key, e.job_id
   loop
     v_at := array_position(p_job, v_call.job_id);
     v_serves := false;

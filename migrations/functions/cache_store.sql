@@ -49,7 +49,8 @@ begin
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then
       return false;
     end if;
-    select v.names into v_names from postrider.cache_varies v where v.key = v_key for update;
+    -- Not locked: whoever reads names that are just being replaced stores a variant that nobody finds, and eviction takes it.
+    select v.names into v_names from postrider.cache_varies v where v.key = v_key;
     if v_vary = '{}' then
       if v_names is not null then
         delete from postrider.cache_varies v where v.key = v_key;
@@ -61,7 +62,10 @@ begin
             on conflict (key) do update set names = excluded.names, salt = excluded.salt, stored_at = now()
          where v.names <> excluded.names;
       else
-        update postrider.cache_varies v set stored_at = now() where v.key = v_key and v.stored_at < now() - interval '1 h';
+        update postrider.cache_varies v set stored_at = now()
+         where v.ctid = (
+                 select x.ctid from postrider.cache_varies x
+                  where x.key = v_key and x.stored_at < now() - interval '1 h' for no key update skip locked);
       end if;
       v_key := postrider.cache_variant(v_key, p_job.headers, p_service.headers);
     end if;

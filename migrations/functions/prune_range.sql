@@ -4,8 +4,9 @@
 -- it. Ten thousand rows are copied in another tenth.
 --
 -- What was found to have ended may run again meanwhile. Whoever retries holds a lock on results until the commit, and has written to
--- reopened before: behind the drop's lock all that shows. A job of the range, or of a batch or chain that may reach into it, ends the
--- round for the range; so old a job is seldom retried. Rows from before the look are of no more use: it saw what they speak of.
+-- reopened before: behind the drop's lock all that shows, but to a snapshot of before. A job of the range, or of a batch or chain that may
+-- reach into it, undoes all, locks too, and the look is made anew a minute later; so old a job is seldom retried. Rows from before the
+-- look are of no more use: it saw what they speak of.
 --
 -- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by now.
 create or replace function postrider.prune_range(
@@ -23,6 +24,9 @@ declare
   v_bytes bigint;
 begin
   if not postrider.leads(p_worker, p_epoch) then
+    return null;
+  end if;
+  if current_setting('transaction_isolation') <> 'read committed' then
     return null;
   end if;
   execute format('lock table postrider.jobs_%s in share mode nowait', p_part);
@@ -48,11 +52,11 @@ begin
   execute format('select count(*) from postrider.jobs_%s', p_part) into v_jobs;
   lock table only postrider.results, only postrider.jobs in access exclusive mode;
   if exists (select from postrider.reopened x where x.first_id < p_end) then
-    return null;
+    raise lock_not_available using message = 'a job has been retried meanwhile';
   end if;
   -- The look may have taken longer than the lease.
   if not postrider.leads(p_worker, p_epoch) then
-    return null;
+    raise lock_not_available using message = 'another worker leads by now';
   end if;
   execute format('alter table postrider.results detach partition postrider.results_%s', p_part);
   execute format('alter table postrider.jobs detach partition postrider.jobs_%s', p_part);
