@@ -12,12 +12,13 @@ enum SecretPrompt {
     static func read(_ name: String, limit: Int) throws(CommandError) -> [UInt8]? {
         guard isatty(0) == 1 else { return try Terminal.read("-", limit: limit) }
         let signals = try EndSignals.take()
-        Terminal.write("secret of \(HarmlessText.escape(name)), not shown: ", to: .error)
         var shown = termios()
         unsafe tcgetattr(0, &shown)
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(0, TCSAFLUSH, &hidden)
+        // Asked before, a quick answer would be shown, and thrown away.
+        Terminal.write("secret of \(HarmlessText.escape(name)), not shown: ", to: .error)
         defer {
             unsafe tcsetattr(0, TCSAFLUSH, &shown)
             Terminal.write("\n", to: .error)
