@@ -4,7 +4,7 @@
 -- for stay in the plan.
 --
 -- What is ready is looked for in the tracks whose last jobs are the newest: no other one has any of the newest.
--- What runs stands at the front of its track: the first 10,000 rows of each are looked at. Members that wait belong to trees that are
+-- What runs stands at the front of its track: as many rows of each are looked at as there are slots, and some between them. Members that wait belong to trees that are
 -- open. What has succeeded in a queue other than default is found by the index of such queues. Else jobs of other queues are passed
 -- over, 2 us each.
 create or replace function postrider.newest_jobs(state text, queue text default null, "limit" int default 100)
@@ -26,6 +26,7 @@ declare
   v_any boolean := newest_jobs.queue is null;
   v_is_named boolean := coalesce(newest_jobs.queue <> 'default', false);
   v_code "char";
+  v_front bigint;
 begin
   select c.code into v_code
     from (values ('waiting', null), ('scheduled', null), ('ready', null), ('running', null), ('succeeded', 's'), ('failed', 'f'),
@@ -37,6 +38,9 @@ begin
       hint = 'One of waiting, scheduled, ready, running, succeeded, failed, cancelled, expired, skipped, unknown.';
   elsif v_limit between 1 and 10000 is not true then
     raise exception using errcode = 'PR001', column = 'limit', message = 'limit: must be from 1 to 10000', hint = 'Its default is 100.';
+  end if;
+  if v_state = 'running' then
+    select least(coalesce(sum(w.concurrency), 0) + 100, 10000) into v_front from postrider.workers w where w.ended_at is null;
   end if;
   return query
     select u.job_id from (
@@ -54,7 +58,7 @@ begin
       union all
       select f.job_id from postrider.tracks t
        cross join lateral (
-             select r.job_id, r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit 10000) f
+             select r.job_id, r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit v_front) f
        where v_state = 'running' and f.worker > 0 and (v_any or t.queue = v_queue)
       union all
       select l.job_id
