@@ -10,7 +10,8 @@
 -- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or by
 -- the leader's duties within a second.
 --
--- Lock order: cache_calls by key, then ready by (track, seq).
+-- Lock order: cache_calls by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
+-- order: so it waits for nobody for long there, or two workers would wait for each other, and is called beside the one that leads by now.
 drop function if exists postrider.cache_join(
   int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]);
 create or replace function postrider.cache_join(
@@ -30,6 +31,7 @@ declare
   v_waiting bigint[] := '{}';
   v_found bigint[];
   v_beside bigint[];
+  v_patience text := current_setting('lock_timeout');
 begin
   v_left := array(
     select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
@@ -37,14 +39,24 @@ begin
              select from postrider.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
   for i in 1 .. 3 loop
     exit when v_left = '{}';
-    insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
-    select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
-      from (select distinct on (x.key) x.*
-              from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
-                as x(track, seq, fence, job, base, key, reason, etag, modified)
-             where x.job = any (v_left)
-             order by x.key, x.seq) n
-        on conflict do nothing;
+    begin
+      if i = 2 then
+        perform set_config('lock_timeout', '20ms', true);
+      end if;
+      insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+      select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
+        from (select distinct on (x.key) x.*
+                from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
+                  as x(track, seq, fence, job, base, key, reason, etag, modified)
+               where x.job = any (v_left)
+               order by x.key, x.seq) n
+          on conflict do nothing;
+    exception when lock_not_available then
+      if i = 1 then
+        raise;
+      end if;
+      exit;
+    end;
     v_left := array(
       select x.job from unnest(p_fence, p_job) as x(fence, job)
        where x.job = any (v_left)
@@ -96,6 +108,7 @@ begin
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
+  perform set_config('lock_timeout', v_patience, true);
   insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
   select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
