@@ -27,6 +27,13 @@ enum CookieLines {
         }
     }
 
+    /// Whether the time of a Netscape line is over; 0 is a cookie without one.
+    static func hasExpired(_ line: String, now: Int64) -> Bool {
+        let fields = line.split(separator: "\t", maxSplits: 5, omittingEmptySubsequences: false)
+        guard fields.count > 4, let expires = Int64(fields[4]) else { return false }
+        return expires != 0 && expires < now
+    }
+
     private static func refusal(_ index: Int, _ reason: String) -> CallRefusal {
         CallRefusal(.config, "cookie \(index + 1) of the service's jar cannot be sent: \(reason); remove it")
     }

@@ -227,11 +227,15 @@ extension HTTPAgent {
         return isReady
     }
 
-    /// The jar after the call: what other origins set comes on top of what there was.
-    private func cookies(of flight: Flight) -> [String] {
-        if flight.cookiesOfOrigin.isEmpty { return flight.transfer.cookies }
-        _ = flight.transfer.setCookies(flight.cookiesOfOrigin + flight.transfer.cookies)
-        return flight.transfer.cookies
+    /// What the call changed in its jar: what other origins set comes on top of what there was.
+    private func cookies(of flight: Flight) -> CookieChanges? {
+        if !flight.cookiesOfOrigin.isEmpty {
+            _ = flight.transfer.setCookies(flight.cookiesOfOrigin + flight.transfer.cookies)
+        }
+        // One that an answer removes stays in libcurl's jar with a time that is over.
+        let now = ccurl_wall_seconds()
+        let jar = flight.transfer.cookies.filter { !CookieLines.hasExpired($0, now: now) }
+        return CookieChanges(from: flight.call.cookies, to: jar)
     }
 
     private func version(_ result: ccurl_result) -> String? {

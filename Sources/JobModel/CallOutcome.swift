@@ -105,8 +105,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var bytesSent: Int64
     /// Header and body bytes that came, as on the wire.
     public var bytesReceived: Int64
-    /// The jar after the call, in Netscape's file format, one cookie a line; nil unless the call kept cookies.
-    public var cookies: [String]?
+    /// What the call changed in its jar; nil: nothing, or it keeps no cookies.
+    public var cookies: CookieChanges?
     /// Whether it ended at another URL than it began, to which a redirect led.
     public var redirected: Bool
     /// Whether that is one of another origin, which got neither token nor cookies: what it says is not the API's word.
@@ -123,7 +123,7 @@ public struct CallOutcome: Equatable, Sendable {
         reused: Bool = false,
         bytesSent: Int64 = 0,
         bytesReceived: Int64 = 0,
-        cookies: [String]? = nil,
+        cookies: CookieChanges? = nil,
         redirected: Bool = false,
         leftOrigin: Bool = false,
         download: DownloadProgress? = nil

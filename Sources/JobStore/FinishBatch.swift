@@ -140,8 +140,9 @@ public struct FinishBatch: Sendable {
         var cookies = PGArrayBuilder<String>()
         for attempt in attempts {
             jobs.append(attempt.lease.jobID)
-            if let jar = attempt.outcome?.cookies {
-                cookies.append(jar.joined(separator: "\n"))
+            if let changes = attempt.outcome?.cookies {
+                // No line begins with a tab.
+                cookies.append((changes.set + changes.gone.map { "\t" + $0 }).joined(separator: "\n"))
             } else {
                 cookies.appendNull()
             }

@@ -19,12 +19,12 @@ struct CookieTests {
         "\(domain)\tFALSE\t\(path)\tFALSE\t0\t\(name)\tvalue"
     }
 
-    @Test func `what an answer sets goes along on the redirect and comes back as the jar`() throws {
+    @Test func `what an answer sets goes along on the redirect and comes back`() throws {
         let httpbin = try HttpbinServer()
         let driver = try AgentDriver()
         let outcome = try driver.run(call(httpbin.url + "/cookies/set?flavour=oat&size=2"))
         #expect(try outcome.response().text.contains(#""flavour": "oat""#))
-        let jar = try #require(outcome.cookies)
+        let jar = try #require(outcome.cookies).set
         #expect(jar.count == 2 && jar.contains { $0.hasSuffix("\tflavour\toat") })
         #expect(try driver.run(call(httpbin.url + "/cookies", cookies: jar)).response().text.contains("oat"))
         let plain = try driver.run(call(httpbin.url + "/cookies", keeps: false))
@@ -53,7 +53,36 @@ struct CookieTests {
         let text = try outcome.response().text
         #expect(text.hasPrefix("GET /echo") && !text.lowercased().contains("cookie"))
         #expect(first.lastRequest(for: "/redirect").contains("mine=value"))
-        #expect(outcome.cookies == [line("127.0.0.1", "mine")])
+        #expect(outcome.cookies == nil)
+    }
+
+    @Test func `a cookie that no answer touched is not told of, whatever its line holds`() throws {
+        let server = try HostileServer()
+        let jar = [
+            line("127.0.0.1", "plain"), ".example.org\tTRUE\t/a\tTRUE\t4102444800\tmany\ta=b; c",
+            "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t4102444799\thidden\t1", "127.0.0.1\tFALSE\t/\tFALSE\t0\tempty\t",
+            "127.0.0.1\tFALSE\t/deep/\tFALSE\t0\tdeep\t\"quoted\"", "127.0.0.1\tFALSE\t/\tTRUE\t0\t__Host-a\t\u{E9}",
+        ]
+        #expect(try AgentDriver().run(call(server.url("/ok"), cookies: jar)).cookies == nil)
+        // The one of another origin joins it.
+        let away = server.url("/cookies?to=" + (try HostileServer()).url("/ok"))
+        let changes = try #require(try AgentDriver().run(call(away, cookies: jar)).cookies)
+        #expect(changes.set.count == 1 && changes.set[0].hasSuffix("\town\t1") && changes.gone.isEmpty)
+    }
+
+    @Test func `of a jar that changed come the lines that are new, and those that were given and are gone`() throws {
+        let server = try TargetServer { _ in
+            TargetStep.answer(200, headers: ["Set-Cookie: sid=TWO; Path=/", "Set-Cookie: del=; Path=/; Max-Age=0"])
+        }
+        let sid = line("127.0.0.1", "sid")
+        let (del, old) = (line("127.0.0.1", "del"), "127.0.0.1\tFALSE\t/\tFALSE\t100\told\t1")
+        let outcome = try AgentDriver().run(
+            call(server.url, cookies: [sid, line("127.0.0.1", "stays"), del, old]))
+        let changes = try #require(outcome.cookies)
+        #expect(changes.set == [sid.replacing("value", with: "TWO")])
+        #expect(Set(changes.gone) == [sid, del, old])
+        let again = try AgentDriver().run(call(server.url, cookies: changes.set))
+        #expect(again.cookies == nil)
     }
 
     @Test(arguments: [

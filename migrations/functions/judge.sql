@@ -5,7 +5,8 @@
 -- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once, not
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
--- p_cookies: the cookie jar after the call, a line for each cookie as libcurl writes them; null: untouched.
+-- p_cookies: what the call changed in its cookie jar: a line for each new cookie, as libcurl writes them, and behind a tab those
+-- that it was given and that are gone; null: untouched.
 -- p_credential, p_version: what the call carried; see credential_judge.
 -- p_redirected: whether the answer is that of another URL, to which a redirect led; null: none is.
 -- p_left: whether that is one of another origin, which got no token and whose word on it counts for nothing; null: none is.
@@ -202,17 +203,13 @@ begin
   if num_nonnulls(variadic p_cookies) > 0 then
     -- In the order of their locks.
     for v_kept in
-      select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies,
-             coalesce(r.started_at, o.started_at, now() - interval '1 min') as since
+      select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
         from unnest(p_job, p_seq, p_fence, p_cookies, p_credential, p_version) as x(job, seq, fence, cookies, credential, version)
         join postrider.jobs j on j.id = x.job
-        left join postrider.results r on r.job_id = j.id
-        left join postrider.outcomes o on o.job_id = j.id
        where x.cookies is not null and x.seq = any (v_done)
        order by hashtext(j.service), x.seq
     loop
-      perform postrider.keep_cookies(
-        v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.since, v_kept.cookies);
+      perform postrider.keep_cookies(v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.cookies);
     end loop;
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. Calls that run at
--- the same time each bring their own view of the jar: what a call brings wins, and what it does not bring is gone unless
--- another call set it after this one began (p_since).
+-- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. One that begins with a
+-- tab is what the call was given behind it, and that is gone. Calls that run at the same time share a jar: each brings only
+-- what it changed, so that a slow one does not put back what others have renewed or removed, and what is gone goes only as
+-- long as it is what that call was given.
 --
 -- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a path),
 -- or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
@@ -10,8 +11,9 @@
 -- then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after this look is
 -- served by the column login: cookies of an earlier one are neither sent nor put in the place of newer ones.
 drop function if exists postrider.keep_cookies(text, text, timestamptz, text);
+drop function if exists postrider.keep_cookies(text, text, bigint, bigint, timestamptz, text);
 create or replace function postrider.keep_cookies(
-  p_service text, p_credential text, p_version bigint, p_fence bigint, p_since timestamptz, p_lines text) returns void
+  p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,7 +32,7 @@ begin
   end if;
   delete from postrider.cookies c
    where c.service = p_service and c.credential = p_credential and c.login <= v_login
-     and (c.login < v_login or c.set_at < p_since and c.line <> all (string_to_array(p_lines, E'\n')));
+     and (c.login < v_login or E'\t' || c.line = any (string_to_array(p_lines, E'\n')));
   insert into postrider.cookies (service, credential, domain, path, name, login, line)
   select distinct on (domain, path, name) p_service, p_credential, domain, path, name, v_login, line
     from string_to_table(p_lines, E'\n') as line
@@ -43,15 +45,13 @@ begin
       on conflict (service, credential, domain, path, name) do update
          set line = excluded.line, login = excluded.login, set_at = now()
        where cookies.login < excluded.login or cookies.login = excluded.login and cookies.line <> excluded.line;
-  if cardinality(string_to_array(p_lines, E'\n')) > 200 then
-    delete from postrider.cookies c
-     where c.ctid = any (array(
-             select o.ctid from postrider.cookies o
-              where o.service = p_service and o.credential = p_credential
-              order by o.login desc, o.set_at desc, o.name
-             offset 200));
-  end if;
+  delete from postrider.cookies c
+   where c.ctid = any (array(
+           select o.ctid from postrider.cookies o
+            where o.service = p_service and o.credential = p_credential
+            order by o.login desc, o.set_at desc, o.name
+           offset 200));
 end
 $$;
-comment on function postrider.keep_cookies(text, text, bigint, bigint, timestamptz, text) is
-  'private: puts the cookies that a call brought back into the jar of its service and credential';
+comment on function postrider.keep_cookies(text, text, bigint, bigint, text) is
+  'private: puts what a call changed among its cookies into the jar of its service and credential';
