@@ -8,8 +8,13 @@ struct CStrings {
     mutating func add(_ text: String?) -> Int? {
         guard let text else { return nil }
         let start = bytes.count
-        bytes.append(contentsOf: text.utf8.lazy.map { CChar(bitPattern: $0) })
-        bytes.append(0)
+        add(text.utf8)
         return start
+    }
+
+    /// Adds a text that need not be UTF-8.
+    mutating func add(_ text: some Collection<UInt8>) {
+        bytes.append(contentsOf: text.lazy.map { CChar(bitPattern: $0) })
+        bytes.append(0)
     }
 }

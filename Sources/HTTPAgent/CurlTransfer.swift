@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+internal import Glibc
 import JobModel
 
 /// One pooled easy handle with its buffers; aborts and frees it at the end of its life.
@@ -70,7 +71,7 @@ import JobModel
     func setCookies(_ lines: [String]) -> Bool {
         isSpent = true
         var texts = CStrings()
-        for line in lines { _ = texts.add(line) }
+        for line in lines { texts.add(CookieText.encode(line)) }
         return unsafe texts.bytes.withUnsafeBufferPointer {
             unsafe ccurl_transfer_set_cookies(handle, $0.baseAddress, lines.count)
         }
@@ -86,7 +87,9 @@ import JobModel
         var lines: [String] = []
         var node = unsafe list
         while let line = unsafe node {
-            if let data = unsafe line.pointee.data { lines.append(unsafe String(cString: data)) }
+            if let data = unsafe line.pointee.data {
+                unsafe lines.append(CookieText.decode(UnsafeRawBufferPointer(start: data, count: strlen(data))))
+            }
             unsafe node = line.pointee.next
         }
         return lines

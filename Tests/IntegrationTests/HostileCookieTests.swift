@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostileTarget
 import PGClient
 import TestSupport
 import Testing
@@ -84,6 +85,41 @@ struct HostileCookieTests {
         for _ in 1...8 { try queue.wait(for: try queue.insert("service, url", "'s', 'a'"), toBe: "succeeded") }
         #expect(try queue.number("select count(*) from postrider.cookies") == 200)
         #expect(try queue.number("select count(*) from postrider.cookies where name like 'c8-%'") == 40)
+        _ = worker
+    }
+
+    @Test func `a cookie that is not UTF-8 goes back byte by byte`() throws {
+        let values: [[UInt8]] = [
+            [0x63, 0x61, 0x66, 0xE9], [0xC3, 0xA9], [0xE9, 0xC3, 0xA9, 0xFF, 0x80, 0x78], [0xF4, 0x8F, 0x9E, 0x85],
+            [0xED, 0xA0, 0x80], [0x65, 0xCC, 0x81],
+        ]
+        let target = try TargetServer { _ in
+            var lines = [UInt8]("HTTP/1.1 200 Answer\r\nContent-Length: 0\r\n".utf8)
+            for (index, value) in values.enumerated() {
+                lines += [UInt8]("Set-Cookie: v\(index)=".utf8) + value + [UInt8]("; Path=/\r\n".utf8)
+            }
+            return [.send(lines + [UInt8]("\r\n".utf8))]
+        }
+        let echo = try HostileServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: try queue.insert("service, url", "'s', '/set'"), toBe: "succeeded")
+        let jar = "select count(*)::text || min(set_at) || max(set_at) from postrider.cookies"
+        let before = try queue.text(jar)
+        #expect(before?.hasPrefix("\(values.count)") == true)
+        // Cookies do not heed the port.
+        try queue.connection.execute("update postrider.services set base_url = '\(echo.url(""))'")
+        let id = try queue.insert("service, url", "'s', '/echo'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let body = try queue.text("select encode(body, 'hex') from postrider.job_status where id = \(id)") ?? ""
+        for (index, value) in values.enumerated() {
+            let bytes = [UInt8]("v\(index)=".utf8) + value
+            let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            #expect(body.contains(hex + "3b") || body.contains(hex + "0d"), "\(value)")
+        }
+        #expect(try queue.text(jar) == before)
         _ = worker
     }
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The lines of a jar as text, which a database can keep, without loss: a server may give a cookie any bytes from 0x80 on
+/// and wants them back as they were.
+///
+/// What is UTF-8 is itself. A byte that is not stands as one of 128 private characters, and so do the bytes of these
+/// characters, should a server use them.
+enum CookieText {
+    private static let first: UInt32 = 0x10_F780
+    private static let stand = first...(first + 0x7F)
+
+    static func decode(_ bytes: some Collection<UInt8>) -> String {
+        var text = String.UnicodeScalarView()
+        var rest = bytes[...]
+        var input = bytes.makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        func escape(_ count: Int) {
+            for byte in rest.prefix(count) { text.append(Unicode.Scalar(first + UInt32(byte & 0x7F)) ?? "\u{FFFD}") }
+        }
+        while true {
+            switch parser.parseScalar(from: &input) {
+            case .emptyInput: return String(text)
+            case .error(let length):
+                escape(length)
+                rest = rest.dropFirst(length)
+            case .valid(let encoded):
+                let scalar = Unicode.UTF8.decode(encoded)
+                if stand.contains(scalar.value) { escape(encoded.count) } else { text.append(scalar) }
+                rest = rest.dropFirst(encoded.count)
+            }
+        }
+    }
+
+    static func encode(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            if stand.contains(scalar.value) {
+                bytes.append(UInt8(scalar.value - first) | 0x80)
+            } else {
+                bytes += UTF8.encode(scalar) ?? .init()
+            }
+        }
+        return bytes
+    }
+}
