@@ -112,6 +112,59 @@ struct ConcludeTests {
         #expect(target.requests.count == 51)
     }
 
+    @Test func `a webhook that takes too long to write is left out, and its job, the next step and others go on`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.slowWebhooks("pg_sleep(60)"))
+        let worker = try RunningWorker(queue.database)
+        try queue.connection.execute(
+            """
+            select postrider.submit('{"chain": [
+              {"url": "\(target.url)/ok/1", "callback_url": "\(target.url)/ok/told", "tag": "vast"},
+              {"url": "\(target.url)/ok/2", "callback_url": "\(target.url)/ok/told"}]}')
+            """)
+        let chain = try queue.number("select id from postrider.jobs where kind = 'chain'")
+        let others = "callback_url, url"
+        try queue.insert(10, others, "'\(target.url)/ok/told', '\(target.url)/ok/' || i")
+        try queue.wait(40, for: chain, toBe: "succeeded")
+        try queue.wait(40, until: "select count(*) = 11 from postrider.job_status where tag = 'webhook'")
+        try queue.waitUntilDone()
+        let row = try queue.rows("select event, sqlstate, tag, error from postrider.callback_errors")
+        #expect(row.count == 1 && row[0][..<3] == ["callback_url", "57014", "vast"])
+        #expect(row[0][3]?.hasPrefix("not sent: the functions of the job and its webhook have 5 s together") == true)
+        #expect(try queue.number("select count(*) from postrider.outcomes") == 0)
+        _ = worker
+    }
+
+    @Test func `a webhook that ends its session is left out after five times`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(Self.slowWebhooks("pg_terminate_backend(pg_backend_pid())"))
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, callback_url, tag", "'\(target.url)/ok', '\(target.url)/ok/told', 'vast'")
+        try queue.wait(60, for: id, toBe: "succeeded")
+        let row = try queue.rows("select event, error from postrider.callback_errors")
+        #expect(
+            row.count == 1 && row[0][0] == "callback_url"
+                && row[0][1]?.hasPrefix("not sent: the end of the job") == true)
+        _ = worker
+    }
+
+    /// Has this done where the webhook of a job of tag `vast` is written.
+    private static func slowWebhooks(_ call: String) -> String {
+        """
+        create function public.slow() returns trigger language plpgsql as $$
+        begin
+          if exists (select from postrider.jobs j where j.id = (new.metadata ->> 'job_id')::bigint and j.tag = 'vast') then
+            perform \(call);
+          end if;
+          return new;
+        end $$;
+        create trigger slow before insert on postrider.jobs for each row when (new.tag = 'webhook')
+          execute function public.slow()
+        """
+    }
+
     @Test func `a worker that is stopped concludes what has ended before it leaves`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)

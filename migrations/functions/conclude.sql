@@ -82,8 +82,8 @@ begin
       has_parents := true;
     end if;
     ended := cardinality(v_jobs);
-  exception when others then
-    -- One of them is to blame: each is taken by itself from now on.
+  exception when query_canceled or others then
+    -- One of them is to blame (a webhook that takes too long to write is a query_canceled): each is taken by itself from now on.
     get stacked diagnostics failure = message_text;
     ended := 0;
     update postrider.outcomes o set tries = 1 where o.job_id = any (v_jobs);

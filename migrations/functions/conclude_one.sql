@@ -3,8 +3,10 @@
 -- strikes once in a statement: what ran after it would have no limit. So all that this job did so far is undone, the
 -- function is noted and left out, and the next call begins anew.
 --
+-- The webhook is the last of them: one of a vast answer may take longer to write than there is time.
+--
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
--- function is run at all.
+-- function is run at all, and no webhook written.
 create or replace function postrider.conclude_one(p_end postrider.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,6 +17,9 @@ declare
   v_job postrider.jobs;
   v_run int := (select t.run from postrider.trees t where t.job_id = p_end.parent_id);
   v_key text;
+  v_event text;
+  v_callback text;
+  v_function text;
   v_state text;
   v_error text;
 begin
@@ -31,6 +36,9 @@ begin
         v_error := 'not run: the end of the job could not be stored together with its functions';
       else
         v_key := v.key;
+        v_event := v.event;
+        v_callback := v.callback;
+        v_function := v.function;
         select r.state, r.error into v_state, v_error
           from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
         if v_state = '57014' then
@@ -44,7 +52,16 @@ begin
       end if;
     end loop;
     delete from postrider.hook_starts s where s.job_id = p_end.job_id;
-    if v_job.callback_url is not null then
+    if v_job.callback_url is null or 'callback_url' = any (p_end.dropped) then
+      null;
+    elsif p_end.tries >= 5 then
+      insert into postrider.callback_faults (job_id, event, error)
+      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook');
+    else
+      v_key := 'callback_url';
+      v_event := v_key;
+      v_callback := null;
+      v_function := null;
       begin
         perform postrider.send_webhooks(array[p_end.job_id]);
       exception when others then
@@ -52,6 +69,7 @@ begin
         insert into postrider.callback_faults (job_id, event, sqlstate, error)
         values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
       end;
+      v_key := null;
     end if;
     if v_job.notify then
       perform postrider.tell_finished(array[p_end.job_id]);
@@ -71,8 +89,10 @@ begin
   if v_key is not null then
     update postrider.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
     insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
-    values (p_end.job_id, v.event, v.callback, v.function, '57014',
-      'the functions of the job have 5 s together, and this one was running when they were over: ' || v_error);
+    values (p_end.job_id, v_event, v_callback, v_function, '57014', case
+      when v_key = 'callback_url'
+        then 'not sent: the functions of the job and its webhook have 5 s together, and it was being written when they were over: '
+      else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
   else
     failure := v_error;
     perform postrider.put_off(p_end.job_id);
