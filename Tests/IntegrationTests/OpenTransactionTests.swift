@@ -203,6 +203,38 @@ struct OpenTransactionTests {
         #expect(target.requests.count == elements + 1 + 3 * 3)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
     }
+
+    @Test func `one that has called cache_invalidate holds up neither a POST of its URL nor the jobs beside it`() throws
+    {
+        let target = try TargetServer { request in
+            TargetStep.answer(200, "\(request.turn)", headers: ["Cache-Control: max-age=600"])
+        }
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url, cache_mode) values ('s', '\(target.url)', 'http')")
+        let worker = try RunningWorker(queue.database)
+        func get() throws -> String? {
+            let id = try queue.insert("service, url, cache_ttl", "'s', '/a', '1 h'")
+            try queue.wait(for: id, toBe: "succeeded")
+            return try queue.text("select result::text from postrider.job_status where id = \(id)")
+        }
+        #expect(try get() == "1")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.cache_invalidate()")
+        let began = TestClock.now
+        for round in 1...10 {
+            let post = try queue.insert("service, method, url", "'s', 'POST', '/a'")
+            try queue.insert(5, "url", "'\(target.url)/beside/\(round)/' || i")
+            try queue.wait(for: post, toBe: "succeeded")
+        }
+        try queue.waitUntilDone()
+        // One wait for the lock takes a second.
+        #expect(TestClock.now - began < 8_000_000_000)
+        try other.execute("rollback")
+        try queue.wait(until: "select not exists (select from postrider.cache_entries)")
+        #expect(try get() == "12")
+        #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
+    }
 }
 
 extension TestQueue {

@@ -221,6 +221,38 @@ struct CacheHTTPTests {
         #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
     }
 
+    @Test(arguments: [
+        ("cache-control: max-age=60", "select postrider.cache_invalidate()", "rollback"),
+        ("cache-control: max-age=60", "select postrider.cache_invalidate()", "commit"),
+        ("cache-control: max-age=60\nvary: Accept-Language", "select from postrider.cache_varies for update", "commit"),
+    ])
+    func `what somebody holds is outdated without a wait, and the leader removes it when it is free`(
+        headers: String, hold: String, end: String
+    ) throws {
+        let desk = try desk()
+        let noted = "select count(*) from postrider.cache_outdated"
+        try desk.fetch("service", "'s'", "old", headers: headers)
+        let other = try PGConnection(desk.queue.database)
+        try other.execute("begin; \(hold)")
+        try desk.queue.connection.execute("set lock_timeout = '200ms'")
+        for _ in 1...2 {
+            let unsafe = try desk.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'")
+            #expect(try desk.take() == [unsafe])
+            #expect(try desk.answer(unsafe).hasPrefix("succeeded"))
+        }
+        #expect(try desk.queue.number(noted) == 1)
+        // The leader does not wait either.
+        try desk.queue.connection.execute("select postrider.tend_cache()")
+        #expect(try desk.queue.number(noted) == 1)
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 old")
+        try other.execute(end)
+        try desk.queue.connection.execute("select postrider.tend_cache()")
+        #expect(try desk.queue.number(noted) == 0)
+        #expect(try desk.fetch("service", "'s'", "new", headers: headers) == "succeeded miss 200 new")
+        try desk.queue.connection.execute("select postrider.tend_cache()")
+        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 new")
+    }
+
     @Test func `an unsafe method outdates even if its job was cancelled meanwhile: the server has acted`() throws {
         let desk = try desk()
         try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 section 4.4. The variants of an answer are not looked for: without the row of their salt nobody finds them.
 -- Location and Content-Location count on the origin of the call alone.
+--
+-- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of a call, which would
+-- take its whole batch along when its time is over. The leader removes what is noted (tend_cache); until then it may serve.
 create or replace function postrider.cache_outdate(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
 returns void
 language plpgsql
@@ -30,8 +33,12 @@ begin
       v_keys := v_keys || postrider.cache_key(p_job, p_service);
     end loop;
   end loop;
-  delete from postrider.cache_varies v where v.key = any (v_keys);
-  perform postrider.cache_drop(v_keys, 'invalidated');
+  perform postrider.cache_outdate_free(v_keys);
+  insert into postrider.cache_outdated (key)
+  select k.key from unnest(v_keys) as k(key)
+   where (exists (select from postrider.cache_entries e where e.key = k.key)
+          or exists (select from postrider.cache_varies v where v.key = k.key))
+     and not exists (select from postrider.cache_outdated o where o.key = k.key);
 end
 $$;
 comment on function postrider.cache_outdate(postrider.jobs, postrider.services, bytea) is

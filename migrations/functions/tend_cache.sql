@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The leader's second for the cache. What it costs while there is nothing to do: four looks at empty tables.
+-- The leader's second for the cache. What it costs while there is nothing to do: five looks at empty tables.
 create or replace function postrider.tend_cache() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -53,6 +53,16 @@ begin
   delete from postrider.credential_waits w
    where w.ctid = any (array(
            select x.ctid from postrider.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
+
+  -- What is outdated and was held by somebody. Whose row is held still stays noted.
+  select array_agg(distinct o.key) into v_keys from postrider.cache_outdated o;
+  if v_keys is not null then
+    perform postrider.cache_outdate_free(v_keys);
+    delete from postrider.cache_outdated o
+     where o.key = any (v_keys)
+       and not exists (select from postrider.cache_entries e where e.key = o.key)
+       and not exists (select from postrider.cache_varies v where v.key = o.key);
+  end if;
 
   perform postrider.cache_evict();
 end

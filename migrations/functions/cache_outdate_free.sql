@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Waits for nobody: a call's end and the leader's second come first. A row that another transaction holds is either gone when
+-- that ends, or found again. What holds it may also be a newer answer: that goes too, and is asked for once more.
+create or replace function postrider.cache_outdate_free(p_keys bytea[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+begin
+  delete from postrider.cache_varies v
+   where v.ctid = any (array(
+           select o.ctid from postrider.cache_varies o where o.key = any (p_keys) order by o.key for update skip locked));
+  with gone as (
+    delete from postrider.cache_entries e
+     where e.ctid = any (array(
+             select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update skip locked))
+    returning e.service, e.bytes)
+  insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+  select g.service, 'invalidated', count(*), -count(*), -sum(g.bytes) from gone g group by g.service;
+end
+$$;
+comment on function postrider.cache_outdate_free(bytea[]) is
+  'private: removes the entries of these keys, and what tells their variants apart, as far as nobody holds them';
