@@ -34,7 +34,10 @@ let package = Package(
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu),
+        // libssl, which libcurl speaks TLS with, tells whether a connection holds bytes that nobody asked for (idle.c).
+        .target(
+            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu,
+            linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),

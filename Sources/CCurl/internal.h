@@ -21,6 +21,10 @@ typedef struct {
     uint8_t wanted;
     uint8_t applied;
     uint16_t pool;
+    /// At our end, once it was idle; 0: unknown.
+    uint16_t port;
+    /// Open, of HTTP/1, and nobody's for now (idle.c).
+    bool idle;
     /// Opened by `ccurl_socket_open` and not yet closed: while that holds, the number means the same socket.
     bool open;
     /// Closed, or of unknown fate, since the last drain.
@@ -40,6 +44,8 @@ struct ccurl_loop {
     int pool_count;
     long max_connections;
     ccurl_descriptor *descriptors;
+    /// Beside each descriptor: the port at our end while it is idle, else 0. Apart, since each request looks through them.
+    uint16_t *idle_ports;
     int descriptor_capacity;
     int *dirty;
     int dirty_count, dirty_capacity, dirty_next;
@@ -123,12 +129,24 @@ struct ccurl_transfer {
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     bool memory_out, tls_began;
+    /// Its connection is one of HTTP/2.
+    bool multiplexed;
     char remote_ip[64];
     char error_text[CURL_ERROR_SIZE];
 };
 
 curl_socket_t ccurl_socket_open(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int ccurl_socket_close(void *loop, curl_socket_t fd);
+/// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
+ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd);
+/// No transfer uses the connection any more, and it stays open.
+void ccurl_idle_begin(ccurl_loop *loop, int fd);
+void ccurl_idle_end(ccurl_loop *loop, int fd);
+/// Its descriptor is ready: with the first byte that nobody asked for, or at its end, it is over.
+void ccurl_idle_ready(ccurl_loop *loop, int fd);
+/// Before a request is written, on the connection with this port at our end: retires it if it was idle and something has
+/// come meanwhile. Says whether it is one of HTTP/2.
+bool ccurl_idle_check(ccurl_transfer *t, int port);
 size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 /// The body of a download: paused, copied into the part's ring, or refused.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);

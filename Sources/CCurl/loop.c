@@ -35,8 +35,7 @@ unsigned ccurl_version_number(void) { return curl_version_info(CURLVERSION_NOW)-
 const char *ccurl_version_text(void) { return curl_version_info(CURLVERSION_NOW)->version; }
 bool ccurl_has_feature(unsigned bit) { return ((unsigned)curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
 
-/// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
-static ccurl_descriptor *touch(ccurl_loop *loop, int fd) {
+ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd) {
     if (fd < 0) return NULL;
     if (fd >= loop->descriptor_capacity) {
         int capacity = loop->descriptor_capacity ? loop->descriptor_capacity : 64;
@@ -45,6 +44,10 @@ static ccurl_descriptor *touch(ccurl_loop *loop, int fd) {
         if (!grown) return NULL;
         memset(grown + loop->descriptor_capacity, 0, (size_t)(capacity - loop->descriptor_capacity) * sizeof *grown);
         loop->descriptors = grown;
+        uint16_t *ports = realloc(loop->idle_ports, (size_t)capacity * sizeof *ports);
+        if (!ports) return NULL;
+        memset(ports + loop->descriptor_capacity, 0, (size_t)(capacity - loop->descriptor_capacity) * sizeof *ports);
+        loop->idle_ports = ports;
         loop->descriptor_capacity = capacity;
     }
     ccurl_descriptor *d = &loop->descriptors[fd];
@@ -62,13 +65,26 @@ static ccurl_descriptor *touch(ccurl_loop *loop, int fd) {
     return d;
 }
 
+/// Whether a transfer leaves a connection idle. One that waits for its download's disk keeps it, and so does one that is not
+/// yet as far as its request; one that is about to be closed is idle for that long.
+static bool was_last_of_http1(CURL *easy) {
+    ccurl_transfer *t = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
+    return t && t->sendings > 0 && !t->paused && !t->multiplexed;
+}
+
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *per_socket) {
-    (void)easy;
     (void)per_socket;
     ccurl_pool *pool = context;
-    ccurl_descriptor *d = touch(pool->loop, fd);
+    ccurl_descriptor *d = ccurl_loop_touch(pool->loop, fd);
     if (!d) return -1;
     d->pool = pool->index;
+    if (what == CURL_POLL_REMOVE && d->open && was_last_of_http1(easy)) {
+        ccurl_idle_begin(pool->loop, fd);
+        d->wanted = READ;
+        return 0;
+    }
+    ccurl_idle_end(pool->loop, fd);
     if (what == CURL_POLL_REMOVE) {
         d->wanted = 0;
         // The resolver closes its socket pair without telling: its number may mean another file next time.
@@ -114,18 +130,20 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
         return CURL_SOCKET_BAD;
     }
     t->opened = true;
-    ccurl_descriptor *d = touch(t->loop, fd);
+    ccurl_descriptor *d = ccurl_loop_touch(t->loop, fd);
     if (!d) {
         close(fd);
         return CURL_SOCKET_BAD;
     }
     d->open = true;
+    d->port = 0;
     return fd;
 }
 
 int ccurl_socket_close(void *context, curl_socket_t fd) {
-    ccurl_descriptor *d = touch(context, fd);
+    ccurl_descriptor *d = ccurl_loop_touch(context, fd);
     if (d) {
+        ccurl_idle_end(context, fd);
         d->open = false;
         d->closed = true;
         d->wanted = 0;
@@ -186,6 +204,7 @@ void ccurl_loop_destroy(ccurl_loop *loop) {
     for (int i = 0; i < POOLS; i++)
         if (loop->pools[i]) ccurl_pool_destroy(loop->pools[i]);
     free(loop->descriptors);
+    free(loop->idle_ports);
     free(loop->dirty);
     free(loop->user_agent);
     free(loop->accept_encoding);
@@ -193,8 +212,8 @@ void ccurl_loop_destroy(ccurl_loop *loop) {
     free(loop);
 }
 
-// A connection that goes idle and is taken again between two drains costs the owner no epoll_ctl at all:
-// only the difference between what it knows and what is wanted is handed out.
+// A connection that goes idle and is taken again costs the owner no epoll_ctl: it waits for bytes all the time, and
+// only the difference between what the owner knows and what is wanted is handed out.
 int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capacity) {
     int count = 0;
     while (loop->dirty_next < loop->dirty_count && count + 2 <= capacity) {
@@ -229,6 +248,7 @@ void ccurl_loop_socket_ready(ccurl_loop *loop, int fd, bool readable, bool writa
     if (fd < 0 || fd >= loop->descriptor_capacity) return;
     const ccurl_descriptor *d = &loop->descriptors[fd];
     if (!d->wanted || !loop->pools[d->pool]) return;
+    if (d->idle) return ccurl_idle_ready(loop, fd);
     int running;
     int events = (readable ? CURL_CSELECT_IN : 0) | (writable ? CURL_CSELECT_OUT : 0);
     curl_multi_socket_action(loop->pools[d->pool]->handle, fd, events, &running);

@@ -16,7 +16,6 @@ static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "P
 static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)local_ip;
     (void)peer_port;
-    (void)local_port;
     ccurl_transfer *t = context;
     size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
     memcpy(t->remote_ip, peer_ip, length);
@@ -40,6 +39,8 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     t->sendings++;
     t->answering = false;
     if (t->first_byte_ns) t->wait_began = ccurl_now();
+    // The writing then fails before its first byte, and libcurl comes here once more with a new connection.
+    t->multiplexed = ccurl_idle_check(t, local_port);
     return CURL_PREREQFUNC_OK;
 }
 
@@ -244,7 +245,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
-    t->is_done = t->tls_began = false;
+    t->is_done = t->tls_began = t->multiplexed = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 

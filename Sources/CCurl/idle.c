@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Open connections of HTTP/1 that no transfer uses. Whatever arrives on one was asked for by nobody, and the next request
+// would take it for its answer: libcurl 7.88 counts a connection with bytes to read as alive. So they stay watched, and
+// with the first byte, or the end, they are over. HTTP/2 numbers its answers; its idle PING and SETTINGS are in order.
+#include "internal.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+
+/// The number of the port at our end; 0: unknown.
+static uint16_t local_port(int fd) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } a = {0};
+    socklen_t length = sizeof a;
+    if (getsockname(fd, &a.any, &length) != 0) return 0;
+    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
+}
+
+void ccurl_idle_begin(ccurl_loop *loop, int fd) {
+    ccurl_descriptor *d = &loop->descriptors[fd];
+    // One call of the system for each connection, not for each request.
+    if (!d->port) d->port = local_port(fd);
+    d->idle = true;
+    loop->idle_ports[fd] = d->port;
+}
+
+void ccurl_idle_end(ccurl_loop *loop, int fd) {
+    loop->descriptors[fd].idle = false;
+    loop->idle_ports[fd] = 0;
+}
+
+/// Ends it, so that no request goes out on it.
+static void retire(ccurl_loop *loop, int fd) {
+    ccurl_idle_end(loop, fd);
+    // An end stays readable, and would wake the owner again and again.
+    ccurl_descriptor *d = ccurl_loop_touch(loop, fd);
+    if (d) d->wanted = 0;
+    // libcurl is not told: it finds it dead when it looks, or when it writes, and takes another connection.
+    shutdown(fd, SHUT_RDWR);
+    // Its look at a TLS connection takes any byte for life, a hang-up or not: none may stay. TCP drops them uncopied
+    // (tcp(7), MSG_TRUNC); 16 MiB at most are there, and what comes later is answered with RST.
+    for (int i = 0; i < 16; i++)
+        if (recv(fd, NULL, 1 << 20, MSG_DONTWAIT | MSG_TRUNC) <= 0) break;
+}
+
+/// Bytes, an end or an error.
+static bool has_news(int fd) {
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+void ccurl_idle_ready(ccurl_loop *loop, int fd) {
+    // What made it ready may have been the end of the last answer, read since then in the same turn.
+    if (has_news(fd)) retire(loop, fd);
+}
+
+static SSL *tls_of(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+bool ccurl_idle_check(ccurl_transfer *t, int port) {
+    SSL *tls = tls_of(t->easy);
+    if (tls) {
+        const unsigned char *name = NULL;
+        unsigned length = 0;
+        SSL_get0_alpn_selected(tls, &name, &length);
+        // What the answer's first line says is no proof: libcurl takes "HTTP/2 200" on any connection.
+        if (length == 2 && memcmp(name, "h2", 2) == 0) return true;
+    }
+    // libcurl does not tell the descriptor here, only its port. Two connections may have the same one, to different
+    // servers; one that has news is to go anyway.
+    for (int fd = 0; port && fd < t->loop->descriptor_capacity; fd++) {
+        if (t->loop->idle_ports[fd] != port) continue;
+        // A TLS record may hold more than the answer that it ended: those bytes the kernel does not have any more.
+        if ((tls && SSL_has_pending(tls)) || has_news(fd)) retire(t->loop, fd);
+    }
+    return false;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// What arrives on an open connection between two calls is nobody's answer.
+@Suite(.serialized)
+struct IdleConnectionTests {
+    private static let evil = #"{"evil":1}"#
+
+    private static func answer(_ first: String, _ headers: String = "", body: String = evil) -> [UInt8] {
+        [UInt8]("HTTP/1.1 \(first)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }
+
+    private func call(_ url: String, _ method: HTTPMethod = .get) -> HTTPCall {
+        HTTPCall(
+            method: method, url: url, body: method == .post ? .bytes([65], contentType: nil) : .none,
+            limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
+    }
+
+    private static let late: [(HTTPMethod, String, [UInt8])] = [
+        (.head, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", answer("200 OK")),
+        (.get, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", answer("200 OK")),
+        (.get, "HTTP/1.1 204 None\r\n\r\n", answer("200 OK")),
+        (.get, "HTTP/1.1 204 None\r\n\r\n", answer("408 Late", "Connection: close\r\n")),
+        (.get, "HTTP/1.1 304 Same\r\n\r\n", [UInt8](evil.utf8)),
+    ]
+
+    @Test(arguments: late.indices, [true, false])
+    func `late bytes are no answer to the next call, which is made once, on a new connection`(
+        index: Int, isSeen: Bool
+    ) throws {
+        let (method, first, bytes) = Self.late[index]
+        let target = try TargetServer { request in
+            if request.method == "POST" { return TargetStep.answer(200, "right") }
+            return [.send([UInt8](first.utf8)), .pause(milliseconds: 50), .send(bytes)]
+        }
+        let driver = try AgentDriver()
+        _ = try driver.run(call(target.url, method)).response()
+        try TestClock.wait(10, for: "the late bytes") {
+            if isSeen { try driver.turn(for: 10) }
+            return target.underWay == 0
+        }
+        if isSeen { try driver.turn(for: 50) }
+        driver.agent.start(call(target.url, .post), slot: 0)
+        // Without a look at the descriptors: what came since the last one is found before the request is written.
+        if !isSeen { driver.agent.timeout() }
+        let outcome = try #require(try driver.wait(for: 1).first?.outcome)
+        #expect(try outcome.response().text == "right", "\(outcome)")
+        #expect(!outcome.reused && target.requests.count { $0.method == "POST" } == 1)
+        #expect(try driver.run(call(target.url, .post)).reused)
+    }
+
+    @Test func `a server's end of an idle connection wakes the owner once, and the next call is made anew`() throws {
+        let target = try TargetServer { request in
+            TargetStep.answer(200, "right") + (request.turn == 1 ? [.pause(milliseconds: 50), .close] : [])
+        }
+        let driver = try AgentDriver()
+        #expect(try driver.run(call(target.url)).response().text == "right")
+        #expect(driver.watched.count == 1)
+        try TestClock.wait(10, for: "the end") {
+            try driver.turn(for: 1_000)
+            return driver.watched.isEmpty
+        }
+        let outcome = try driver.run(call(target.url, .post))
+        #expect(try outcome.response().text == "right" && !outcome.reused)
+    }
+
+    @Test(arguments: [true, false])
+    func `over TLS an idle connection stays open, whatever tickets and settings the server sends`(shares: Bool) throws {
+        let nginx = try NginxServer(firstPort: 21_970)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        for number in 1...5 {
+            var call = call("https://localhost:\(nginx.tlsPort)/text")
+            call.mayShareConnection = shares
+            let outcome = try driver.run(call)
+            #expect(try outcome.response().text == "hello")
+            #expect(outcome.httpVersion == (shares ? "2" : "1.1") && outcome.reused == (number > 1), "\(outcome)")
+            for _ in 1...3 { try driver.turn(for: 30) }
+        }
+    }
+
+    @Test(arguments: ["1.2", "1.3"], ["/late", "/joined"])
+    func `over TLS, too, late bytes are no answer, not even those that the record of an answer held`(
+        tls: String, path: String
+    ) throws {
+        let nginx = try NginxServer(firstPort: 21_980)
+        let server = try TalkativeServer(as: nginx, tls: tls)
+        for isSeen in [true, false] {
+            let driver = try AgentDriver(caFile: nginx.caFile)
+            let first = try driver.run(call(server.url + path))
+            #expect(try first.response().text == "first")
+            TestClock.sleep(milliseconds: 200)
+            if isSeen { try driver.turn(for: 50) }
+            driver.agent.start(call(server.url, .post), slot: 0)
+            if !isSeen { driver.agent.timeout() }
+            let outcome = try #require(try driver.wait(for: 1).first?.outcome)
+            #expect(try outcome.response().text == "right", "\(outcome)")
+            #expect(!outcome.reused)
+            // Its tickets came before the answer, and nothing since.
+            try driver.turn(for: 50)
+            #expect(try driver.run(call(server.url, .post)).reused)
+        }
+    }
+}
