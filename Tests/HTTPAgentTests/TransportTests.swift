@@ -46,6 +46,19 @@ struct TransportTests {
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }
 
+    @Test func `a service's TLS files are read for each connection: no session is resumed past them`() throws {
+        let nginx = try NginxServer(firstPort: 21_986)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
+        let cases: [(Transport?, String)] = [(nil, "r"), (Transport(caFile: nginx.caFile), "."), (member, ".")]
+        for (transport, again) in cases {
+            var session = call("https://localhost:\(nginx.tlsPort)/session", transport)
+            session.mayShareConnection = false
+            #expect(try driver.run(session).response().text == ".")
+            for _ in 1...2 { #expect(try driver.run(session).response().text == again) }
+        }
+    }
+
     @Test func `a pin holds, and an open connection is no way around it`() throws {
         let nginx = try NginxServer(firstPort: 21_932)
         let driver = try AgentDriver(caFile: nginx.caFile)

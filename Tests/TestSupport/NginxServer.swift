@@ -8,7 +8,8 @@ internal import PrivateCluster
 /// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate
 /// is for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
 /// name. `/who` answers the client's
-/// address and the name in its certificate, `/away` redirects to `/who` on `alt.localhost`.
+/// address and the name in its certificate, `/session` whether the TLS session is a resumed one (`r`, else `.`) and closes
+/// the connection, `/away` redirects to `/who` on `alt.localhost`.
 public final class NginxServer {
     /// Plain HTTP.
     public let port: Int
@@ -105,6 +106,7 @@ public final class NginxServer {
         http {
           access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
           gzip on; gzip_types *; gzip_min_length 1000; root www;
+          ssl_protocols TLSv1.2 TLSv1.3;
           server {
             listen 127.0.0.1:\(ports.0);
             location = /up { return 308 https://localhost:\(ports.1)/text; }
@@ -114,6 +116,7 @@ public final class NginxServer {
             listen 127.0.0.1:\(ports.1) ssl http2; ssl_certificate localhost.pem; ssl_certificate_key localhost.key;
             ssl_client_certificate ca.pem; ssl_verify_client optional;
             location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
+            location = /session { keepalive_timeout 0; return 200 "$ssl_session_reused"; }
             location = /away { return 302 https://alt.localhost:\(ports.1)/who; }
           }
           server {
