@@ -124,6 +124,8 @@ extension HTTPAgent {
 
     private func fill(_ slot: Int, _ flight: Flight, _ task: DownloadTask, from: Int64, note: PartNote?) {
         if let note { task.note = note }
+        // An answer may begin the file anew although its rest was asked for.
+        task.from = from
         guard task.part.begin(at: from, note: note) else {
             return lack(slot, flight, task, sent: .maybe)
         }
@@ -159,7 +161,7 @@ extension HTTPAgent {
             }
             if case .settling = task.phase { return true }
         }
-        let filed = max(task.from, unsafe ccurl_transfer_filed(flight.transfer.handle))
+        let filed = unsafe ccurl_transfer_filed(flight.transfer.handle)
         if let total = task.note.total, filed != total {
             end(slot, flight, task, .truncated, "the server sent \(filed) of the file's \(total) bytes")
         } else {

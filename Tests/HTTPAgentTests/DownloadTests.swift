@@ -126,6 +126,17 @@ struct DownloadTests {
     }
 
     @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 2\r\n\r\nAB",
+        "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nAB\r\n0\r\n\r\n",
+    ])
+    func `a file that became smaller than what was there is whole with its last byte`(answer: String) throws {
+        let target = try brokenOff("ETag: \"v1\"") { _ in [.send([UInt8](answer.utf8))] }
+        let outcome = try driver.run(call(target.url))
+        #expect(outcome.download == DownloadProgress(bytesDone: 2, bytesTotal: 2, gained: 0, isComplete: true))
+        #expect(text == "AB" && target.requests[1].header("range") == "bytes=4-")
+    }
+
+    @Test(arguments: [
         ["Content-Range: bytes 3-9/10"], ["Content-Range: bytes 4-10/11"], ["Content-Range: bytes 4-9/*"],
         ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Range: bytes 4-9/10"],
         ["Content-Range: bytes 4-9/10", "ETag: W/\"v1\""], ["Content-Type: multipart/byteranges; boundary=x"],
