@@ -114,14 +114,31 @@ import JobModel
     /// brought IPv4 addresses into their usual form.
     var privateHost: String? {
         let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
-        let name = bare.hasSuffix(".") ? bare.dropLast() : bare
-        if unsafe ccurl_address_text_is_public(String(name)) == 0 {
-            return "is a private, loopback, link-local or reserved address"
+        var name = bare
+        while name.hasSuffix(".") { name.removeLast() }
+        switch unsafe ccurl_address_text_is_public(String(name)) {
+        case 0: return "is a private, loopback, link-local or reserved address"
+        case 1: return nil
+        default: break
         }
+        // With a dot behind it, 127.1 is a name to libcurl, and an address to a proxy that does not mind the dot.
+        if CallURL.endsInNumber(name) { return "may be an address to the proxy; write it as four numbers of 0 to 255" }
         if name == "localhost" || name.hasSuffix(".localhost") { return "is the proxy's own host" }
         // Circled digits and their like become an address only when the proxy or libcurl maps them.
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
         return "must be written in punycode (xn--…) for a call through a proxy"
+    }
+
+    /// Whether the last label is a number, in decimal, octal or hexadecimal: to many parsers the whole then is an IPv4
+    /// address, be it a broken one. No top-level domain is one (RFC 3696 §2).
+    private static func endsInNumber(_ name: Substring) -> Bool {
+        guard let label = name.split(separator: ".").last else { return false }
+        if label.hasPrefix("0x") { return label.dropFirst(2).utf8.allSatisfy { isHexDigit($0) } }
+        return label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 
     private static func checkText(_ text: String, allowingSpace: Bool = false) throws(Refusal) {

@@ -97,13 +97,17 @@ struct ProxyTests {
     @Test(arguments: [
         "http://127.0.0.1/", "http://localhost/", "http://a.localhost./", "http://0x7f.1/", "http://[::1]/",
         "http://169.254.169.254/", "http://①②⑦.⓪.⓪.①/", "http://10.0.0.1./",
+        "http://2130706433.:80/", "http://0x7f.1./", "http://127.1./", "http://017700000001./", "http://127.1../",
+        "http://a.0x./",
     ])
     func `a proxy is no way to a private address for a call that may not have one`(url: String) throws {
         let server = try HostileServer()
         let failure = try AgentDriver().run(call(url, server.url(""), allow: false)).failure()
         #expect(failure.code == .deniedAddress && failure.sent == .no, "\(failure)")
         // The proxy's own address is the operator's choice: this one is private and used.
-        let outcome = try AgentDriver().run(call("https://example.org/", server.url(""), allow: false))
-        #expect(try outcome.failure().code == .proxy)
+        for url in ["https://example.org/", "https://1.0x1g.example./", "https://8.8.8.8./"] {
+            let outcome = try AgentDriver().run(call(url, server.url(""), allow: false))
+            #expect(try outcome.failure().code == .proxy)
+        }
     }
 }
