@@ -297,6 +297,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.request_began = t->sendings > 0;
     r.reused = r.request_began && info_long(e, CURLINFO_NUM_CONNECTS) == 0;
     r.answer_began = t->head_total > 0 || t->answer.length > 0;
+    r.headers_whole = t->answering && t->head_state == HEAD_DONE;
     r.denied = t->denied && !t->opened;
     r.headers_too_large = t->headers_too_large;
     r.memory_out = t->memory_out;

@@ -8,6 +8,8 @@ extension Dispatcher {
     /// A call has ended: its slot is free, its attempt goes into the next finish.
     mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
+        var outcome = outcome
+        outcome.demandBody(of: job.okStatuses)
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
         if job.checksXML { verdict.requireXML(of: outcome) }

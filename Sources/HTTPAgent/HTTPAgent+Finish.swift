@@ -62,11 +62,11 @@ extension HTTPAgent {
 
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
+        // The body of a redirect is of no use, whole or not.
+        if unsafe isEnough(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
+            return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
+        }
         if end == .library(UInt32(CURLE_OK.rawValue)) {
-            // The body of a redirect is of no use, whole or not.
-            if unsafe isFollowed(result, flight), let location = unsafe location(result) {
-                return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
-            }
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
                 let sent: SentState = flight.redirects > 0 ? .maybe : .no
                 let failure = CallFailure(.proxy, FailureTable.refusedByProxy, sent: sent)
@@ -102,7 +102,31 @@ extension HTTPAgent {
         )
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
+        if unsafe isRefusal(slot, result) {
+            var refusal = unsafe answer(result)
+            refusal.body = []
+            refusal.bodyDefect = failure
+            return unsafe deliver(slot, flight, result, .response(refusal))
+        }
         unsafe deliver(slot, flight, result, .failure(failure))
+    }
+
+    /// Whether an answer's headers can be acted on, however its body ended. With the time of the call up, there is nothing
+    /// left to act in.
+    private func isEnough(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
+        if end == .library(UInt32(CURLE_OK.rawValue)) { return true }
+        return unsafe result.headers_whole && !result.memory_out
+            && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
+    }
+
+    /// Whether an answer tells by status and headers alone how to go on: with another token, or later. A compressing proxy
+    /// that breaks the body of a 429 shall not cost an attempt.
+    private func isRefusal(_ slot: Int, _ result: ccurl_result) -> Bool {
+        // A status that a download takes for its file is none.
+        if case .writing? = downloads[slot]?.phase { return false }
+        guard unsafe result.headers_whole, unsafe !result.memory_out else { return false }
+        return unsafe result.status == 401 || result.status == 429
+            || result.status == 503 && result.retry_after != nil
     }
 
     /// Whether an answer is a redirect that leads on.

@@ -38,6 +38,8 @@ public struct HTTPResponse: Equatable, Sendable {
     public var retryAfter: Duration?
     /// If the answer tells that no call is left of a quota: the wait until it is renewed.
     public var quotaReset: Duration?
+    /// Why the body was not to be had; what the status says holds all the same. The body then is empty.
+    public var bodyDefect: CallFailure?
 
     /// An answer as the agent saw it.
     public init(
@@ -139,5 +141,12 @@ public struct CallOutcome: Equatable, Sendable {
         self.redirected = redirected
         self.leftOrigin = leftOrigin
         self.download = download
+    }
+
+    /// Without its body an answer is none to a job that wants this status. Others are told enough by the status.
+    public mutating func demandBody(of wanted: StatusRanges) {
+        guard case .response(let response) = ending, let defect = response.bodyDefect, wanted.contains(response.status)
+        else { return }
+        ending = .failure(defect)
     }
 }

@@ -29,6 +29,45 @@ struct HostileAnswerTests {
         #expect(try AgentDriver().run(Hostile.call("/reset")).failure().status == nil)
     }
 
+    private static let brokenBodies = [
+        "Content-Encoding: x-own\r\nContent-Length: 2\r\n\r\nno", "Content-Length: 50\r\n\r\nno",
+        "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nno",
+        "Content-Length: 3000\r\n\r\n" + String(repeating: "a", count: 3_000),
+    ]
+
+    @Test(arguments: ["401", "429", "503", "200", "500"], brokenBodies)
+    func `a refusal holds whatever its body is, another answer without its body is none`(
+        status: String, rest: String
+    ) throws {
+        let answer = "HTTP/1.1 \(status) X\r\nRetry-After: 7\r\n\(rest)"
+        let target = try TargetServer { _ in [.send([UInt8](answer.utf8)), .pause(milliseconds: 50), .close] }
+        let limits = CallLimits(total: .seconds(10), maxResponseBytes: 1_000)
+        var outcome = try AgentDriver().run(HTTPCall(url: target.url, limits: limits, allowsPrivateNetwork: true))
+        let codes: [ErrorCode] = [.decode, .truncated, .tooLarge]
+        guard ["401", "429", "503"].contains(status) else {
+            return #expect(try codes.contains(outcome.failure().code))
+        }
+        let response = try outcome.response()
+        #expect(response.status == Int(status) && response.retryAfter == .seconds(7) && response.body.isEmpty)
+        #expect(try codes.contains(#require(response.bodyDefect).code))
+        outcome.demandBody(of: .success)
+        #expect(try outcome.response() == response)
+        outcome.demandBody(of: StatusRanges(bounds: [400, 600]))
+        #expect(try outcome.failure() == response.bodyDefect)
+    }
+
+    @Test(arguments: brokenBodies)
+    func `a redirect is followed whatever its body is`(rest: String) throws {
+        let target = try TargetServer { request in
+            if request.path == "/to" { return TargetStep.answer(200, "there") }
+            let answer = "HTTP/1.1 302 X\r\nLocation: /to\r\n\(rest)"
+            return [.send([UInt8](answer.utf8)), .pause(milliseconds: 50), .close]
+        }
+        let limits = CallLimits(total: .seconds(10), maxResponseBytes: 1_000)
+        let call = HTTPCall(url: target.url, limits: limits, allowsPrivateNetwork: true)
+        #expect(try AgentDriver().run(call).response().text == "there")
+    }
+
     @Test func `a body over the limit ends as too_large and one byte below does not`() throws {
         let driver = try AgentDriver()
         func call(_ limit: Int) throws -> HTTPCall {

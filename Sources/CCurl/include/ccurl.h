@@ -64,6 +64,8 @@ typedef struct {
     bool request_began;
     /// A byte of a header or body arrived.
     bool answer_began;
+    /// All header lines of a final answer are there; its body may not be.
+    bool headers_whole;
     /// Every address was refused by the address rules.
     bool denied;
     bool headers_too_large;
