@@ -52,6 +52,28 @@ struct IdleConnectionTests {
         #expect(try driver.run(call(target.url, .post)).reused)
     }
 
+    @Test(arguments: [
+        (HTTPMethod.head, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"),
+        (.get, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        (.get, "HTTP/1.1 204 None\r\n\r\n"),
+        (.get, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+        (.get, "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 2\r\n\r\n{}"),
+    ])
+    func `a second answer in one piece with the first is nobody's`(method: HTTPMethod, first: String) throws {
+        // Two of them, and one longer than libcurl reads at once, so that what it drops is not all.
+        for rest in [Self.answer("200 OK"), Self.answer("200 OK", body: String(repeating: "x", count: 20_000))] {
+            let target = try TargetServer { request in
+                if request.method == "POST" || request.path == "/to" { return TargetStep.answer(200, "right") }
+                return [.send([UInt8](first.utf8) + rest + Self.answer("200 OK"))]
+            }
+            let driver = try AgentDriver()
+            let outcome = try driver.run(call(target.url, method))
+            if first.contains("Location") { #expect(try outcome.response().text == "right", "\(outcome)") }
+            #expect(try driver.run(call(target.url, .post)).response().text == "right")
+            #expect(target.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
     @Test func `a server's end of an idle connection wakes the owner once, and the next call is made anew`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, "right") + (request.turn == 1 ? [.pause(milliseconds: 50), .close] : [])
