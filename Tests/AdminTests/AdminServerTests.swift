@@ -11,7 +11,7 @@ struct AdminServerTests {
     /// Holds all places from two addresses that never complete a request, and asks for a page from two others. The ones that held
     /// theirs for longest have made room, and no more of them than had to.
     private static let crowd = """
-        import socket, sys
+        import socket, sys, time
         place = ("127.0.0.1", int(sys.argv[1]))
         def connect(address):
             return socket.create_connection(place, timeout=5, source_address=(address, 0))
@@ -26,6 +26,10 @@ struct AdminServerTests {
                 return False
             except ConnectionError:
                 return True
+        def holds():
+            # Of the server's ends those that it has not closed: established, or waiting for that.
+            ends = [line.split() for line in open("/proc/net/tcp").readlines()[1:]]
+            return any(end[1].endswith(f":{place[1]:04X}") and end[3] in ("01", "08") for end in ends)
         for n in range(3):
             held = [connect(f"127.0.{n}.{address}") for _ in range(16) for address in (2, 3)]
             for line in held:
@@ -36,6 +40,8 @@ struct AdminServerTests {
             print(asks(first), asks(second), asks(first), next(i for i, line in enumerate(held) if not ended(line)))
             for line in held + [first, second]:
                 line.close()
+            while holds():
+                time.sleep(0.01)
         """
 
     @Test func `who asks for nothing makes room for a probe; a server that was stopped takes no connection`() throws {
