@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Locks in the order of the keys, as whoever stores does.
+-- Locks in the order of the keys, as whoever stores does but for variants: those come by their base (cache_settle).
 create or replace function postrider.cache_drop(p_keys bytea[], p_outcome text) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

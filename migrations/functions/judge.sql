@@ -172,7 +172,7 @@ begin
     p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
     v_cache, v_encoding, v_result, p_server, p_health, p_version);
   if v_cached or true = any (v_outdates) then
-    -- Storing locks entries by their keys, outdating those of one job after the other: batches that only store go side by side, one
+    -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side by side, one
     -- that outdates has the service's entries for itself. Two that did both waited for each other until their time was over.
     perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service) else pg_advisory_xact_lock_shared(1886351477, l.service) end
        from (select hashtext(s.name) as service, bool_or(x.outdates is true) as outdates
