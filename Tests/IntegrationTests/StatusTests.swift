@@ -36,6 +36,30 @@ struct StatusTests {
         }
     }
 
+    @Test func `the members of a large batch and the jobs of a frequent tag are looked up one by one`() throws {
+        let queue = try TestQueue()
+        try queue.insert(100_000, "url, tag", "'http://h/', case when i % 5 = 0 then 'often' end")
+        try queue.connection.execute(
+            """
+            with b as (insert into postrider.jobs (kind) values ('batch') returning id)
+            insert into postrider.jobs (parent_id, position, url) select b.id, i, 'http://h/' from b, generate_series(1, 20000) i;
+            insert into postrider.results (job_id, attempt, state) select id, 1, 's' from postrider.jobs where kind = 'request';
+            analyze
+            """)
+        let batch = try queue.number("select max(id) from postrider.jobs where kind = 'batch'")
+        for filter in ["parent_id = \(batch)", "tag = 'often'"] {
+            for order in ["", "order by id desc"] {
+                let list = "select id, state, status_code from postrider.job_status where \(filter) \(order) limit 100"
+                let blocks = try queue.buffers(list)
+                #expect(blocks < 3_000, "\(list): \(blocks)")
+            }
+            let plan = try queue.rows(
+                "explain select state, count(*) from postrider.job_status where \(filter) group by state"
+            ).map { $0[0] ?? "" }.joined(separator: "\n")
+            #expect(!plan.contains("Seq Scan on jobs_1") && !plan.contains("Seq Scan on results_1"), "\(plan)")
+        }
+    }
+
     @Test func `queue_status counts the requests of each queue by state, those too whose turn has not come`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

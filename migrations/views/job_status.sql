@@ -8,12 +8,14 @@
 -- computed whole. So what says something of the job is null until the filter has spoken, wherever a reader's own condition is looked
 -- at; ids, queues, tags, times, states and counts stay bare, since indexes find by them or they tell nothing of what the job does (decision 23).
 --
--- What is looked up for one job at a time stands in one lateral part: PostgreSQL looks for an order among eight tables at most, and
--- computes the whole of a view that holds more before it joins it.
+-- All is looked up for one job at a time, in lateral parts, so that a plan begins with an index of jobs. Joined freely, the results of
+-- many jobs were read as a whole, and so were the jobs for the members of a batch of ten thousand: PostgreSQL reckons with a descent
+-- into each range of ids where it makes one. Another reason for the large part: PostgreSQL looks for an order among eight tables at most,
+-- and computes the whole of a view that holds more before it joins it.
 --
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
-select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
+select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
        case when p.visible then coalesce(j.lane, j.service, postrider.url_lane(j.url)) end as lane,
        case when p.visible then j.service end as service,
        coalesce((select t.priority from postrider.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
@@ -50,8 +52,8 @@ select j.id, j.kind, m.parent_id, coalesce(m.position, j.position) as position, 
        p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
        j.tag, case when p.visible then j.metadata end as metadata
   from postrider.jobs j
-  left join postrider.results r on r.job_id = j.id
-  left join postrider.members m on m.job_id = j.id and j.parent_id is not null
+  left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
+  left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
  cross join lateral (
        select j.created_by = current_user or (select postrider.sees_all()) as visible,
               o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
