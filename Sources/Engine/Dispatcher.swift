@@ -74,7 +74,9 @@ struct Dispatcher: ~Copyable {
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
-        let claimable = hunger != .nowhere && takesJobs && book.hasPlaces ? slots.freeCount - reserved : 0
+        let mayClaim = hunger != .nowhere && takesJobs && book.hasPlaces && slots.freeCount > reserved
+        let isHeld = mayClaim && hunger == .anywhere && lookout.holdsClaim(now: now)
+        let claimable = mayClaim && !isHeld ? slots.freeCount - reserved : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
@@ -110,6 +112,7 @@ struct Dispatcher: ~Copyable {
 
     /// A claim of all that is free, wherever there may be work; nil if no track can be visited.
     private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
+        lookout.claimBegan()
         let limit = min(claimable, ExchangePolicy.claimLimit)
         let visits = book.plan(limit: limit, lanes: &lanes, now: now)
         guard !visits.isEmpty else { return nil }
@@ -134,7 +137,8 @@ struct Dispatcher: ~Copyable {
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
-        let moments = [exchangeDeadline(now: now), aside.due(isDraining: isDraining)]
+        let held = lookout.heldUntil > now ? lookout.heldUntil : nil
+        let moments = [exchangeDeadline(now: now), aside.due(isDraining: isDraining), held]
         return moments.lazy.compactMap { $0 }.min()
     }
 
@@ -172,6 +176,7 @@ struct Dispatcher: ~Copyable {
     /// The last row of a claim has been read.
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
+        if arrival.rows > 0 { lookout.claimCaught(now: now) }
         if claim.announced != nil { return singleClaimRead(arrival, now: now) }
         book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
         if !lanes.isEmpty {
@@ -346,10 +351,15 @@ struct Dispatcher: ~Copyable {
     /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
     /// whether there is more to be looked for.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
-        if let job, hunger == .nowhere, book.visit(announced: job.track) != nil {
-            hunger = .announced(job)
+        if let job, hunger != .anywhere, book.visit(announced: job.track) != nil {
+            if hunger == .nowhere {
+                hunger = .announced(job)
+            } else {
+                look()
+                lookout.claimIsInformed()
+            }
         } else {
-            lookout.wantsSurvey = true
+            lookout.mayLookAtOnce()
             look()
         }
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
@@ -380,6 +390,9 @@ struct Dispatcher: ~Copyable {
     mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
         lookout.surveyReturned(now: now)
         book.surveyReturned(sightings, lanes: &lanes)
-        if !sightings.isEmpty { look() }
+        if !sightings.isEmpty {
+            look()
+            lookout.claimIsInformed()
+        }
     }
 }

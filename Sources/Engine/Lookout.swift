@@ -19,6 +19,15 @@ struct Lookout {
     /// After a claim of a single job that brought none.
     static let singleRest: UInt64 = 1_000_000_000
 
+    /// If no claim has brought a job for this long, the next one is held back for a survey: jobs of a higher priority may have come
+    /// to a track that is not known here, and the claim would take those below for as long as their calls last. Where claims bring
+    /// jobs more often they take fewer at once, and the surveys beside them tell soon enough.
+    static let longSilence: UInt64 = 20_000_000
+    /// Nor if it has been less than so many times what a survey takes.
+    static let heldRest: UInt64 = 10
+    /// And for no longer than this: a duty may be in the survey's way.
+    static let longestHold: UInt64 = 100_000_000
+
     /// The next look for jobs that nobody announced.
     var poll: UInt64 = 0
     /// Whether something has happened that a survey might tell more of.
@@ -28,6 +37,13 @@ struct Lookout {
     var hasRoom = true
     /// No claim of a single job before: the last one brought none.
     private(set) var singleDue: UInt64 = 0
+    /// Until then claims of all tracks are held back.
+    private(set) var heldUntil: UInt64 = 0
+    private var heldSince: UInt64 = 0
+    /// The next claim waits for no survey: it has done so, comes of one, or is for jobs on known tracks.
+    private var goesAtOnce = false
+    /// When a claim last brought a job.
+    private var caught: UInt64 = 0
     private var began: UInt64?
     /// No survey before.
     private var patience: UInt64 = 0
@@ -41,6 +57,7 @@ struct Lookout {
     /// When the next survey may go out: not so often that surveys cost more than 2 % of the time, 5 % after news, within bounds.
     var surveyDue: UInt64 {
         guard let began else { return 0 }
+        if heldSince > began, heldUntil > heldSince { return max(began + Lookout.quickSurveyInterval, patience) }
         let interval = hasRoom ? PickupMode.fallbackInterval : Lookout.surveyInterval
         let share = wantsSurvey && hasRoom ? Lookout.newsRest : Lookout.surveyRest
         let pause = max(wantsSurvey ? Lookout.quickSurveyInterval : interval, min(share * cost, Lookout.longestRest))
@@ -53,10 +70,52 @@ struct Lookout {
         if !wantsSurvey { patience = moment }
     }
 
+    /// Whether a claim of all tracks is to wait for a survey, which is wanted then.
+    mutating func holdsClaim(now: UInt64) -> Bool {
+        if now < heldUntil { return true }
+        guard mayHold(now: now), began != nil, !isFirst else { return false }
+        hold(from: now, until: now + Lookout.longestHold)
+        mayLookAtOnce()
+        return true
+    }
+
+    /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would not see them.
+    mutating func trackIsMade(now: UInt64) {
+        guard mayHold(now: now) else { return }
+        hold(from: now, until: now + Lookout.longestHold)
+        patience = heldUntil
+    }
+
+    /// News of jobs, wherever they are: the survey need not wait for a claim.
+    mutating func mayLookAtOnce() {
+        wantsSurvey = true
+        patience = 0
+    }
+
+    private func mayHold(now: UInt64) -> Bool {
+        !goesAtOnce && now >= caught + max(Lookout.longSilence, Lookout.heldRest * cost)
+    }
+
+    private mutating func hold(from now: UInt64, until end: UInt64) {
+        goesAtOnce = true
+        heldSince = now
+        heldUntil = end
+    }
+
+    /// The next claim is for what is known: it waits for no survey.
+    mutating func claimIsInformed() { goesAtOnce = true }
+
+    /// A claim of all tracks goes out.
+    mutating func claimBegan() { goesAtOnce = false }
+
+    /// A claim has brought jobs.
+    mutating func claimCaught(now: UInt64) { caught = now }
+
     /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit, pause or
     /// hook may hold it back. While that lasts, the attempts would only be on the way of the claims that follow.
     mutating func singleClaimFailed(now: UInt64) {
         singleDue = now + Lookout.singleRest
+        claimIsInformed()
     }
 
     /// A survey goes out.
@@ -68,6 +127,7 @@ struct Lookout {
     /// Its answer is there.
     mutating func surveyReturned(now: UInt64) {
         defer { isFirst = false }
+        if let began, began >= heldSince { heldUntil = min(heldUntil, now) }
         guard !isFirst, let began else { return }
         cost = min(now - began, took ?? .max)
         took = now - began

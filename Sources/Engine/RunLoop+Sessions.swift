@@ -33,11 +33,15 @@ extension RunLoop {
         } else if news.payload == "credentials" {
             credentials.heard(now: now)
         } else {
-            dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews)
             let job = AnnouncedJob(payload: news.payload)
+            if job != nil { dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews) }
             jobsAnnounced(job)
             // That one is ready, and waits for nothing that a leader does.
             if job != nil { return }
+            if news.payload == "tracks" {
+                dispatcher.lookout.trackIsMade(now: now)
+                if epoch != nil { schedule.tend = now }
+            }
         }
         if epoch != nil {
             schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)

@@ -59,6 +59,46 @@ struct LookoutTests {
         #expect(lookout.surveyDue == 103_000_000)
     }
 
+    private func holds(_ lookout: inout Lookout, _ now: UInt64) -> Bool { lookout.holdsClaim(now: now) }
+
+    @Test func `a claim after a silence waits for a survey that begins after it, once, and not for ever`() {
+        var lookout = surveyed([1])
+        let now: UInt64 = 10_100_000_000
+        #expect(holds(&lookout, now))
+        #expect(lookout.surveyDue <= now)
+        lookout.surveyBegan(now: now + 1)
+        lookout.surveyReturned(now: now + 1_000_000)
+        #expect(holds(&lookout, now + 1_000_000) == false)
+        lookout.claimBegan()
+        lookout.claimCaught(now: now + 2_000_000)
+        #expect(holds(&lookout, now + 21_999_999) == false)
+        #expect(holds(&lookout, now + 22_000_000))
+        #expect(holds(&lookout, now + 121_999_999))
+        #expect(holds(&lookout, now + 122_000_000) == false, "no survey came in time")
+    }
+
+    @Test func `a slow survey is waited for only after ten times its time without a job`() {
+        var lookout = surveyed([50, 50])
+        lookout.claimCaught(now: 11_000_000_000)
+        #expect(holds(&lookout, 11_499_999_999) == false)
+        #expect(holds(&lookout, 11_500_000_000))
+    }
+
+    @Test func `a survey that was under way when a track had to be made ends no wait for it`() {
+        var lookout = surveyed([1])
+        let now: UInt64 = 10_100_000_000
+        lookout.surveyBegan(now: now)
+        lookout.trackIsMade(now: now + 100_000)
+        lookout.surveyReturned(now: now + 200_000)
+        #expect(holds(&lookout, now + 200_000))
+        #expect(lookout.surveyDue == lookout.heldUntil, "before the track is made it would see nothing")
+        lookout.mayLookAtOnce()
+        #expect(lookout.surveyDue == now + Lookout.quickSurveyInterval)
+        lookout.surveyBegan(now: now + Lookout.quickSurveyInterval)
+        lookout.surveyReturned(now: now + Lookout.quickSurveyInterval + 1)
+        #expect(holds(&lookout, now + Lookout.quickSurveyInterval + 1) == false)
+    }
+
     /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.
     private func surveyed(_ milliseconds: [UInt64]) -> Lookout {
         var lookout = Lookout()

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The new track and the move of its rows commit together: an INSERT that sees the track comes after all rows
--- that waited for it, so the order within the track is kept. A row that somebody else holds is being cancelled; if it is not
--- after all, it is moved later.
+-- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which its rows were
+-- inserted. One that was inserted while this ran comes too late for the move: the next round, which follows at once, moves it, and
+-- until then those after it wait behind it (jobs_feed looks for it while the track is young). A row that somebody else holds is being
+-- cancelled; if it is not after all, it is moved later.
 create or replace function postrider.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,21 +21,19 @@ begin
      from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
      join postrider.jobs j on j.id = w.job_id;
   with waiting as materialized (
-    select r.ctid as spot, r.seq, r.job_id
+    select r.ctid as spot, r.job_id
       from postrider.ready r
      where r.track = 0 and r.worker = 0
      order by r.track, r.seq
      limit p_limit
        for update skip locked),
   placed as (
-    select p.spot, p.track, nextval('postrider.jobs_id_seq') as seq
-      from (select w.spot, t.id as track
-              from waiting w
-              join postrider.jobs j on j.id = w.job_id
-              join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
-                                     and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
-             order by w.seq) p)
-  update postrider.ready r set track = p.track, seq = p.seq from placed p where r.ctid = p.spot;
+    select w.spot, t.id as track
+      from waiting w
+      join postrider.jobs j on j.id = w.job_id
+      join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
+                             and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)))
+  update postrider.ready r set track = p.track from placed p where r.ctid = p.spot;
   get diagnostics v_moved = row_count;
   return v_moved;
 end

@@ -27,7 +27,7 @@ begin
     perform postrider.wake();
   end if;
   return query select true, v_promoted + v_placed + v_fed,
-    v_more or v_placed = 10000 or v_fed > 0, v_latest,
+    v_more or v_placed > 0 or v_fed > 0, v_latest,
     exists (select from postrider.outcomes o where o.due_at <= now());
 end
 $$;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// In which order one worker starts jobs, on tracks that it has not met before.
+struct StartOrderTests {
+    /// The last parts of the paths of all requests, in the order of their arrival.
+    private func arrived(_ target: TargetServer) -> [String] {
+        target.requests.map { String($0.path.split(separator: "/").last ?? "") }
+    }
+
+    /// A worker with one slot that knows the lane L at priority 0.
+    private func worker(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> RunningWorker {
+        let worker = try RunningWorker(queue.database, concurrency: 1)
+        let first = try queue.insert("url, lane", "'\(target.url)/ok/first', 'L'")
+        try queue.wait(for: first, toBe: "succeeded")
+        try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+        return worker
+    }
+
+    @Test(arguments: ["one statement", "one transaction", "behind a call"])
+    func `a job of a priority that is new goes before those of a lower one`(way: String) throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try worker(queue, target)
+        // A survey that takes longer than `Lookout.longestHold` is not waited for, so not each of the five must come first.
+        for level in 1...5 {
+            let values = ["low\(level)", "low\(level)", "high\(level)"].map {
+                "('\(target.url)/ok/\($0)', 'L', \($0.hasPrefix("low") ? 0 : level))"
+            }
+            let insert = "insert into postrider.jobs (url, lane, priority) values "
+            if way == "behind a call" {
+                let before = try queue.insert("url, lane", "'\(target.url)/wait/300/before', 'L'")
+                try queue.wait(for: before, toBe: "running")
+            }
+            try queue.connection.execute(
+                way == "one statement"
+                    ? insert + values.joined(separator: ", ")
+                    : "begin; " + values.map { insert + $0 }.joined(separator: "; ") + "; commit")
+            try queue.waitUntilDone()
+            // Claims that follow each other closely wait for no survey.
+            try queue.connection.execute("select pg_sleep(0.2)")
+            try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+        }
+        let order = arrived(target)
+        let first = (1...5).count { level in
+            guard let high = order.firstIndex(of: "high\(level)"), let low = order.firstIndex(of: "low\(level)")
+            else { return false }
+            return high < low
+        }
+        #expect(first >= 1, "\(order)")
+        _ = worker
+    }
+
+    @Test(arguments: ["lane", "queue", "priority"])
+    func `jobs that are inserted one by one start in that order, on a track that is new too`(what: String) throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try worker(queue, target)
+        let columns = "url, lane" + (what == "lane" ? "" : ", \(what)")
+        let values = [
+            "lane": "'new'", "queue": "'L', 'new'", "priority": "'L', 7",
+        ]
+        for i in 1...300 { try queue.insert(columns, "'\(target.url)/ok/\(i)', \(values[what] ?? "")") }
+        try queue.waitUntilDone()
+        let order = arrived(target).compactMap { Int($0) }
+        #expect(order == Array(1...300))
+        _ = worker
+    }
+}
