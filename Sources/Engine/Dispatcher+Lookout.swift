@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 // When to look for jobs that nobody announced.
 extension Dispatcher {
+    /// Asks again for jobs that nobody announced, when it is time to.
+    mutating func poll(now: UInt64) -> PickupMode.Change {
+        guard worker > 0, takesJobs, slots.freeCount > 0, now >= lookout.poll else { return .none }
+        lookout.poll = now + pickup.interval
+        guard exchanges.isEmpty else { return .none }
+        look()
+        guard !book.hasPlaces else { return .none }
+        // With no track to claim from there is no claim that could come back empty.
+        let change = pickup.claimReturned(rows: 0, limit: 1)
+        lookout.poll = now + pickup.interval
+        return change
+    }
+
     /// Whether a survey is to be sent now; it counts as begun.
     mutating func surveyBegins(now: UInt64) -> Bool {
         guard !isDraining, slots.freeCount > 0, now >= lookout.surveyDue else { return false }

@@ -215,7 +215,10 @@ struct Dispatcher: ~Copyable {
         // The next step of a chain may be ready.
         if sequel.contains(.tree) { look() }
         // A claim of the same transaction, behind the finish, has seen it.
-        if sequel.contains(.page), exchange.claim == nil { look() }
+        if sequel.contains(.page), exchange.claim == nil {
+            look()
+            lookout.claimIsInformed()
+        }
         if sequel.contains(.place) { lookout.wantsSurvey = true }
         for attempt in batch.attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
             book.stepBack(attempt.lease.track, to: attempt.lease.seq)
@@ -371,19 +374,6 @@ struct Dispatcher: ~Copyable {
     mutating func listeningBegan() {
         look()
         lookout.wantsSurvey = true
-    }
-
-    /// Asks again for jobs that nobody announced, when it is time to.
-    mutating func poll(now: UInt64) -> PickupMode.Change {
-        guard worker > 0, takesJobs, slots.freeCount > 0, now >= lookout.poll else { return .none }
-        lookout.poll = now + pickup.interval
-        guard exchanges.isEmpty else { return .none }
-        look()
-        guard !book.hasPlaces else { return .none }
-        // With no track to claim from there is no claim that could come back empty.
-        let change = pickup.claimReturned(rows: 0, limit: 1)
-        lookout.poll = now + pickup.interval
-        return change
     }
 
     /// A survey's answer.

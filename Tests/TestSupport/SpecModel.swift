@@ -170,7 +170,8 @@ public struct SpecModel: Sendable {
             if batch.isChain { throw LeftOpen() }
             guard batch.members.indices.contains(index) else { throw Missing() }
             let member = batch.members[index]
-            if member.isCut { throw LeftOpen() }
+            // Of a batch or chain, failed or not, it is the list of its results.
+            if member.isCut || member.isTree { throw LeftOpen() }
             if member.state != "succeeded" { throw Missing() }
             return try answer(member)
         }
