@@ -197,4 +197,43 @@ struct PaginationTests {
         #expect(rows == [])
         _ = worker
     }
+
+    @Test(
+        arguments: [
+            ("{{a.headers.location}}", "page"), ("/list?{{a.body.key}}={{a.body.value}}", "page"),
+            ("{{a.body.size}}", "per page"), ("{{a.body.plain}}", nil),
+        ] as [(String, String?)])
+    func `an argument of paginate that a template brings into the URL ends the job before its first call`(
+        url: String, argument: String?
+    ) throws {
+        let queue = try TestQueue()
+        let target = try TargetServer { request in
+            guard request.path == "/first" else { return TargetStep.answer(200, "[]") }
+            return TargetStep.answer(
+                200, #"{"key": "page", "value": 7, "size": "/list?per%20page=3", "plain": "/list?a=page#?page=7"}"#,
+                headers: ["Location: /list?a=1&p%61ge=7"])
+        }
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
+        let worker = try RunningWorker(queue.database)
+        let root = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/first"}, {"service": "api", "url": "\(url)",
+              "paginate": {"style": "page", "param": "page", "size_param": "per page", "size": 5}}]}')
+            """)
+        try queue.wait(for: root, toBe: argument == nil ? "succeeded" : "failed")
+        let step = try queue.rows(
+            "select state, error_code, error from postrider.job_status where parent_id = \(root) and name is null")
+        if let argument {
+            let sentence =
+                "url: with its templates filled it sets the argument \(argument), and so does paginate for each page; "
+                + "take a URL without it, or name another argument in paginate"
+            #expect(step == [["failed", "template", sentence]])
+            #expect(target.requests.map(\.path) == ["/first"])
+        } else {
+            #expect(step == [["succeeded", nil, nil]])
+            #expect(target.requests.map(\.path).last == "/list?a=page&page=1&per%20page=5")
+        }
+        _ = worker
+    }
 }

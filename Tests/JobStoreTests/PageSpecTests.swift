@@ -40,10 +40,16 @@ struct PageSpecTests {
             (#"{"style": "link", "on_limit": "go"}"#, "$.on_limit is neither"),
             (#"{"style": "page", "param": "q"}"#, "sets an argument that url or query has already"),
             (#"{"style": "page", "param": "r"}"#, "sets an argument that url or query has already"),
+            (#"{"style": "page", "param": "s t"}"#, "sets an argument that url or query has already"),
+            (
+                #"{"style": "link", "size_param": "ü", "size": 9}"#,
+                "sets an argument that url or query has already"
+            ),
         ])
     func `a spec that cannot work is refused with its place`(spec: String, reason: String) throws {
         try expectRefusal(
-            "url, query, paginate", "'http://h/?q=1', '{\"r\": 1}', $x$\(spec)$x$", "jobs.paginate: \(reason)")
+            "url, query, paginate", "'http://h/?q=1&s+t=2&%C3%BC=3#?v=4', '{\"r\": 1}', $x$\(spec)$x$",
+            "jobs.paginate: \(reason)")
     }
 
     @Test(

@@ -80,9 +80,7 @@ begin
      '$.size is missing', 'size_param names the argument that carries size.'),
     (v_spec ->> 'param' = v_spec ->> 'size_param',
      '$.size_param is the same as $.param', 'They name two arguments.'),
-    (p_job.query ?| array[v_spec ->> 'param', v_spec ->> 'size_param']
-       or exists (select from string_to_table(substring(p_job.url from E'\\?([^#]*)'), '&') a
-                   where split_part(a, '=', 1) in (v_spec ->> 'param', v_spec ->> 'size_param')),
+    (postrider.page_argument(v_spec, p_job.url, p_job.query) is not null,
      'sets an argument that url or query has already', 'Leave it out there; start and size say how it begins.'),
     (p_job.kind <> 'request',
      format('is for requests, and this is a %s', p_job.kind), 'Give it to the members whose answers come page by page.'),

@@ -33,6 +33,13 @@ begin
       v_filled.url := postrider.fill_url(p_job.url, p_job.use_cdn, v_service, array(
         select t.base_url from postrider.server_routes t
          where t.service = v_service.name and not (p_job.use_cdn and v_service.cdn_url is not null)), v_values);
+      if p_job.paginate is not null then
+        defect := postrider.page_argument(p_job.paginate, v_filled.url, null);
+      end if;
+      if defect is not null then
+        raise exception using errcode = 'PR009', message = format('url: with its templates filled it sets the argument %s, and so does '
+          'paginate for each page; take a URL without it, or name another argument in paginate', defect);
+      end if;
     end if;
     if p_job.query::text like '%{{%' then
       v_filled.query := postrider.fill_json('query', p_job.query, v_values, 'q');
