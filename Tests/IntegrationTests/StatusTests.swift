@@ -60,6 +60,22 @@ struct StatusTests {
         }
     }
 
+    @Test func `the members of a batch are counted without a walk over what is told of other batches`() throws {
+        let queue = try TestQueue()
+        let batch = try queue.number("select postrider.submit('{\"batch\": [{\"url\": \"http://h/\"}]}')")
+        try queue.insert("parent_id, url", "\(batch), 'http://h/'")
+        try queue.connection.execute(
+            """
+            insert into postrider.tree_deltas (tree_id, run, added, finished)
+            select case when i % 2 = 0 then \(batch) else -i end, 1, i % 2, 1 - i % 2 from generate_series(1, 100000) i;
+            analyze postrider.tree_deltas
+            """)
+        let count = "select children from postrider.job_status where id = \(batch)"
+        #expect(try queue.number(count) == 2)
+        let blocks = try queue.buffers(count)
+        #expect(blocks < 100, "\(blocks)")
+    }
+
     @Test func `queue_status counts the requests of each queue by state, those too whose turn has not come`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

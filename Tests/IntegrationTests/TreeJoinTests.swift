@@ -193,6 +193,29 @@ final class TreeJoinTests {
         _ = worker
     }
 
+    @Test func `job_status counts who joins from the commit on, before a worker has added it up`() throws {
+        let children = "select children::text, children_finished::text, state from postrider.job_status where kind = "
+        for kind in ["chain", "batch"] {
+            let root = try queue.number("select postrider.submit('{\"\(kind)\": [{\"url\": \"\(target.url)/ok\"}]}')")
+            try queue.insert("parent_id, url", "\(root), '\(target.url)/ok'")
+            try queue.insert("parent_id, url", "\(root), '\(target.url)/ok'")
+            #expect(try queue.rows(children + "'\(kind)'") == [["3", "0", "running"]])
+            try queue.connection.execute("select postrider.cancel(\(root))")
+            #expect(try queue.rows(children + "'\(kind)'") == [["3", "3", "cancelled"]])
+            // What was told of an earlier run is void.
+            try queue.connection.execute("select postrider.retry(\(root))")
+            #expect(try queue.rows(children + "'\(kind)'") == [["3", "0", "running"]])
+        }
+        let worker = try RunningWorker(queue.database)
+        try queue.waitUntilDone()
+        let ended =
+            "select distinct children::text, children_finished::text from postrider.job_status where kind <> 'request'"
+        #expect(try queue.rows(ended) == [["3", "3"]])
+        try queue.wait(until: "select count(*) = 0 from postrider.tree_deltas")
+        #expect(try queue.rows(ended) == [["3", "3"]])
+        _ = worker
+    }
+
     @Test func `of many that join at the same time each gets its place, and all run`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 32)
         let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/held/first'")

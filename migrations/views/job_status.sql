@@ -13,6 +13,9 @@
 -- into each range of ids where it makes one. Another reason for the large part: PostgreSQL looks for an order among eight tables at most,
 -- and computes the whole of a view that holds more before it joins it.
 --
+-- Members that have joined and that settle has not counted yet are added here: who inserts one reads the row, and a batch or chain never
+-- shows fewer members than have ended.
+--
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
@@ -57,7 +60,10 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
  cross join lateral (
        select j.created_by = current_user or (select postrider.sees_all()) as visible,
               o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
-              t.state as tree, t.run_at as tree_run_at, t.started_at as tree_started_at, t.failed_job_id, t.children,
+              t.state as tree, t.run_at as tree_run_at, t.started_at as tree_started_at, t.failed_job_id,
+              case when t.job_id is not null then t.children + coalesce((
+                select sum(d.added) from postrider.tree_deltas d
+                 where d.tree_id = t.job_id and d.run = t.run and d.added > 0), 0) end as children,
               t.finished as children_finished, t.failed as children_failed,
               s.job_id is not null as is_scheduled, s.run_at, u.since, coalesce(nullif(o.worker, 0), u.worker) as worker,
               coalesce(o.attempt, s.attempt, u.attempt) as attempt, coalesce(s.max_attempts, u.max_attempts) as max_attempts,
