@@ -48,6 +48,11 @@ struct PlantSpecTests {
                 "$.2.1 request http://h/{{a.body.id}}",
             ]
         ),
+        (#"{"kind": "request", "url": "http://h/"}"#, ["$ request http://h/"]),
+        (
+            #"{"kind": "chain", "chain": [{"kind": "batch", "batch": [{"kind": null, "url": "http://h/1"}]}, {"kind": "batch", "batch": {"each": [1], "do": {"kind": "request", "url": "http://h/2"}}}]}"#,
+            ["$ chain", "$.1 batch", "$.2 batch", "$.1.1 request http://h/1"]
+        ),
         // What is below the second and third step does not go by what the first will be made of.
         (
             #"{"chain": [{"batch": {"each": [1], "do": {"url": "http://h/1"}}}, {"chain": [{"chain": [{"url": "http://h/2"}]}, {"batch": {"each": [1], "do": {"url": "http://h/3"}}}]}, {"chain": [{"chain": [{"url": "http://h/4"}]}]}]}"#,
@@ -156,7 +161,7 @@ struct PlantSpecTests {
         let queue = try TestQueue()
         let root = try submit(
             queue,
-            #"{"batch": {"each": ["a", {"b": 1}, null], "do": {"chain": [{"name": "x", "url": "http://h/"}, {"batch": [{"url": "http://h/1"}, {"url": "http://h/2"}]}]}}}"#
+            #"{"batch": {"each": ["a", {"b": 1}, null], "do": {"kind": "chain", "chain": [{"name": "x", "url": "http://h/"}, {"batch": [{"url": "http://h/1"}, {"url": "http://h/2"}]}]}}}"#
         )
         #expect(
             try queue.rows(

@@ -9,7 +9,7 @@ struct CacheStoreTests {
     @Test func `cache_put shares an answer with other requests`() throws {
         let desk = try CacheDesk()
         let put =
-            "select postrider.cache_put('{\"url\": \"http://h/a\", \"cache_version\": 3}', '{\"a\": 1}'::jsonb)::text"
+            "select postrider.cache_put('{\"kind\": \"request\", \"url\": \"http://h/a\", \"cache_version\": 3}', '{\"a\": 1}'::jsonb)::text"
         #expect(try desk.queue.text(put) == "true")
         #expect(try desk.fetch("cache_version", "3") == "succeeded hit 200 {\"a\": 1}")
         #expect(try desk.queue.text("select result ->> 'a' from postrider.job_status") == "1")
@@ -34,6 +34,7 @@ struct CacheStoreTests {
         ("'{\"url\": \"/a\", \"service\": \"none\"}'", "$.service:"),
         ("'{\"url\": \"http://h\", \"method\": \"HEAD\"}'", "$.method: an answer to HEAD"),
         ("'{\"url\": \"http://h\", \"download_to\": \"a\"}'", "$.download_to: an answer that"),
+        ("'{\"url\": \"http://h\", \"kind\": \"chain\"}'", "$.kind: is not request"),
         ("'{\"url\": \"http://h\", \"id\": 1}'", "$.id: no such key"),
     ])
     func `a wrong spec is refused by its place`(spec: String, message: String) throws {

@@ -191,7 +191,7 @@ struct TickTests {
             """
             insert into postrider.schedules (name, cron, next_run_at, spec) values
               ('tree', '* * * * *', '2025-11-22 10:00Z',
-               '{"chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}]}'),
+               '{"kind": "chain", "chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}]}'),
               ('own', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/4", "tag": "mine"}')
             """)
         #expect(try desk.look("2025-11-22 10:00Z") == 2)

@@ -18,11 +18,14 @@ begin
    where not exists (
            select from pg_attribute a
             where a.attrelid = 'postrider.jobs'::regclass and a.attname = k and a.attnum > 0 and not a.attisdropped
-              and a.attname not in ('id', 'kind', 'created_at', 'created_by'))
+              and a.attname not in ('id', 'created_at', 'created_by'))
    limit 1;
   if found then
     raise exception using errcode = 'PR006', message = format('$.%s: no such key', v_key),
       hint = 'The keys are the columns of postrider.jobs.';
+  elsif coalesce(p_spec -> 'kind', 'null') not in ('null', '"request"') then
+    raise exception using errcode = 'PR006', message = '$.kind: is not request, and only answers to requests are cached',
+      hint = 'Leave it out.';
   end if;
   begin
     v_job := jsonb_populate_record(null::postrider.jobs, p_spec - 'body' || jsonb_build_object(

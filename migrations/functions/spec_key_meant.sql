@@ -16,7 +16,7 @@ as $$
                   = array(select c from string_to_table(p_key, null) c order by c))),
     (select m.key
        from (values ('uri', 'url'), ('href', 'url'), ('verb', 'method'), ('json', 'body_json'), ('data', 'body_json'),
-               ('payload', 'body_json'), ('form', 'body_form'), ('kind', 'chain or batch'), ('files', 'body_parts'), ('params', 'query'),
+               ('payload', 'body_json'), ('form', 'body_form'), ('files', 'body_parts'), ('params', 'query'),
                ('retries', 'max_attempts'), ('attempts', 'max_attempts'), ('delay', 'run_at'), ('tags', 'tag'),
                ('children', 'chain or batch'), ('steps', 'chain'), ('jobs', 'batch')) m (word, key)
       where m.word = lower(p_key collate "C")))

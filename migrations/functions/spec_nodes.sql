@@ -11,7 +11,7 @@ declare
   v_defect record;
 begin
   v_level := array[row(1, null, null, p_place, null, null, false, p_spec, null)::postrider.spec_node];
-  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch}' then
+  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch,kind}' then
     v_level[1].kind := 'request';
     return v_level;
   end if;
@@ -28,7 +28,7 @@ begin
     v_nodes := v_nodes || array(
       select row(n.level, n.parent, n."position", n.place,
                  case when n.spec ? 'chain' then 'chain' when n.spec ? 'batch' then 'batch' else 'request' end,
-                 n.parent_kind, n.is_drawn, n.spec - '{chain,batch}'::text[],
+                 n.parent_kind, n.is_drawn, n.spec - '{chain,batch,kind}'::text[],
                  case when jsonb_typeof(n.spec -> 'batch') = 'object'
                       then jsonb_build_object('list', n.spec -> 'batch' -> 'each', 'do', n.spec -> 'batch' -> 'do') end
                 )::postrider.spec_node

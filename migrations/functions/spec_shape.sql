@@ -2,8 +2,10 @@
 create or replace function postrider.spec_shape(p_level int, p_spec jsonb, out below text, out reason text, out hint text)
 language plpgsql immutable
 as $$
+declare
+  v_kind text := case when p_spec ? 'chain' then 'chain' when p_spec ? 'batch' then 'batch' else 'request' end;
 begin
-  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch}' and p_level <= 32 then
+  if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch,kind}' and p_level <= 32 then
     return;
   elsif p_level > 32 then
     below := '';
@@ -13,6 +15,12 @@ begin
     below := '';
     reason := 'must be an object';
     hint := 'Like {"url": "https://api.example.com/ping"}; the keys are the columns of postrider.jobs, chain and batch.';
+  elsif coalesce(p_spec -> 'kind', 'null') not in ('null', to_jsonb(v_kind)) then
+    below := '.kind';
+    reason := case when p_spec -> 'kind' in ('"request"', '"batch"', '"chain"')
+                   then format('is %s, and what stands here is a %s', p_spec ->> 'kind', v_kind)
+                   else 'is not request, batch or chain' end;
+    hint := 'Leave it out: with "chain" it is a chain, with "batch" a batch, else a request.';
   elsif p_spec ?& '{chain,batch}' then
     below := '.batch';
     reason := 'there is a chain beside it';
