@@ -118,6 +118,48 @@ struct ExplainTests {
         #expect(try !explain(queue, endless).contains("expires_at"))
     }
 
+    @Test func `a member that waits for its turn is told what it waits for, and that its time has passed`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute("set timezone = 'UTC'")
+        let batch = try queue.number(
+            """
+            select postrider.submit('{"max_parallel": 1, "batch": [
+              {"url": "http://h/1", "run_at": "2100-01-02T00:00:00Z"}, {"url": "http://h/2"}, {"url": "http://h/3"}]}')
+            """)
+        #expect(
+            try explain(queue, batch).hasPrefix(
+                "Job \(batch) is running: 0 of the 3 members that its batch has so far have ended, 0 are under way and 3 wait. "
+                    + "Job \(batch + 1) is scheduled: it runs at 2100-01-02 00:00:00 UTC"))
+        let turn =
+            "is waiting: batch \(batch) runs 1 member(s) at once (max_parallel), and others came first; "
+            + "1 of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile"
+        #expect(try explain(queue, batch + 2) == "Job \(batch + 2) \(turn).")
+        let late = try queue.insert(
+            "parent_id, url, run_at, expires_at", "\(batch), 'http://h/4', '2026-01-01 00:00Z', '2026-01-01 00:01Z'")
+        let passed = "; its expires_at, 2026-01-01 00:01:00 UTC, has passed, so it ends as expired when its turn comes."
+        #expect(try explain(queue, late) == "Job \(late) \(turn)\(passed)")
+        #expect(
+            try explain(queue, batch).contains(
+                "0 of the 4 members that its batch has so far have ended, 0 are under way and 4 wait."))
+        let planned = try queue.number(
+            """
+            select postrider.submit('{"run_at": "2100-01-02T00:00:00Z", "batch": [{"url": "http://h/1"}, {"url": "http://h/2"}]}')
+            """)
+        #expect(
+            try explain(queue, planned).hasSuffix(
+                "have ended, 0 are under way and 2 wait, and none begins before 2100-01-02 00:00:00 UTC."))
+        let chain = try queue.number(
+            """
+            select postrider.submit('{"expires_at": "2100-01-02T00:00:00Z", "chain": [{"url": "http://h/1"},
+              {"batch": [{"url": "http://h/2", "run_at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-01T00:01:00Z"}]}]}')
+            """)
+        #expect(
+            try explain(queue, chain + 2).hasSuffix(
+                "; see explain(\(chain + 1)); it ends as expired if its turn comes after its expires_at, 2100-01-02 00:00:00 UTC."
+            ))
+        #expect(try explain(queue, chain + 3).hasSuffix("; see explain(\(chain + 2))\(passed)"))
+    }
+
     @Test func `a try that follows says how the one before ended, and a call on a silent worker that it is silent`()
         throws
     {

@@ -366,7 +366,7 @@ final class TreeLifeTests {
         )
         #expect(
             try explain(chain)
-                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way."
+                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way and 1 wait."
         )
         #expect(try queue.state(inner.id) == "waiting")
         try cancel(chain.id)

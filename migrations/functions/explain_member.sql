@@ -8,6 +8,9 @@ declare
   v_parent postrider.trees;
   v_member postrider.members;
   v_before record;
+  v_children bigint;
+  v_waiting bigint;
+  v_deadline text;
   v_open bigint;
   v_busy bigint;
   v_first bigint;
@@ -15,9 +18,11 @@ begin
   select * into v_member from postrider.members m where m.job_id = p_job.id;
   select * into v_tree from postrider.trees t where t.job_id = p_job.id;
   if v_tree.state = 'o' then
+    v_children := v_tree.children + coalesce((
+      select sum(d.added) from postrider.tree_deltas d where d.tree_id = p_job.id and d.run = v_tree.run and d.added > 0), 0);
     v_open := greatest(v_tree.released - v_tree.finished, 0);
-    v_busy := v_open;
-    if v_open > 0 and v_tree.children <= 10000 and coalesce(v_tree.run_at <= now(), true) then
+    v_busy := case when v_tree.run_at > now() then 0 else v_open end;
+    if v_busy > 0 and v_tree.children <= 10000 then
       select count(*) filter (where o.is_busy), min(o.job_id) filter (where not o.is_busy) into v_busy, v_first
         from (select m.job_id,
                      coalesce((select p.worker > 0 from postrider.ready_place(m.job_id) p), false)
@@ -29,9 +34,11 @@ begin
                order by m.position limit 1000) o;
       v_busy := least(v_busy, v_open);
     end if;
+    -- Those that are let go and not under way, and those whose turn has not come.
+    v_waiting := v_children - v_tree.finished - v_busy;
     return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s%s.', p_job.id,
-      case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_tree.children, p_job.kind,
-      v_busy || ' are under way' || case when v_first is not null and v_open > v_busy then format(' and %s wait', v_open - v_busy) else '' end,
+      case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_children, p_job.kind,
+      v_busy || ' are under way' || case when v_waiting > 0 then format(' and %s wait', v_waiting) else '' end,
       case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end)
       || case when v_first is not null and v_open > v_busy then ' ' || postrider.explain_any(v_first) else '' end;
   end if;
@@ -39,14 +46,29 @@ begin
     return null;
   end if;
   select * into v_parent from postrider.trees t where t.job_id = v_member.parent_id;
+  v_deadline := (
+    select format(case when d.expires_at <= now() then '; its expires_at, %s, has passed, so it ends as expired when its turn comes'
+                       else '; it ends as expired if its turn comes after its expires_at, %s' end,
+                  to_char(d.expires_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
+      from (select least(p_job.expires_at, v_parent.expires_at) as expires_at) d
+     where isfinite(d.expires_at));
   if v_parent.state = 'w' then
-    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s).', p_job.id,
-      postrider.kind_name(v_parent.kind), v_member.parent_id, v_member.parent_id);
+    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s)%s.', p_job.id,
+      postrider.kind_name(v_parent.kind), v_member.parent_id, v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' and v_parent.max_parallel is null then
-    return format('Job %s is waiting: it has just joined batch %s and is let go in a moment.', p_job.id, v_member.parent_id);
+    return format('Job %s is waiting: it has just joined batch %s and is let go in a moment%s.', p_job.id, v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' then
-    return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first.', p_job.id,
-      v_member.parent_id, v_parent.max_parallel);
+    if v_parent.children <= 10000 then
+      select nullif(count(*), 0) into v_waiting
+        from postrider.members m
+       where m.parent_id = v_member.parent_id and not m.is_waiting
+         and (exists (select from postrider.scheduled s where s.job_id = m.job_id)
+              or exists (select from postrider.trees t where t.job_id = m.job_id and t.state = 'o' and t.run_at > now()));
+    end if;
+    return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first%s%s.', p_job.id,
+      v_member.parent_id, v_parent.max_parallel,
+      format(case when v_waiting is null then '' else '; %s of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile' end, v_waiting),
+      v_deadline);
   end if;
   select m.job_id, m.name into v_before
     from postrider.members m
@@ -54,9 +76,9 @@ begin
      and not exists (select from postrider.results r where r.job_id = m.job_id)
    order by m.position desc
    limit 1;
-  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s).', p_job.id, v_member.position,
+  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s)%s.', p_job.id, v_member.position,
     v_member.parent_id, coalesce(v_before.job_id::text, 'none yet'), coalesce(' ' || quote_ident(v_before.name), ''),
-    coalesce(v_before.job_id, v_member.parent_id));
+    coalesce(v_before.job_id, v_member.parent_id), v_deadline);
 end
 $$;
 comment on function postrider.explain_member(postrider.jobs) is
