@@ -164,6 +164,24 @@ struct TickTests {
         #expect(try desk.ticks().count == 11 + 4 + 1)
     }
 
+    @Test(arguments: ["none", "one", "all"])
+    func `when one has died, another has taken over and that one is stopped, what follows is missed`(
+        policy: String
+    ) throws {
+        let desk = try Desk()
+        try desk.add(
+            "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:19Z', '\(policy)', 4")
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.workers (name, version, concurrency, started_at, heartbeat_at, ended_at, lost) values
+              ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z', '2025-11-22 10:00:16Z', true),
+              ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:20Z', '2025-11-22 10:00:20Z', false)
+            """)
+        try desk.look("2025-11-22 10:00:28.2Z")
+        let last = policy == "all" ? ["25", "26", "27", "28"] : ["28"]
+        #expect(try desk.ticks() == (["19", "20"] + last).map { "11-22 10:00:" + $0 })
+    }
+
     @Test func `a year of seconds without a worker takes no longer than the limit of what is caught up with`() throws {
         let desk = try Desk()
         try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2024-11-22 10:00Z', 'all', 20")

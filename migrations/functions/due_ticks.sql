@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A tick is missed if it is more than a minute late, or if others followed it and no worker was there: none had been
--- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart.
+-- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart. One that
+-- was declared lost counts until then: from there on it is for who took over to be there.
 --
 -- The newest count, so the look goes back from now, ever farther until there are enough: how long nothing ran costs nothing.
 create or replace function postrider.due_ticks(
@@ -41,7 +42,7 @@ begin
                 or exists (
                      select from postrider.workers w
                       where w.started_at <= t.tick
-                        and t.tick <= case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' else w.ended_at end))
+                        and t.tick <= least(case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' end, w.ended_at)))
      order by t.tick);
 end
 $$;
