@@ -4,8 +4,11 @@
 -- lets it wait for the refresh; with a newer token there it is simply sent again.
 --
 -- What ends this: a third send, or a token that is refused although it is fresh. Fresh is one that came by a refresh, and has
--- not been accepted by any API or came after this very job had been refused. Two jobs that found that stop further
+-- not been accepted by any API, or came after this very job had been refused and less than 5 s before it was sent again: a job
+-- whose lane was paused meanwhile may carry one that has ended since. Two jobs that found that stop further
 -- refreshes of this token; if no API has accepted it, no more jobs are sent with it.
+--
+-- Refreshes that lie ahead are of a clock that was set back since: they count as long ago.
 --
 -- Runs before finish: the rows of credentials are locked before those of ready.
 create or replace function postrider.credential_judge(
@@ -23,6 +26,8 @@ declare
   v_refresh postrider.refreshes;
   v_sends bigint;
   v_recent timestamptz[];
+  v_has_ended boolean;
+  v_is_recent boolean;
   v_is_held boolean;
   v_timeout constant text := current_setting('lock_timeout');
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
@@ -103,13 +108,14 @@ begin
         continue;
       end if;
       if p_version[i] = v_credential.version and v_credential.state = 'active' then
-        if cardinality(v_refresh.refused_by) >= 2
-             and (not v_refresh.is_accepted or v_refresh.refreshed_at > clock_timestamp() - interval '5 min')
-           or v_refresh.refreshed_at is not null and coalesce(v_credential.expires_at > clock_timestamp(), true)
-             and (not v_refresh.is_accepted
-                    and (v_refresh.refused_by <> '{}' or v_refresh.refreshed_at > clock_timestamp() - interval '5 min')
-                  or v_refresh.refreshed_at > (
-                    select max(t.started_at) from postrider.tries t where t.job_id = p_job[i] and v_sends > 1)) then
+        v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
+        v_is_recent := coalesce(v_refresh.refreshed_at between clock_timestamp() - interval '5 min' and clock_timestamp(), false);
+        if cardinality(v_refresh.refused_by) >= 2 and (not v_refresh.is_accepted or v_is_recent and not v_has_ended)
+           or v_refresh.refreshed_at is not null and not v_has_ended
+             and (not v_refresh.is_accepted and (v_refresh.refused_by <> '{}' or v_is_recent)
+                  or v_is_recent and v_sends > 1
+                    and v_refresh.refreshed_at > (select max(t.started_at) from postrider.tries t where t.job_id = p_job[i])
+                    and v_refresh.refreshed_at > (select p.since from postrider.ready_place(p_job[i]) p) - interval '5 s') then
           p_verdict[i] := 'f';
           p_code[i] := 'rejected_after_refresh';
           p_error[i] := format('the server refuses the token of credential %s although it is fresh; see its scope and place, log in if need be and retry the job',
@@ -120,8 +126,9 @@ begin
           end if;
           continue;
         end if;
-        v_recent := array(select t from unnest(v_refresh.recent) t where t > clock_timestamp() - interval '30 s' order by t);
-        if cardinality(v_recent) >= 5 and coalesce(v_credential.expires_at > clock_timestamp(), true) then
+        v_recent := array(select t from unnest(v_refresh.recent) t
+          where t between clock_timestamp() - interval '30 s' and clock_timestamp() order by t);
+        if cardinality(v_recent) >= 5 and not v_has_ended then
           update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
           update postrider.refreshes r
              set due_at = v_recent[1] + interval '30 s', epoch = 0, until = null, is_early = false,
@@ -135,7 +142,7 @@ begin
           continue;
         end if;
         perform postrider.credential_begin(v_names[k], v_credential.version, false);
-        if coalesce(v_credential.expires_at > clock_timestamp(), true) then
+        if not v_has_ended then
           update postrider.refreshes r set recent = v_recent || clock_timestamp() where r.credential = v_names[k];
         end if;
         v_credential.state := 'refreshing';
