@@ -38,4 +38,22 @@ struct ClockStepTests {
         #expect(try queue.states() == "succeeded 21")
         _ = worker
     }
+
+    @Test func `a credential in cooldown is refreshed, and its jobs go on`() throws {
+        let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', '\(api.url)/token');
+            select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
+            """)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(until: "select state = 'cooldown' from postrider.credential_status")
+        try queue.connection.execute(
+            "update postrider.refreshes set due_at = due_at + interval '1 h', began_at = began_at + interval '1 h'")
+        try api.set(#"{"expired": ["a1"]}"#)
+        try queue.wait(for: id, toBe: "succeeded")
+        _ = worker
+    }
 }

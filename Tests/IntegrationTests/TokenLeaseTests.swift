@@ -203,4 +203,30 @@ struct TokenLeaseTests {
         try queue.connection.execute("update postrider.refreshes set until = null where credential = 'd'")
         #expect(try queue.text(error)?.contains("POSTRIDER_SECRET_KEY") == true)
     }
+
+    @Test func `after the database's clock was set back a refresh begins at once, and one under way has its time`()
+        throws
+    {
+        let queue = try queue()
+        try queue.connection.execute(
+            """
+            select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
+            select postrider.credential_fate('c');
+            update postrider.refreshes set due_at = now() + interval '1 h';
+            """)
+        #expect(try take(queue) != nil)
+        // The worker that has it may be dead or alive: others wait as long as for any other.
+        try queue.connection.execute(
+            "update postrider.refreshes set until = until + interval '1 h', began_at = began_at + interval '1 h'")
+        #expect(try take(queue) == nil)
+        #expect(
+            try queue.text(
+                "select (until between now() + interval '5 s' and now() + interval '14 s')::text from postrider.refreshes"
+            )
+                == "true")
+        let epoch = try queue.text("select epoch::text from postrider.refreshes")
+        #expect(try end(queue, epoch, "'s', 'new', '{}', 3600, null, null") == 1)
+        #expect(
+            try queue.text("select (expires_at <= now() + interval '1 h')::text from postrider.credentials") == "true")
+    }
 }

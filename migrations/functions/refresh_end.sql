@@ -45,7 +45,7 @@ begin
            has_token = true
      where s.credential = p_credential;
     update postrider.credentials c
-       set state = 'active', version = p_version + 1, expires_at = v_refresh.began_at + make_interval(secs => p_expires_in)
+       set state = 'active', version = p_version + 1, expires_at = least(v_refresh.began_at, clock_timestamp()) + make_interval(secs => p_expires_in)
      where c.name = p_credential;
     update postrider.refreshes r
        set epoch = 0, worker = 0, until = null, is_early = false, failures = 0, refreshed_at = clock_timestamp(),

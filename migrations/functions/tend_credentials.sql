@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a worker is to do for credentials: s: seal these secrets and give them to keep_sealed; r: fetch a token. A refresh is
--- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. Without a key a worker can use what is
+-- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. One that is another's for longer is of a clock
+-- that was set back since: that worker may be at it, and has its 14 s from now on. Without a key a worker can use what is
 -- still plain, and nothing else; one whose key does not open some secrets leaves those to others (p_except).
 --
 -- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
@@ -23,12 +24,15 @@ begin
            null::text, null::text, null::text[], null::bytea, null::text[], null::text, false
       from postrider.secrets s where s.plain is not null limit 20;
   end if;
+  update postrider.refreshes r set until = clock_timestamp() + interval '14 s'
+   where r.ctid = any (array(
+           select x.ctid from postrider.refreshes x
+            where x.until > clock_timestamp() + interval '15 s' for no key update skip locked));
   select c.* into v_credential
     from postrider.credentials c
     join postrider.refreshes r on r.credential = c.name
     join postrider.secrets s on s.credential = c.name
-   where c.state in ('refreshing', 'cooldown') and r.due_at <= clock_timestamp()
-     and coalesce(r.until <= clock_timestamp(), true) and (p_has_key or s.sealed is null)
+   where c.state in ('refreshing', 'cooldown') and postrider.refresh_is_due(r, c.state) and (p_has_key or s.sealed is null)
      and p_can_refresh and c.name <> all (p_except)
    order by r.due_at
    limit 1
@@ -40,7 +44,7 @@ begin
   update postrider.refreshes r
      set worker = p_worker, epoch = nextval('postrider.fences'), until = clock_timestamp() + interval '14 s',
          began_at = clock_timestamp()
-   where r.credential = v_credential.name and r.due_at <= clock_timestamp() and coalesce(r.until <= clock_timestamp(), true)
+   where r.credential = v_credential.name and postrider.refresh_is_due(r, v_credential.state)
   returning r.epoch into v_epoch;
   if not found then
     return;
