@@ -56,4 +56,35 @@ struct ClockStepTests {
         try queue.wait(for: id, toBe: "succeeded")
         _ = worker
     }
+
+    @Test func `a server's 429 pauses its lane`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(429) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
+        try queue.wait(until: "select exists (select from postrider.lane_strains)")
+        try queue.connection.execute(
+            """
+            update postrider.lane_strains set at = at + interval '1 h', streak = 1;
+            update postrider.lanes set paused_until = null where name = 'l'
+            """)
+        try queue.wait(
+            until: """
+                select (select streak from postrider.lane_strains) > 1
+                   and (select pause_reason ~ 'in a row' from postrider.lanes where name = 'l')
+                """)
+        _ = worker
+    }
+
+    @Test func `a 429 before the step is forgotten by the next success`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.lane_strains (lane, streak, at) values ('l', 9, now() + interval '1 h')")
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
+        _ = worker
+    }
 }

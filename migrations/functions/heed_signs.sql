@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
 -- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
--- when 64 calls are refused at once, that is once.
+-- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it is long ago.
 --
 -- A wait of less than a second is taken for none: a server that always says 0 would be asked without end.
 --
@@ -35,7 +35,8 @@ begin
       begin
         if v.is_held then
           insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
-              on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now() where s.at <= v.refused
+              on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now()
+              where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
           if v.wait >= interval '1 s' then
             v_wait := least(v.wait, interval '1 hour');
@@ -61,7 +62,9 @@ begin
     end if;
     if v.served is not null and not v.is_held then
       delete from postrider.lane_strains s
-       where s.ctid = (select x.ctid from postrider.lane_strains x where x.lane = v.lane and x.at < v.served for update skip locked);
+       where s.ctid = (
+               select x.ctid from postrider.lane_strains x
+                where x.lane = v.lane and (x.at < v.served or x.at > clock_timestamp()) for update skip locked);
     end if;
   end loop;
 end
