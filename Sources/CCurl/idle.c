@@ -40,6 +40,8 @@ static void retire(ccurl_loop *loop, int fd) {
     // An end stays readable, and would wake the owner again and again.
     ccurl_descriptor *d = ccurl_loop_touch(loop, fd);
     if (d) d->wanted = 0;
+    // The number may be another file's, which is not ours to shut down.
+    if (!ccurl_socket_is_open(loop, fd)) return;
     // libcurl is not told: it finds it dead when it looks, or when it writes, and takes another connection.
     shutdown(fd, SHUT_RDWR);
     // Its look at a TLS connection takes any byte for life, a hang-up or not: none may stay. TCP drops them uncopied

@@ -25,11 +25,13 @@ typedef struct {
     uint16_t port;
     /// Open, of HTTP/1, and nobody's for now (idle.c).
     bool idle;
-    /// Opened by `ccurl_socket_open` and not yet closed: while that holds, the number means the same socket.
+    /// Opened by `ccurl_socket_open` and not yet known to be closed; ask `ccurl_socket_is_open`.
     bool open;
     /// Closed, or of unknown fate, since the last drain.
     bool closed;
     bool listed;
+    /// Of the socket that was opened: no other that the system has made has it.
+    ino_t inode;
 } ccurl_descriptor;
 
 /// For calls without a transport and for each transport one for public addresses and one for all, and both once more for
@@ -137,6 +139,8 @@ struct ccurl_transfer {
 
 curl_socket_t ccurl_socket_open(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int ccurl_socket_close(void *loop, curl_socket_t fd);
+/// Whether the number means a socket that `ccurl_socket_open` has made; one that has ended unseen is forgotten.
+bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
 /// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
 ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd);
 /// No transfer uses the connection any more, and it stays open.

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { READ = 1, WRITE = 2 };
 
@@ -79,7 +75,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
     ccurl_descriptor *d = ccurl_loop_touch(pool->loop, fd);
     if (!d) return -1;
     d->pool = pool->index;
-    if (what == CURL_POLL_REMOVE && d->open && was_last_of_http1(easy)) {
+    bool is_open = ccurl_socket_is_open(pool->loop, fd);
+    if (what == CURL_POLL_REMOVE && is_open && was_last_of_http1(easy)) {
         ccurl_idle_begin(pool->loop, fd);
         d->wanted = READ;
         return 0;
@@ -88,7 +85,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
     if (what == CURL_POLL_REMOVE) {
         d->wanted = 0;
         // The resolver closes its socket pair without telling: its number may mean another file next time.
-        if (!d->open) d->closed = true;
+        if (!is_open) d->closed = true;
     } else {
         d->wanted = (uint8_t)((what & CURL_POLL_IN ? READ : 0) | (what & CURL_POLL_OUT ? WRITE : 0));
     }
@@ -101,54 +98,6 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
     // At once is 0, not now: the owner's clock was read before, and would not have come to it in this turn.
     pool->deadline = milliseconds < 0 ? -1 : milliseconds == 0 ? 0 : ccurl_now() + (int64_t)milliseconds * 1000000;
     return 0;
-}
-
-/// CURLOPT_OPENSOCKETFUNCTION: the gate that sees each address that is about to be connected.
-curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)purpose;
-    ccurl_transfer *t = context;
-    // A proxy is the operator's choice and may be anywhere; what lies behind it cannot be seen from here.
-    if (t->public_only && !(t->transport && t->transport->proxy)) {
-        bool allowed = false;
-        if (address->family == AF_INET) {
-            struct sockaddr_in a;
-            memcpy(&a, &address->addr, sizeof a);
-            allowed = ccurl_address_is_public((const uint8_t *)&a.sin_addr, 4);
-        } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
-            struct sockaddr_in6 a;
-            memcpy(&a, &address->addr, sizeof a);
-            allowed = ccurl_address_is_public((const uint8_t *)&a.sin6_addr, 16);
-        }
-        if (!allowed) {
-            t->denied = true;
-            return CURL_SOCKET_BAD;
-        }
-    }
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd < 0) {
-        t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
-        return CURL_SOCKET_BAD;
-    }
-    t->opened = true;
-    ccurl_descriptor *d = ccurl_loop_touch(t->loop, fd);
-    if (!d) {
-        close(fd);
-        return CURL_SOCKET_BAD;
-    }
-    d->open = true;
-    d->port = 0;
-    return fd;
-}
-
-int ccurl_socket_close(void *context, curl_socket_t fd) {
-    ccurl_descriptor *d = ccurl_loop_touch(context, fd);
-    if (d) {
-        ccurl_idle_end(context, fd);
-        d->open = false;
-        d->closed = true;
-        d->wanted = 0;
-    }
-    return close(fd);
 }
 
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop) {

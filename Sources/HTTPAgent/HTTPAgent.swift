@@ -124,7 +124,8 @@ public import JobModel
     }
 
     /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a
-    /// removal may be followed by a new wait on the same number, which then is another socket.
+    /// removal may be followed by a new wait on the same number, which then is another socket. Of a socket that libcurl has
+    /// closed by itself no removal is told: its end has taken it out of the set.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
         unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
             guard let base = buffer.baseAddress else { return }

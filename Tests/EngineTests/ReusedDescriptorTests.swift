@@ -55,4 +55,35 @@ struct ReusedDescriptorTests {
         // The token of a session is larger than any descriptor.
         return ready.contains { $0.writable && $0.token > UInt64(UInt32.max) }
     }
+
+    @Test func `a number that is no socket's any more, of which libcurl has not told, is passed over`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(200, "right") }
+        let agent = try HTTPAgent(slots: 1)
+        var poller = try Poller()
+        agent.start(HTTPCall(url: target.url, allowsPrivateNetwork: true), slot: 0)
+        agent.timeout()
+        let number = try #require((0..<1024).first { Self.peer($0) == target.port }, "no socket was opened")
+        // dup2 leaves no moment in which the number is free for another test.
+        let socket = dup(number)
+        let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer {
+            close(socket)
+            close(null)
+        }
+        dup2(null, number)
+        try agent.watch(in: &poller)
+        dup2(socket, number)
+        agent.cancel(slot: 0)
+        try agent.watch(in: &poller)
+    }
+
+    /// The port at the other end; nil if that is no connected socket.
+    private static func peer(_ descriptor: Int32) -> UInt16? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getpeername(descriptor, $0, &length) }
+        }
+        return result == 0 && address.sin_family == sa_family_t(AF_INET) ? UInt16(bigEndian: address.sin_port) : nil
+    }
 }

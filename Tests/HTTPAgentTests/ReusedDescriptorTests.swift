@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import JobModel
 import TestSupport
 import Testing
@@ -32,5 +33,26 @@ struct ReusedDescriptorTests {
             return
         }
         Issue.record("no disk got the number of a call's socket")
+    }
+
+    @Test func `a socket that has got the number of an idle connection is left alone, whatever comes on it`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(200, "right") }
+        let driver = try AgentDriver()
+        let call = HTTPCall(url: target.url, allowsPrivateNetwork: true)
+        #expect(try driver.run(call).response().text == "right")
+        try driver.turn(for: 10)
+        let number = try #require(driver.watched.first)
+        let connection = dup(number)
+        var pair: [Int32] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        defer { for descriptor in pair + [connection] { close(descriptor) } }
+        // dup2 leaves no moment in which the number is free for another test.
+        dup2(pair[0], number)
+        var byte: UInt8 = 65
+        #expect(unsafe send(pair[1], &byte, 1, 0) == 1)
+        driver.agent.socketReady(number, readable: true, writable: true)
+        #expect(unsafe recv(pair[0], &byte, 1, Int32(MSG_DONTWAIT)) == 1 && byte == 65)
+        #expect(unsafe send(pair[0], &byte, 1, Int32(MSG_NOSIGNAL)) == 1)
+        dup2(connection, number)
     }
 }

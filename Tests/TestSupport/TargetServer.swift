@@ -13,11 +13,13 @@ public final class TargetServer: Sendable {
     private let stop: Pipe
     private let thread: BackgroundThread
 
-    /// Listens on the next free port of `TestPorts`.
+    /// Listens on the next free port of `TestPorts`, or on ::1 beside a silent port of 127.0.0.1.
     public init(
+        beside silent: SilentPort? = nil,
         answer: @escaping @Sendable (TargetRequest) -> [TargetStep] = TargetStep.byPath
     ) throws {
-        let (listener, port) = try TestPorts.listen()
+        let besideSilent = try silent.map { silent in (try silent.listenBeside(), silent.port) }
+        let (listener, port) = try besideSilent ?? TestPorts.listen()
         self.port = port
         let stop = try Pipe()
         self.stop = stop

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sockets of connections, from their opening to their end. Of some ends nobody tells: libcurl 7.88 closes a socket over
+// which it sent no request yet (of two address families the slower one, an address that refuses) by itself, without
+// CLOSESOCKETFUNCTION. Its number then is free for any file of the process, and for the very next address. So a number
+// counts as a connection's only while it means the same socket.
+#include "internal.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/// What had the number before is gone, and with its end the kernel has taken it out of the owner's epoll set. What is wanted stays:
+/// libcurl does not ask again for a new socket with the number and the direction of the last.
+static void forget(ccurl_loop *loop, int fd) {
+    ccurl_idle_end(loop, fd);
+    loop->descriptors[fd].open = false;
+    loop->descriptors[fd].applied = 0;
+}
+
+bool ccurl_socket_is_open(ccurl_loop *loop, int fd) {
+    const ccurl_descriptor *d = &loop->descriptors[fd];
+    if (!d->open) return false;
+    struct stat file;
+    if (fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode) && file.st_ino == d->inode) return true;
+    forget(loop, fd);
+    return false;
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION: the gate that sees each address that is about to be connected.
+curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    ccurl_transfer *t = context;
+    // A proxy is the operator's choice and may be anywhere; what lies behind it cannot be seen from here.
+    if (t->public_only && !(t->transport && t->transport->proxy)) {
+        bool allowed = false;
+        if (address->family == AF_INET) {
+            struct sockaddr_in a;
+            memcpy(&a, &address->addr, sizeof a);
+            allowed = ccurl_address_is_public((const uint8_t *)&a.sin_addr, 4);
+        } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
+            struct sockaddr_in6 a;
+            memcpy(&a, &address->addr, sizeof a);
+            allowed = ccurl_address_is_public((const uint8_t *)&a.sin6_addr, 16);
+        }
+        if (!allowed) {
+            t->denied = true;
+            return CURL_SOCKET_BAD;
+        }
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0) {
+        t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
+        return CURL_SOCKET_BAD;
+    }
+    t->opened = true;
+    ccurl_descriptor *d = ccurl_loop_touch(t->loop, fd);
+    if (!d) {
+        close(fd);
+        return CURL_SOCKET_BAD;
+    }
+    forget(t->loop, fd);
+    struct stat file;
+    d->open = fstat(fd, &file) == 0;
+    d->inode = d->open ? file.st_ino : 0;
+    d->port = 0;
+    return fd;
+}
+
+int ccurl_socket_close(void *context, curl_socket_t fd) {
+    ccurl_descriptor *d = ccurl_loop_touch(context, fd);
+    if (d) {
+        ccurl_idle_end(context, fd);
+        d->open = false;
+        d->closed = true;
+        d->wanted = 0;
+    }
+    return close(fd);
+}

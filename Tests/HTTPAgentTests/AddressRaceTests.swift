@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// A name with addresses of both families, of which one is silent: after 200 ms libcurl tries the other one, too, and then
+/// closes the socket of the first without a word.
+@Suite(.serialized)
+struct AddressRaceTests {
+    private func call(_ url: String) -> HTTPCall {
+        HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
+    }
+
+    @Test func `a call whose first address is silent is answered by the second, and its connection serves the next`()
+        throws
+    {
+        let silent = try SilentPort()
+        let target = try TargetServer(beside: silent) { _ in TargetStep.answer(200, "right") }
+        let driver = try AgentDriver()
+        for number in 1...3 {
+            let outcome = try driver.run(call("http://localhost:\(silent.port)/"))
+            #expect(try outcome.response().text == "right", "\(outcome)")
+            #expect(outcome.remoteIP == "::1" && outcome.reused == (number > 1), "\(outcome)")
+            for _ in 1...3 { try driver.turn(for: 10) }
+        }
+        #expect(target.requests.count == 3)
+    }
+
+    @Test func `the number of the socket that was closed without a word may be that of a look-up, and then of a call`()
+        throws
+    {
+        let silent = try SilentPort()
+        let slow = try TargetServer(beside: silent) { _ in TargetStep.answer(200, "slow") }
+        let quick = try TargetServer { _ in TargetStep.answer(200, "quick") }
+        // Other tests open and close descriptors meanwhile: in one round the number may be somebody else's.
+        for _ in 1...3 {
+            let driver = try AgentDriver()
+            #expect(try driver.run(call("http://localhost:\(silent.port)/")).response().text == "slow")
+            #expect(try driver.run(call("http://no-such-host.invalid/")).failure().code == .dns)
+            // Unwatched, the answer would be found when libcurl looks by itself: after 200 ms at first, then after 10 s.
+            for _ in 1...2 {
+                var innocent = call(quick.url)
+                innocent.limits.total = .seconds(8)
+                driver.agent.start(innocent, slot: 0)
+                // In the turn in which the look-up ended, as a worker does.
+                driver.agent.timeout()
+                let outcome = try #require(try driver.wait(for: 1).first?.outcome)
+                #expect(try outcome.response().text == "quick", "\(outcome)")
+            }
+        }
+        #expect(slow.requests.count == 3)
+    }
+}
