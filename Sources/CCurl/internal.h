@@ -134,6 +134,7 @@ struct ccurl_transfer {
     /// Its connection is one of HTTP/2.
     bool multiplexed;
     char remote_ip[64];
+    int local_port, peer_port;
     char error_text[CURL_ERROR_SIZE];
 };
 
@@ -141,6 +142,10 @@ curl_socket_t ccurl_socket_open(void *transfer, curlsocktype purpose, struct cur
 int ccurl_socket_close(void *loop, curl_socket_t fd);
 /// Whether the number means a socket that `ccurl_socket_open` has made; one that has ended unseen is forgotten.
 bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
+/// Whether libcurl's session of HTTP/2 has failed in its own hands: the connection is of no use to any transfer.
+bool ccurl_session_is_broken(const ccurl_transfer *t);
+/// Ends the connection that the request was last sent on, for all transfers that share it.
+void ccurl_socket_end(const ccurl_transfer *t);
 /// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
 ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd);
 /// No transfer uses the connection any more, and it stays open.

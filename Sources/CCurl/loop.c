@@ -230,6 +230,7 @@ ccurl_transfer *ccurl_loop_next_done(ccurl_loop *loop, int *code) {
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&t);
             if (!t) continue;
             t->is_done = *code == CURLE_OK;
+            if (*code == CURLE_RECV_ERROR && ccurl_session_is_broken(t)) ccurl_socket_end(t);
             return t;
         }
     }

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,4 +78,29 @@ int ccurl_socket_close(void *context, curl_socket_t fd) {
         d->wanted = 0;
     }
     return close(fd);
+}
+
+bool ccurl_session_is_broken(const ccurl_transfer *t) {
+    return t->multiplexed && strstr(t->error_text, "nghttp2_session_mem_recv() returned") != NULL;
+}
+
+/// Whether the socket has this port at our end or, with `host`, this address at the other.
+static bool has_name(int fd, const char *host, int port) {
+    struct sockaddr_storage a;
+    socklen_t length = sizeof a;
+    struct sockaddr *any = (struct sockaddr *)&a;
+    if ((host ? getpeername : getsockname)(fd, any, &length) != 0) return false;
+    char name[64], service[8];
+    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
+    if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
+    return atoi(service) == port && (!host || strcmp(name, host) == 0);
+}
+
+void ccurl_socket_end(const ccurl_transfer *t) {
+    // libcurl 7.88 tells none of the others: they would wait until their limits, and new ones come. Which descriptor it is
+    // it does not tell either.
+    for (int fd = 0; fd < t->loop->descriptor_capacity; fd++) {
+        if (!t->loop->descriptors[fd].open || !has_name(fd, NULL, t->local_port)) continue;
+        if (has_name(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
+    }
 }

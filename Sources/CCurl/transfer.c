@@ -9,14 +9,37 @@
 /// libcurl takes 14 of them.
 enum { KEEP = 2048 };
 
+/// libcurl 7.88 takes up to 128 KiB of headers over HTTP/2. What of them its buffer does not hold it looks for on the socket, which
+/// has nothing more, and sometimes hands it out before their beginning. Pages of it that nothing was written to take no memory.
+static const long HTTP2_BUFFER = 128 * 1024;
+
 enum { GET, POST, HEAD };
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
+
+/// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status
+/// has come, and the rest not as far as to us. The call that happened to read then is told so, whosever headers they were;
+/// the one whose they were may see only the end of them, without the first line that libcurl itself writes.
+static bool headers_lost(const ccurl_transfer *t) {
+    if (!t->multiplexed || t->head_total > 0) return false;
+    if (!ccurl_session_is_broken(t) && !strstr(t->error_text, "HTTP/0.9")) return false;
+    struct curl_header *status;
+    for (int i = 0; i < t->sendings; i++)
+        if (curl_easy_header(t->easy, ":status", 0, CURLH_PSEUDO, i, &status) == CURLHE_OK) return true;
+    return false;
+}
 
 /// Runs before each writing of the request, on new and on reused connections alike.
 static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)local_ip;
-    (void)peer_port;
     ccurl_transfer *t = context;
+    if (t->sendings > 0) {
+        if (ccurl_session_is_broken(t)) ccurl_socket_end(t);
+        // They would be no smaller the next time.
+        t->headers_too_large = headers_lost(t);
+        if (t->headers_too_large) return CURL_PREREQFUNC_ABORT;
+    }
+    t->local_port = local_port;
+    t->peer_port = peer_port;
     size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
     memcpy(t->remote_ip, peer_ip, length);
     t->remote_ip[length] = 0;
@@ -142,10 +165,15 @@ ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, ccurl_transport *transpo
 }
 
 /// As good as new, so that the next call does not pay for this one: libcurl 7.88 counts over all the calls of a handle
-/// how often it sent again by itself, and gives up at the sixth time.
+/// how often it sent again by itself, and gives up at the sixth time. Another handle, since it may keep its buffer, and a reset one
+/// then has the usual buffer's size and takes no other.
 static void renew(ccurl_transfer *t) {
-    curl_easy_reset(t->easy);
+    CURL *fresh = curl_easy_init();
     t->is_worn = false;
+    t->is_broken = !fresh;
+    if (!fresh) return;
+    curl_easy_cleanup(t->easy);
+    t->easy = fresh;
     t->is_broken = !configure(t);
     if (t->url) curl_easy_setopt(t->easy, CURLOPT_CURLU, t->url);
     t->method_set = t->version_set = t->identity = t->library_decodes = false;
@@ -209,6 +237,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (!t->version_set || t->https != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
+        curl_easy_setopt(e, CURLOPT_BUFFERSIZE, shares ? HTTP2_BUFFER : (long)CURL_MAX_WRITE_SIZE);
         t->version_set = true;
         t->https = shares;
     }
@@ -299,7 +328,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.answer_began = t->head_total > 0 || t->answer.length > 0;
     r.headers_whole = t->answering && t->head_state == HEAD_DONE;
     r.denied = t->denied && !t->opened;
-    r.headers_too_large = t->headers_too_large;
+    r.headers_too_large = t->headers_too_large || headers_lost(t);
     r.memory_out = t->memory_out;
     r.coding_defect = t->coding_defect;
     if (r.coding_defect == CCURL_CODING_FINE && t->coding && ccurl_coding_is_inside(t->coding))

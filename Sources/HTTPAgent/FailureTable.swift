@@ -16,6 +16,11 @@ enum FailureTable {
     /// `CURLE_TOO_LARGE`, which the headers of 7.88 do not have yet.
     private static let tooLarge = CURLcode(100)
 
+    private static let headersTooLarge = (
+        ErrorCode.headersTooLarge,
+        "the answer's headers are larger than 256 KiB in all (over HTTP/2 128 KiB), or one of them than 100 KiB"
+    )
+
     /// Whether the worker's own side has failed: no descriptor, no port, no network, not the interface that is asked for.
     static func isLocal(_ e: Evidence) -> Bool {
         if e.outOfDescriptors { return true }
@@ -58,9 +63,7 @@ enum FailureTable {
             )
         }
         if e.headersTooLarge {
-            return (
-                .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
-            )
+            return headersTooLarge
         }
         if e.lengthUnclear {
             return (
@@ -169,9 +172,7 @@ enum FailureTable {
         case CURLE_OUT_OF_MEMORY, tooLarge:
             // 7.88 also calls it a lack of memory when a first line does not end; a request that is too large never leaves.
             if code == tooLarge || words.lowercased().contains("header") || e.answerBegan || e.bytesSent > 0 {
-                return (
-                    .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
-                )
+                return headersTooLarge
             }
             return (.internal, "libcurl's memory is out, or the request too large for it (\(words))")
         case CURLE_FILESIZE_EXCEEDED:
@@ -215,9 +216,7 @@ enum FailureTable {
     ) -> (ErrorCode, String) {
         let lower = words.lowercased()
         if lower.contains("header") && (lower.contains("too large") || lower.contains("exceed")) {
-            return (
-                .headersTooLarge, "the answer's headers are larger than 256 KiB in all, or one of them than 100 KiB"
-            )
+            return headersTooLarge
         }
         if e.status != nil {
             return (.truncated, "the answer broke off or was no proper HTTP (\(words))")

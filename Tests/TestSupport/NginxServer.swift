@@ -9,7 +9,7 @@ internal import PrivateCluster
 /// is for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
 /// name. `/who` answers the client's
 /// address and the name in its certificate, `/session` whether the TLS session is a resumed one (`r`, else `.`) and closes
-/// the connection, `/away` redirects to `/who` on `alt.localhost`.
+/// the connection, `/away` redirects to `/who` on `alt.localhost`, `/headers24` sends 24 header lines of 1,000 bytes, and so on.
 public final class NginxServer {
     /// Plain HTTP.
     public let port: Int
@@ -100,6 +100,12 @@ public final class NginxServer {
     private static func settings(folder: String, ports: (Int, Int, Int)) -> String {
         """
         cd \(folder)
+        value=$(head -c 993 /dev/zero | tr '\\0' a)
+        for lines in 15 17 24 120 160; do
+          printf 'location = /headers%s { ' $lines
+          for line in $(seq 100 $((99 + lines))); do echo "add_header $line $value;"; done
+          printf 'return 200 "hello"; }\n'
+        done > headers.conf
         cat > nginx.conf <<'END'
         daemon off; master_process off; pid pid; error_log error.log;
         events { worker_connections 512; }
@@ -118,6 +124,7 @@ public final class NginxServer {
             location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
             location = /session { keepalive_timeout 0; return 200 "$ssl_session_reused"; }
             location = /away { return 302 https://alt.localhost:\(ports.1)/who; }
+            include headers.conf;
           }
           server {
             listen 127.0.0.1:\(ports.1) ssl http2; server_name alt.localhost; keepalive_requests 20;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// Answers over HTTP/2 with more headers than libcurl usually reads at once.
+@Suite(.serialized)
+struct LargeHeadersTests {
+    private func call(_ nginx: NginxServer, _ kilobytes: Int) -> HTTPCall {
+        HTTPCall(
+            url: "https://localhost:\(nginx.tlsPort)/headers\(kilobytes)", limits: CallLimits(total: .seconds(15)),
+            allowsPrivateNetwork: true)
+    }
+
+    @Test func `over HTTP/2 answers with up to 120 KB of headers come whole, one after the other and all at once`()
+        throws
+    {
+        let nginx = try NginxServer(firstPort: 21_990)
+        let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
+        for kilobytes in [15, 17, 24, 120] {
+            for count in [1, 1, 16] {
+                for slot in 0..<count { driver.agent.start(call(nginx, kilobytes), slot: slot) }
+                for finished in try driver.wait(for: count) {
+                    let outcome = finished.outcome
+                    let answer = try outcome.response()
+                    #expect(answer.text == "hello" && outcome.httpVersion == "2", "\(kilobytes) KB")
+                    #expect(answer.headerLines.count { $0.hasPrefix("1") || $0.hasPrefix("2") } == kilobytes)
+                }
+            }
+        }
+    }
+
+    @Test func `more than 128 KiB of headers are headers_too_large over HTTP/2, also on a connection used again`()
+        throws
+    {
+        let nginx = try NginxServer(firstPort: 21_996)
+        let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
+        for isRepeatable in [true, false, true] {
+            var large = call(nginx, 160)
+            large.isRepeatable = isRepeatable
+            let failure = try driver.run(large).failure()
+            #expect(failure.code == .headersTooLarge, "\(failure)")
+            // With the same handle, and the connection that the next large answer comes on.
+            #expect(try driver.run(call(nginx, 120)).response().text == "hello")
+        }
+    }
+
+    /// libcurl's session of HTTP/2 does not survive such headers: to the others their connection is broken, which is
+    /// retried, and now and then to the call whose they are, too.
+    @Test func `what shares a connection with more than 128 KiB of headers ends at once, and may be tried again`()
+        throws
+    {
+        let nginx = try NginxServer(firstPort: 22_002)
+        let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
+        for round in 1...4 {
+            for slot in 0..<16 {
+                driver.agent.start(call(nginx, slot == 7 ? 160 : slot % 2 == 0 ? 120 : 15), slot: slot)
+            }
+            for finished in try driver.wait(for: 16) {
+                switch finished.outcome.ending {
+                case .response(let answer): #expect(answer.text == "hello" && finished.slot != 7)
+                case .failure(let failure):
+                    let isBroken = [.reset, .truncated, .send].contains(failure.code) && failure.sent == .maybe
+                    let isTooLarge = failure.code == .headersTooLarge && finished.slot == 7
+                    #expect(isBroken || isTooLarge, "\(round), \(finished.slot): \(failure)")
+                }
+            }
+        }
+    }
+}
