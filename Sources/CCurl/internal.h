@@ -14,6 +14,10 @@ typedef struct {
     /// When libcurl wants to be called; -1: not at all.
     int64_t deadline;
     uint16_t index;
+    /// Connections, and transfers that have not been stopped.
+    int open, running;
+    /// Which of the loop's sendings its last one was.
+    uint64_t last_use;
 } ccurl_pool;
 
 /// One entry per descriptor number: what the owner knows and what libcurl wants.
@@ -21,6 +25,8 @@ typedef struct {
     uint8_t wanted;
     uint8_t applied;
     uint16_t pool;
+    /// The pool that it was opened for, while it is open.
+    uint16_t home;
     /// At our end, once it was idle; 0: unknown.
     uint16_t port;
     /// Open, of HTTP/1, and nobody's for now (idle.c).
@@ -39,12 +45,19 @@ typedef struct {
 /// spoken HTTP/1.1 with it in the same pool.
 enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
+/// libcurl's own in each pool: a pair of sockets to be woken by.
+enum { POOL_DESCRIPTORS = 2 };
+
 struct ccurl_loop {
     /// Null where a transport has gone.
     ccurl_pool *pools[POOLS];
     ccurl_pool *unshared[2];
     int pool_count;
     long max_connections;
+    /// Descriptors of pools and connections: how many there are, and from how many on idle connections are given up (room.c).
+    int held, most_held;
+    bool is_short, is_tight;
+    uint64_t sendings;
     ccurl_descriptor *descriptors;
     /// Beside each descriptor: the port at our end while it is idle, else 0. Apart, since each request looks through them.
     uint16_t *idle_ports;
@@ -81,6 +94,8 @@ struct ccurl_transfer {
     ccurl_transport *transport;
     long slot;
     CURLM *pool;
+    /// Whose `pool` is, or was last.
+    ccurl_pool *home;
     // What the handle is set to, so that the next sending sets only what differs.
     CURLU *url;
     int method;
@@ -175,6 +190,18 @@ bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);
 /// Closes its connections; no transfer may be in it.
 void ccurl_pool_destroy(ccurl_pool *pool);
+/// Closes its connections at once and leaves it as new; no transfer may be in it. False: out of memory.
+bool ccurl_pool_renew(ccurl_pool *pool);
+/// A connection of the pool has been opened.
+void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d);
+/// A socket is being closed.
+void ccurl_room_closed(ccurl_loop *loop, const ccurl_descriptor *d);
+/// All connections of the pool are closed: those too that libcurl has closed by itself, and that count until that is seen.
+void ccurl_room_emptied(ccurl_pool *pool);
+/// Before a sending in `next`: gives up idle connections of other pools if there are too many.
+void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next);
+/// How many connections a pool keeps when one goes idle.
+long ccurl_room_kept(const ccurl_loop *loop);
 /// Sets a new handle up for its transport; 0 or a CURLcode.
 int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);
 

@@ -100,6 +100,16 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
+static void configure(ccurl_pool *pool) {
+    pool->deadline = -1;
+    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
+    curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
+    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, ccurl_room_kept(pool->loop));
+    curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+}
+
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop) {
     int index = 0;
     while (index < POOLS && loop->pools[index]) index++;
@@ -113,21 +123,28 @@ ccurl_pool *ccurl_pool_create(ccurl_loop *loop) {
     }
     pool->loop = loop;
     pool->index = (uint16_t)index;
-    pool->deadline = -1;
-    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
-    curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
-    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, loop->max_connections);
-    curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    configure(pool);
+    loop->held += POOL_DESCRIPTORS;
     loop->pools[index] = pool;
     if (loop->pool_count <= index) loop->pool_count = index + 1;
     return pool;
 }
 
+bool ccurl_pool_renew(ccurl_pool *pool) {
+    CURLM *fresh = curl_multi_init();
+    if (!fresh) return false;
+    curl_multi_cleanup(pool->handle);
+    ccurl_room_emptied(pool);
+    pool->handle = fresh;
+    configure(pool);
+    return true;
+}
+
 void ccurl_pool_destroy(ccurl_pool *pool) {
     ccurl_loop *loop = pool->loop;
     curl_multi_cleanup(pool->handle);
+    ccurl_room_emptied(pool);
+    loop->held -= POOL_DESCRIPTORS;
     loop->pools[pool->index] = NULL;
     while (loop->pool_count > 0 && !loop->pools[loop->pool_count - 1]) loop->pool_count--;
     free(pool);
@@ -137,6 +154,7 @@ ccurl_loop *ccurl_loop_create(const ccurl_settings *s) {
     ccurl_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->max_connections = s->max_connections;
+    loop->most_held = s->most_held;
     loop->user_agent = strdup(s->user_agent);
     loop->accept_encoding = strdup(s->accept_encoding);
     loop->ca_file = s->ca_file ? strdup(s->ca_file) : NULL;

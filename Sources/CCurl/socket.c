@@ -16,6 +16,7 @@
 /// libcurl does not ask again for a new socket with the number and the direction of the last.
 static void forget(ccurl_loop *loop, int fd) {
     ccurl_idle_end(loop, fd);
+    ccurl_room_closed(loop, &loop->descriptors[fd]);
     loop->descriptors[fd].open = false;
     loop->descriptors[fd].applied = 0;
 }
@@ -66,6 +67,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
     d->open = fstat(fd, &file) == 0;
     d->inode = d->open ? file.st_ino : 0;
     d->port = 0;
+    if (d->open) ccurl_room_opened(t->home, d);
     return fd;
 }
 
@@ -73,6 +75,7 @@ int ccurl_socket_close(void *context, curl_socket_t fd) {
     ccurl_descriptor *d = ccurl_loop_touch(context, fd);
     if (d) {
         ccurl_idle_end(context, fd);
+        ccurl_room_closed(context, d);
         d->open = false;
         d->closed = true;
         d->wanted = 0;

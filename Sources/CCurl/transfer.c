@@ -281,15 +281,20 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->started_ns = ccurl_now();
     ccurl_pool *pool = pool_for(t, s->public_only ? 0 : 1, s->https && !shares);
     if (!pool) return (int)CURLM_OUT_OF_MEMORY;
+    ccurl_room_make(t->loop, pool);
+    pool->last_use = ++t->loop->sendings;
+    CURLMcode code = curl_multi_add_handle(pool->handle, e);
+    if (code != CURLM_OK) return (int)code;
+    t->home = pool;
     t->pool = pool->handle;
-    CURLMcode code = curl_multi_add_handle(t->pool, e);
-    if (code != CURLM_OK) t->pool = NULL;
-    return (int)code;
+    pool->running++;
+    return 0;
 }
 
 void ccurl_transfer_stop(ccurl_transfer *t) {
     if (t->pool) {
         curl_multi_remove_handle(t->pool, t->easy);
+        t->home->running--;
         t->is_worn |= !t->is_done;
     }
     t->pool = NULL;

@@ -12,6 +12,7 @@ extension Dispatcher {
         outcome.demandBody(of: job.okStatuses)
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
+        if verdict.kind == .handedBack { return end(job, verdict, now: now) }
         if job.checksXML { verdict.requireXML(of: outcome) }
         var sequel = job.sequel
         if let method = job.call?.method {
@@ -38,6 +39,11 @@ extension Dispatcher {
                 .unknown, .lostWorker,
                 "the worker \(cause) before the answer came; it is not known whether the server acted on it")
             : Verdict(.handedBack, .lostWorker, "the worker \(cause) before the answer came; no attempt was used")
+        end(job, verdict, now: now)
+    }
+
+    /// Ends an attempt of which there is no answer.
+    private mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
         write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
     }
 

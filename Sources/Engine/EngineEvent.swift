@@ -28,6 +28,8 @@ public enum EngineEvent: Equatable, Sendable {
     case rangePruned(String, jobs: Int)
     /// Jobs whose retention is over were deleted.
     case pruned(jobs: Int)
+    /// Calls wait since the process has no file descriptor left for them.
+    case outOfDescriptors
     /// A signal asked to stop.
     case draining(inFlight: Int)
     /// Calls that were cut off at the end of the drain.

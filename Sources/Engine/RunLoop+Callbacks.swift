@@ -87,6 +87,7 @@ extension RunLoop {
             }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
+            agent.makeRoom()
             callbacksLost()
         case .notification: break
         case .retryAt: break

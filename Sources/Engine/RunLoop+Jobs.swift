@@ -173,6 +173,13 @@ extension RunLoop {
         }
     }
 
+    /// Tells of calls that wait for a descriptor, once a minute.
+    func tellShortage() {
+        guard agent.isShortOfDescriptors, now >= shortLogDue else { return }
+        shortLogDue = now + 60_000_000_000
+        configuration.log(.outOfDescriptors)
+    }
+
     /// Carries out what the way of hearing of jobs asks for.
     func apply(_ change: PickupMode.Change) {
         switch change {

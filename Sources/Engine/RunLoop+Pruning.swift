@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
@@ -37,7 +38,9 @@ extension RunLoop {
         case .retryAt: break
         case .result(_, let result): pruned(result)
         case .failed(_, let error): pruningFailed(error)
-        case .lost(let error, _): pruningFailed(error)
+        case .lost(let error, _):
+            agent.makeRoom()
+            pruningFailed(error)
         }
     }
 

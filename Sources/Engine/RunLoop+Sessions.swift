@@ -19,6 +19,7 @@ extension RunLoop {
             jobsFailed(tag, error)
         case .lost(let error, let tags):
             configuration.log(.connectionLost(session: "jobs", reason: error.description))
+            agent.makeRoom()
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
         case .notification(let news): heard(news)
         case .retryAt: break
@@ -165,6 +166,7 @@ extension RunLoop {
             suspectSchema(error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
+            agent.makeRoom()
             dutiesUnderWay.removeAll()
             dispatcher.lanes.drawFailed()
             dispatcher.pickup.connectionLost()

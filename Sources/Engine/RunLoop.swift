@@ -66,6 +66,8 @@ public final class RunLoop {
     var dutiesUnderWay: Set<Duty> = []
     /// When a duty that finds a lock is to be told of again.
     var lockLogDue: [Duty: UInt64] = [:]
+    /// When calls that wait for a descriptor are to be told of again.
+    var shortLogDue: UInt64 = 0
 
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0
@@ -208,6 +210,7 @@ public final class RunLoop {
         while let event = pruning?.next() { pruningEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
+        tellShortage()
         startDue()
         // A claim goes out before all that a turn has to do beside it.
         exchange()

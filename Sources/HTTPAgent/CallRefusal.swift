@@ -6,6 +6,8 @@ struct CallRefusal: Error, Equatable {
     var code: ErrorCode
     /// One sentence for the user; never a secret.
     var message: String
+    /// A file could not be opened since the process has no descriptor left.
+    var lacksDescriptors = false
 
     init(_ code: ErrorCode, _ message: String) {
         self.code = code
@@ -21,6 +23,7 @@ struct CallRefusal: Error, Equatable {
     /// The same behind a redirect or an answer: something has left already.
     func failure(sent: SentState) -> CallFailure {
         var failure = CallFailure(code, message, sent: sent)
+        failure.lacksDescriptors = lacksDescriptors
         if code == .internal { (failure.retries, failure.isLocal) = (true, true) }
         return failure
     }

@@ -10,6 +10,7 @@ enum FailureTable {
         let (code, message) = verdict(evidence, host: host, limits: limits)
         var failure = CallFailure(code, message, sent: sent(evidence), status: evidence.status)
         failure.isLocal = isLocal(evidence)
+        failure.lacksDescriptors = evidence.outOfDescriptors
         return failure
     }
 

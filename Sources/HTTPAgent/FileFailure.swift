@@ -35,7 +35,9 @@ enum FileFailure {
                 .file, "\(path).part could not be written (\(words(number)))\(remedy)", isPassing(number)
             )
         }
-        return CallFailure(code, message, sent: sent, status: answer, retries: retries)
+        var failure = CallFailure(code, message, sent: sent, status: answer, retries: retries)
+        failure.lacksDescriptors = number == EMFILE || number == ENFILE
+        return failure
     }
 
     private static func opening(_ number: Int32, _ path: String) -> (ErrorCode, String, Bool) {

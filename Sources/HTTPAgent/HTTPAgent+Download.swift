@@ -80,6 +80,7 @@ extension HTTPAgent {
             if !send(flight) { lack(slot, flight, task, sent: .no) }
         default:
             let failure = unsafe FileFailure.failure(status, path: task.download.path, sent: .no, answer: nil)
+            if failure.lacksDescriptors, putOff(slot, flight) { return }
             conclude(slot, flight, CallOutcome(.failure(failure)))
         }
     }

@@ -45,6 +45,7 @@ extension HTTPAgent {
         inFlight -= 1
         giveBack(transfer)
         if !downloads.isEmpty { downloads[slot] = nil }
+        if !shortCalls.isEmpty { shortCalls[slot] = nil }
         if inFlight == 0 { sweepAt = .max }
     }
 
@@ -77,6 +78,8 @@ extension HTTPAgent {
                 return unsafe deliver(slot, flight, result, .response(answer(result)))
             }
         }
+        let isShort = unsafe isShort(result, end)
+        if isShort, putOff(slot, flight) { return }
         let evidence = unsafe Evidence(
             end: end,
             text: String(cString: result.error_text),
@@ -93,7 +96,7 @@ extension HTTPAgent {
             memoryOut: result.memory_out,
             bodyTooLarge: result.body_too_large,
             resendRefused: result.resend_refused,
-            outOfDescriptors: result.out_of_descriptors,
+            outOfDescriptors: isShort,
             changedFile: result.changed_file.map { unsafe String(cString: $0) },
             proxyStatus: result.proxy_status,
             tlsBegan: result.tls_began,
@@ -101,6 +104,7 @@ extension HTTPAgent {
             followedRedirect: flight.redirects > 0
         )
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
+        if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
         if unsafe isRefusal(slot, result) {
             var refusal = unsafe answer(result)

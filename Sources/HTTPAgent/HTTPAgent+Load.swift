@@ -3,9 +3,6 @@ import CCurl
 import JobModel
 
 extension HTTPAgent {
-    /// How many transports are kept ready beside those in use.
-    private static let keptTransports = 64
-
     /// A handle of a transport, whose pools are made when it is first seen.
     func takeTransfer(for transport: Transport) throws(CallRefusal) -> CurlTransfer {
         let pool: TransportPool
@@ -27,7 +24,7 @@ extension HTTPAgent {
 
     /// Makes room for one more: closes the connections of the one that has been without a call for longest.
     private func forgetTransports() {
-        guard transports.count >= HTTPAgent.keptTransports else { return }
+        guard transports.count >= keptTransports else { return }
         let unused = transports.filter { $0.value.inUse == 0 }
         if let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { transports[oldest.key] = nil }
     }

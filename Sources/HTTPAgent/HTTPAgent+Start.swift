@@ -13,7 +13,11 @@ extension HTTPAgent {
             flights[slot] = try begin(call, slot)
             inFlight += 1
         } catch {
-            finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(error.failure))))
+            if error.lacksDescriptors, putOff(slot, refused: call) { return }
+            shortCalls[slot] = nil
+            var failure = error.failure
+            if isTooMuch(call, others: inFlight) { failure.lacksDescriptors = false }
+            finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
         }
     }
 

@@ -46,31 +46,44 @@ public import JobModel
     private var isDiskKnown = false
     /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
     var sweepAt = Int64.max
+    /// Calls that have found no descriptor and wait for one, or have done so, by slot.
+    var shortCalls: [Int: ShortCall] = [:]
+    /// When those that wait are begun anew; `.max`: none does.
+    var shortLookAt = Int64.max
+    /// How many transports are kept ready beside those in use.
+    let keptTransports: Int
 
     /// Checks the loaded libcurl and makes both pools; handles are made when first needed.
     ///
     /// - Parameters:
     ///   - caFile: replaces the system's authorities (PEM).
     ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
+    ///   - descriptors: bound what connections take.
     /// - Throws: `AgentError` with the remedy in its message.
-    public init(slots: Int, caFile: String? = nil, filesRoot: String? = nil) throws(AgentError) {
+    public init(
+        slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current
+    ) throws(AgentError) {
         self.filesRoot = filesRoot
+        let connections = descriptors.connections(slots: max(1, slots))
+        // Its pools and handles take some, without any connection.
+        keptTransports = max(2, min(64, connections / 16))
         try CurlLibrary.started.get()
         self.slots = max(1, slots)
         files = PartFiles(root: filesRoot)
         flights = Array(repeating: nil, count: max(1, slots))
-        let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), caFile: caFile)
+        let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), mostHeld: connections, caFile: caFile)
         guard let handle = unsafe handle else {
             throw AgentError(code: .cannotStart, message: "libcurl gives no handle; the memory is out")
         }
         unsafe loop = handle
     }
 
-    private static func makeLoop(slots: Int, caFile: String?) -> OpaquePointer? {
+    private static func makeLoop(slots: Int, mostHeld: Int, caFile: String?) -> OpaquePointer? {
         unsafe "postrider/\(ProductVersion.current)".withCString { agent in
             unsafe CurlLibrary.acceptedEncodings.withCString { encodings in
                 var settings = unsafe ccurl_settings(
-                    max_connections: max(16, slots), user_agent: agent, accept_encoding: encodings, ca_file: nil
+                    max_connections: max(16, slots), most_held: Int32(clamping: mostHeld), user_agent: agent,
+                    accept_encoding: encodings, ca_file: nil
                 )
                 guard let caFile else { return unsafe ccurl_loop_create(&settings) }
                 return unsafe caFile.withCString {
@@ -101,8 +114,9 @@ public import JobModel
     public var nextDeadline: UInt64? {
         if mayHaveFinished || !finished.isEmpty { return 0 }
         let library = unsafe ccurl_loop_deadline(loop)
-        if library < 0 { return sweepAt == .max ? nil : UInt64(max(0, sweepAt)) }
-        return UInt64(max(0, min(library, sweepAt)))
+        let own = min(sweepAt, shortLookAt)
+        if library < 0 { return own == .max ? nil : UInt64(max(0, own)) }
+        return UInt64(max(0, min(library, own)))
     }
 
     /// Tells libcurl that a descriptor of a `SocketChange` is ready. Report hang-ups and errors as readable.
@@ -119,6 +133,7 @@ public import JobModel
     public func timeout() {
         let now = ccurl_now()
         mayHaveFinished = true
+        if now >= shortLookAt { beginShortCalls() }
         unsafe ccurl_loop_expire(loop, now)
         if now >= sweepAt { sweep(now) }
     }
@@ -166,6 +181,7 @@ public import JobModel
             if case .failure(let failure) = outcome.ending { return failure.sent }
             return .maybe
         }
+        if cancelShortCall(slot) { return .no }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
         if case .opening? = downloads[slot]?.phase {
             release(slot, flight.transfer)

@@ -23,7 +23,9 @@ struct PartFiles {
         var size: Int64 = 0
         var refusal = CCURL_FILE_ROOT
         guard let file = unsafe ccurl_file_open(root, path, &size, &refusal) else {
-            throw CallRefusal(.file, PartFiles.sentence(refusal, name))
+            var failure = CallRefusal(.file, PartFiles.sentence(refusal, name))
+            failure.lacksDescriptors = refusal == CCURL_FILE_DESCRIPTORS
+            throw failure
         }
         if let maxBytes, size > maxBytes {
             unsafe ccurl_file_close(file)

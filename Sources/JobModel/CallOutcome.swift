@@ -69,6 +69,8 @@ public struct CallFailure: Equatable, Sendable {
     /// Whether the failure is this worker's own: no descriptors, no network, an interface that is not there. It says
     /// nothing of the server.
     public var isLocal = false
+    /// Whether the worker had no file descriptor left for it: no fault of the call, which may be made at any time.
+    public var lacksDescriptors = false
 
     /// A failure; `sent` decides whether an `at_most_once` job may try again.
     public init(_ code: ErrorCode, _ message: String, sent: SentState, status: Int? = nil, retries: Bool? = nil) {

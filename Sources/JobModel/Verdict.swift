@@ -10,7 +10,7 @@ public struct Verdict: Equatable, Sendable {
         case retryable
         /// The call may have happened and must not be repeated without a person's word.
         case unknown
-        /// Given back at a shutdown; no attempt is used.
+        /// Given back at a shutdown, or for want of a descriptor; no attempt is used.
         case handedBack
         /// Tried again, and no attempt is used: a download broke off and is longer than before.
         case progressed
@@ -80,6 +80,9 @@ public struct Verdict: Equatable, Sendable {
     }
 
     private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
+        if failure.lacksDescriptors, failure.sent == .no {
+            return Verdict(.handedBack, failure.code, failure.message)
+        }
         if isAtMostOnce && failure.sent == .maybe {
             return Verdict(
                 followsWholeAnswer(failure.code) ? .failed : .unknown, failure.code, failure.message)

@@ -40,6 +40,10 @@ extension LogEvent {
             self.init(.info, "range_pruned", [("range", .text(range)), ("jobs", .number(jobs))])
         case .pruned(let jobs):
             self.init(.info, "pruned", [("jobs", .number(jobs))])
+        case .outOfDescriptors:
+            self.init(
+                .warning, "out_of_descriptors",
+                [("hint", .text("calls wait for one; raise the limit (ulimit -n) or lower --concurrency"))])
         case .draining(let inFlight):
             self.init(.info, "draining", [("in_flight", .number(inFlight))])
         case .handedBack(let jobs):

@@ -278,6 +278,20 @@ struct DispatcherTests {
         #expect(batch?.attempts.map(\.verdict.kind) == [.handedBack, .handedBack, .handedBack, .unknown])
     }
 
+    @Test func `a job whose call found no descriptor goes back as if it had never been claimed`() {
+        var dispatcher = dispatcher()
+        var lack = CallFailure(.connect, "no descriptor", sent: .no)
+        lack.lacksDescriptors = true
+        var wanted = job(1)
+        wanted.server = ServerChoice(id: 3, hasNext: true)
+        for slot in claim(&dispatcher, [wanted]) {
+            dispatcher.callEnded(slot: slot, CallOutcome(.failure(lack)), now: moment)
+        }
+        let attempt = dispatcher.nextExchange(now: moment)?.exchange.batch?.attempts.first
+        #expect(attempt?.verdict.kind == .handedBack && attempt?.outcome == nil && attempt?.server == nil)
+        #expect(attempt?.isJudged == false)
+    }
+
     @Test func `a worker that drains claims nothing and looks for nothing`() {
         var dispatcher = dispatcher()
         dispatcher.isDraining = true

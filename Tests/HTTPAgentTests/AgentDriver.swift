@@ -13,8 +13,10 @@ final class AgentDriver {
     /// The descriptors that wait for something.
     private(set) var watched: Set<Int32> = []
 
-    init(slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil) throws {
-        agent = try HTTPAgent(slots: slots, caFile: caFile, filesRoot: filesRoot)
+    init(
+        slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current
+    ) throws {
+        agent = try HTTPAgent(slots: slots, caFile: caFile, filesRoot: filesRoot, descriptors: descriptors)
         poller = try Poller()
     }
 

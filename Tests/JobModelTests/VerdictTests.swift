@@ -136,6 +136,17 @@ struct VerdictTests {
         #expect(verdict(failure(.file, sent: .no)).kind == .failed)
     }
 
+    @Test(arguments: [false, true])
+    func `a call that found no descriptor uses no attempt, unless something of it has left`(isAtMostOnce: Bool) {
+        func verdict(_ sent: SentState) -> Verdict.Kind {
+            var lack = CallFailure(.file, "no descriptor", sent: sent, retries: true)
+            lack.lacksDescriptors = true
+            return self.verdict(.failure(lack), atMostOnce: isAtMostOnce).kind
+        }
+        #expect(verdict(.no) == .handedBack)
+        #expect(verdict(.maybe) == (isAtMostOnce ? .unknown : .retryable))
+    }
+
     @Test func `each kind has its letter`() {
         let kinds: [Verdict.Kind] = [
             .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .held, .onward,

@@ -34,6 +34,8 @@ typedef struct {
 /// Options that never change during the life of a loop. Strings are copied.
 typedef struct {
     long max_connections;
+    /// From so many descriptors of connections on, idle connections of all pools are given up.
+    int most_held;
     const char *_Nonnull user_agent;
     const char *_Nonnull accept_encoding;
     const char *_Nullable ca_file;
@@ -138,6 +140,12 @@ void ccurl_loop_socket_ready(ccurl_loop *_Nonnull loop, int fd, bool readable, b
 void ccurl_loop_expire(ccurl_loop *_Nonnull loop, int64_t now);
 /// The next transfer that ended, taken out of its pool, or null. `code` is a CURLcode.
 ccurl_transfer *_Nullable ccurl_loop_next_done(ccurl_loop *_Nonnull loop, int *_Nonnull code);
+/// While it is short of descriptors, idle connections are given up as soon as they can be.
+void ccurl_loop_set_short(ccurl_loop *_Nonnull loop, bool is_short);
+/// Descriptors of connections, idle or in use, and of their pools.
+int ccurl_loop_held(const ccurl_loop *_Nonnull loop);
+/// Whether the process could open hardly another descriptor at this moment.
+bool ccurl_is_short_of_descriptors(void);
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t ccurl_now(void);
 /// Seconds since 1970, for dates in answers.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import JobModel
+
+/// A call that has found no descriptor.
+struct ShortCall {
+    let call: HTTPCall
+    /// When it was first so: monotonic nanoseconds.
+    let since: Int64
+    /// Not under way: it is begun anew at the next look.
+    var isWaiting = true
+}
+
+// What the process lacks for the moment it has again when other calls have ended. So a call that finds no descriptor keeps
+// its slot and begins anew, from the start, until it has waited for long.
+extension HTTPAgent {
+    /// How long a call waits for a descriptor before it fails: 60 s.
+    private static let longestWait: Int64 = 60_000_000_000
+    /// How often it looks: 100 ms.
+    private static let look: Int64 = 100_000_000
+
+    /// Whether calls wait because the process has no descriptor left for them.
+    public var isShortOfDescriptors: Bool { shortLookAt != .max }
+
+    /// Descriptors of connections, idle or in use, and of their pools.
+    var descriptorsHeld: Int { unsafe Int(ccurl_loop_held(loop)) }
+
+    /// Gives up idle connections if the process can open hardly another descriptor: somebody else has found none.
+    public func makeRoom() {
+        if ccurl_is_short_of_descriptors() { giveUpIdleConnections() }
+    }
+
+    func giveUpIdleConnections() {
+        unsafe ccurl_loop_set_short(loop, true)
+        unsafe ccurl_loop_set_short(loop, isShortOfDescriptors)
+    }
+
+    /// Whether it was for want of a descriptor that a sending ended without having begun. libcurl does not tell where a
+    /// look-up, or a file of TLS, found none.
+    func isShort(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
+        guard case .library(let code) = end, unsafe !result.request_began else { return false }
+        switch CURLcode(code) {
+        case CURLE_COULDNT_CONNECT where unsafe result.out_of_descriptors: return true
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CONNECT_ERROR, CURLE_OUT_OF_MEMORY, CURLE_INTERFACE_FAILED:
+            return ccurl_is_short_of_descriptors()
+        default: return false
+        }
+    }
+
+    /// Takes a call of which nothing was sent out of flight, to begin it anew later. False: it is to fail.
+    func putOff(_ slot: Int, _ flight: Flight) -> Bool {
+        guard flight.redirects == 0, mayWait(flight.call, slot: slot, others: inFlight - 1) else { return false }
+        let since = shortCalls[slot]?.since
+        release(slot, flight.transfer)
+        wait(flight.call, slot: slot, since: since)
+        return true
+    }
+
+    /// The same for a call that could not be begun.
+    func putOff(_ slot: Int, refused call: HTTPCall) -> Bool {
+        guard mayWait(call, slot: slot, others: inFlight) else { return false }
+        wait(call, slot: slot, since: shortCalls[slot]?.since)
+        return true
+    }
+
+    private func mayWait(_ call: HTTPCall, slot: Int, others: Int) -> Bool {
+        guard let known = shortCalls[slot] else { return true }
+        return !isTooMuch(call, others: others) && ccurl_now() - known.since < HTTPAgent.longestWait
+    }
+
+    /// Whether a call has more files than there are descriptors: it would wait in vain.
+    func isTooMuch(_ call: HTTPCall, others: Int) -> Bool { call.body.isParts && others == 0 }
+
+    private func wait(_ call: HTTPCall, slot: Int, since: Int64?) {
+        let now = ccurl_now()
+        shortCalls[slot] = ShortCall(call: call, since: since ?? now)
+        shortLookAt = min(shortLookAt, now + HTTPAgent.look)
+        unsafe ccurl_loop_set_short(loop, true)
+    }
+
+    /// Begins all calls anew that wait.
+    func beginShortCalls() {
+        shortLookAt = .max
+        unsafe ccurl_loop_set_short(loop, false)
+        for (slot, short) in shortCalls.sorted(by: { $0.value.since < $1.value.since }) where short.isWaiting {
+            shortCalls[slot]?.isWaiting = false
+            start(short.call, slot: slot)
+        }
+    }
+
+    /// Forgets a call that waits; says whether it was one.
+    func cancelShortCall(_ slot: Int) -> Bool {
+        guard let short = shortCalls[slot], short.isWaiting else { return false }
+        shortCalls[slot] = nil
+        if !shortCalls.values.contains(where: \.isWaiting) { shortLookAt = .max }
+        return true
+    }
+}

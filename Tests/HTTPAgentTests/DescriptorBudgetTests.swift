@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import JobModel
+import TestSupport
+import Testing
+
+@testable import HTTPAgent
+
+/// What connections take of the descriptors that there are, over all pools.
+struct DescriptorBudgetTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer { request in
+            request.path == "/held" ? [.held] + TargetStep.answer(200) : TargetStep.answer(200)
+        }
+    }
+
+    private func start(_ path: String, from number: Int, slots: Range<Int>, in driver: AgentDriver) {
+        let transport = number == 0 ? nil : Transport(interface: "127.0.0.\(number + 1)")
+        for slot in slots {
+            driver.agent.start(
+                HTTPCall(
+                    url: target.url + path, transport: transport, limits: CallLimits(total: .seconds(60)),
+                    allowsPrivateNetwork: true), slot: slot)
+        }
+    }
+
+    @Test func `there is enough for calls first, and idle connections take the rest`() {
+        #expect(DescriptorBudget.needed(forCalls: 10_000) == 20_064)
+        #expect(DescriptorBudget(allowed: 20_064).mostCalls == 10_000)
+        #expect(DescriptorBudget(allowed: 20).mostCalls == 1)
+        #expect(DescriptorBudget(allowed: 1024).connections(slots: 64) == 768)
+        // With each of its calls opening one more it is at the limit.
+        #expect(DescriptorBudget(allowed: 192).connections(slots: 64) == 64)
+    }
+
+    @Test func `transports that are used one after the other keep no more idle connections than there is room for`()
+        throws
+    {
+        let driver = try AgentDriver(descriptors: DescriptorBudget(allowed: 144))
+        for number in 0..<20 {
+            start("/ok", from: number, slots: 0..<8, in: driver)
+            for call in try driver.wait(for: 8) { #expect(try call.outcome.response().status == 200) }
+            #expect(driver.agent.descriptorsHeld < 56 + 8 + 8)
+        }
+        let last = try driver.run(
+            HTTPCall(
+                url: target.url + "/ok", transport: Transport(interface: "127.0.0.20"), allowsPrivateNetwork: true))
+        #expect(last.reused)
+    }
+
+    @Test func `transports that are all in use keep no more idle connections than there is room for`() throws {
+        let driver = try AgentDriver(slots: 20, descriptors: DescriptorBudget(allowed: 204))
+        for number in 0..<10 { start("/held", from: number, slots: number..<(number + 1), in: driver) }
+        for round in 0..<3 {
+            for number in 0..<10 {
+                start("/ok\(round)", from: number, slots: 10..<20, in: driver)
+                for call in try driver.wait(for: 10) { #expect(try call.outcome.response().status == 200) }
+                #expect(driver.agent.descriptorsHeld < 80 + 20)
+            }
+        }
+        target.release()
+        for call in try driver.wait(for: 10) { #expect(try call.outcome.response().status == 200) }
+    }
+
+    @Test func `who finds no descriptor gets those of idle connections, and not of those in use`() throws {
+        let driver = try AgentDriver()
+        start("/held", from: 1, slots: 0..<1, in: driver)
+        start("/ok", from: 0, slots: 1..<4, in: driver)
+        start("/ok", from: 2, slots: 4..<8, in: driver)
+        for call in try driver.wait(for: 7) { #expect(try call.outcome.response().status == 200) }
+        let before = driver.agent.descriptorsHeld
+        // There are some left in this process.
+        driver.agent.makeRoom()
+        #expect(driver.agent.descriptorsHeld == before)
+        driver.agent.giveUpIdleConnections()
+        #expect(driver.agent.descriptorsHeld == before - 7)
+        target.release()
+        let held = try driver.wait(for: 1)
+        #expect(try held[0].outcome.response().status == 200)
+    }
+}
