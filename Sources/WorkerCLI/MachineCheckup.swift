@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import HTTPAgent
 
 /// What `worker doctor` finds on this machine.
 enum MachineCheckup {
-    /// Descriptors that a worker has beside its calls: sessions, poller, signals, files of libraries.
-    private static let descriptorsBeside = 64
-
     /// libcurl, and the limits of this process.
     static func findings(concurrency: Int) -> [Finding] {
         [transport(), descriptors(concurrency)]
@@ -26,17 +22,19 @@ enum MachineCheckup {
         }
     }
 
-    /// A call takes a socket, and one that redirects or downloads another descriptor. C: `getrlimit(RLIMIT_NOFILE)`.
+    /// What a worker would have once it has raised its limit, as it does when it starts.
     private static func descriptors(_ concurrency: Int) -> Finding {
-        var limit = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        let needed = 2 * concurrency + descriptorsBeside
-        guard limit.rlim_cur < needed else {
-            return Finding(.ok, "descriptors", "\(limit.rlim_cur) allowed, \(needed) needed at most")
+        let budget = DescriptorBudget.raised()
+        let needed = DescriptorBudget.needed(forCalls: concurrency)
+        guard budget.mostCalls < concurrency else {
+            return Finding(
+                .ok, "descriptors",
+                "\(budget.allowed) allowed, \(needed) needed for calls; connections that are kept open take no more than the rest"
+            )
         }
         return Finding(
             .fault, "descriptors",
-            "\(limit.rlim_cur) allowed, \(needed) may be needed; start the worker with ulimit -n \(needed), or lower --concurrency"
+            "\(budget.allowed) allowed, \(needed) needed; start the worker with ulimit -n \(needed), or lower --concurrency: it would make \(budget.mostCalls) calls at once"
         )
     }
 }

@@ -54,9 +54,9 @@ public enum WorkerProcess {
         return Outcome(status: status, output: output)
     }
 
-    /// Runs it to its end with this many descriptors allowed.
+    /// Runs it to its end with this many descriptors allowed, if it raises its own limit.
     public static func run(_ words: [String], openFiles: Int) throws -> Outcome {
-        let limited = "ulimit -n \(openFiles) && exec \"$0\" \"$@\""
+        let limited = "ulimit -S -n 64 && ulimit -H -n \(openFiles) && exec \"$0\" \"$@\""
         let (status, output) = try ChildProcess.run(["/bin/sh", "-c", limited, path] + words)
         return Outcome(status: status, output: output)
     }

@@ -105,6 +105,10 @@ struct DoctorCommandTests {
         #expect(outcome.status == 1)
         #expect(line("descriptors", outcome).hasPrefix("fault "))
         #expect(line("descriptors", outcome).contains("start the worker with ulimit -n 20064"))
+        #expect(line("descriptors", outcome).hasSuffix("it would make 480 calls at once"))
+        let enough = try WorkerProcess.run(
+            ["doctor", "--database", queue.database, "--concurrency", "480"], openFiles: 1024)
+        #expect(line("descriptors", enough).hasPrefix("ok "))
     }
 
     @Test func `a database that is not there or has no schema ends as run does`() throws {

@@ -3,6 +3,7 @@
 internal import Admin
 internal import Engine
 internal import Glibc
+internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
@@ -40,6 +41,7 @@ enum RunCommand {
         hear: @escaping @Sendable (EngineEvent) -> Void = { _ in }
     ) throws(CommandError) -> ExitCode {
         let log = SharedLog(configuration.logFormat)
+        let concurrency = affordable(configuration.concurrency, log)
         let database: PGConnectionString
         do throws(PGError) {
             database = try PGConnectionString(configuration.database)
@@ -48,7 +50,7 @@ enum RunCommand {
         }
         var engine = EngineConfiguration(
             database: database, name: "\(Host.name):\(getpid())", queues: configuration.queues,
-            concurrency: configuration.concurrency, allowsPrivateNetwork: configuration.allowsPrivate,
+            concurrency: concurrency, allowsPrivateNetwork: configuration.allowsPrivate,
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
             log: { event in
                 log.write(LogEvent(event))
@@ -60,7 +62,7 @@ enum RunCommand {
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys
         let server = configuration.pages.map { pages in
-            AdminServer(slots: configuration.concurrency, database: database, token: pages.token)
+            AdminServer(slots: concurrency, database: database, token: pages.token)
         }
         engine.vitals = server?.vitals
         engine.schema = schema
@@ -70,7 +72,7 @@ enum RunCommand {
         } catch {
             throw CommandError(.internalError, error.message)
         }
-        log.write(LogEvent(.info, "worker_started", [("concurrency", .number(configuration.concurrency))]))
+        log.write(LogEvent(.info, "worker_started", [("concurrency", .number(concurrency))]))
         if let server, let pages = configuration.pages {
             do throws(AdminError) {
                 try server.start(at: pages.address)
@@ -92,5 +94,21 @@ enum RunCommand {
             )
         case .schemaMismatch(let reason): throw CommandError(.schema, reason)
         }
+    }
+
+    /// Raises the limit of descriptors, and takes no more calls at once than it is enough for.
+    private static func affordable(_ concurrency: Int, _ log: SharedLog) -> Int {
+        let budget = DescriptorBudget.raised()
+        guard budget.mostCalls < concurrency else { return concurrency }
+        let needed = DescriptorBudget.needed(forCalls: concurrency)
+        log.write(
+            LogEvent(
+                .warning, "concurrency_lowered",
+                [
+                    ("from", .number(concurrency)), ("to", .number(budget.mostCalls)),
+                    ("descriptors", .number(budget.allowed)),
+                    ("hint", .text("start the worker with ulimit -n \(needed), or lower --concurrency")),
+                ]))
+        return budget.mostCalls
     }
 }
