@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <linux/sockios.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 int clinux_pipe(int *read_end, int *write_end) {
@@ -30,6 +32,14 @@ int clinux_terminal_size(int descriptor, int *columns, int *rows) {
     *columns = size.ws_col;
     *rows = size.ws_row;
     return 0;
+}
+
+int clinux_unconfirmed(int descriptor) {
+    int domain = 0, bytes = 0;
+    socklen_t size = sizeof domain;
+    // For a local socket it is what the other side has not read, however long it has been there.
+    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain == AF_UNIX) return 0;
+    return ioctl(descriptor, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
 int clinux_is_ignored(int signal) {

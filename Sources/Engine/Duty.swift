@@ -4,7 +4,7 @@
 enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
-    case endSession
+    case endSession, askAfterJobs
     case credentials, keepSealed, refreshAnswer, refreshEnd
 
     /// Whether its answer holds whatever number the worker has meanwhile.
@@ -14,7 +14,7 @@ enum Duty: UInt64, CaseIterable {
 /// Tags of statements, by which their answers are known.
 enum Tag {
     /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the schema, the
-    /// enlisting, the goodbye, how long to wait for a lock.
+    /// enlisting, the goodbye, how long to wait for a lock, a question for the silent duties session.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
@@ -23,6 +23,7 @@ enum Tag {
     static let schema: UInt64 = 1
     static let enlist: UInt64 = 2
     static let leave: UInt64 = 3
+    static let askAfterDuties: UInt64 = .max
 
     /// On the callbacks session: the limit of time, ends of jobs, and a job's hooks before its call.
     static let limitTime: UInt64 = 0

@@ -188,6 +188,7 @@ extension RunLoop {
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
             marks.foldedTo(result.optionalInt64(0, 0))
+        case .askAfterJobs: jobsIdle(result)
         case .expire, .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
             break
         }

@@ -7,16 +7,19 @@ internal import PGClient
 // The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million jobs
 // takes seconds, in which the leader's other duties go on.
 extension RunLoop {
+    /// 10 min: a step has no other limit of time, and takes seconds.
+    private static let longestPrune: UInt64 = 600_000_000_000
+
     /// Sends what is due.
     func prune() {
         switch pruneDesk.next(isReady: pruning?.isReady ?? false, now: now) {
         case .none: break
         case .connect:
-            pruning = PGSession(
-                PGSession.Configuration(
-                    string: configuration.database,
-                    setUp: configuration.usesSessions ? [RunLoop.readsCommitted] : [],
-                    prepares: configuration.usesSessions))
+            var session = PGSession.Configuration(
+                string: configuration.database, setUp: configuration.usesSessions ? [RunLoop.readsCommitted] : [],
+                prepares: configuration.usesSessions)
+            session.answerTimeout = RunLoop.longestPrune
+            pruning = PGSession(session)
             pruning?.start(now: now)
         case .step:
             guard let epoch else { return pruneDesk.failed(now: now) }

@@ -56,6 +56,7 @@ extension RunLoop {
         case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
         case Tag.patience: break
+        case Tag.askAfterDuties: dutiesIdle(result)
         default:
             switch tag & 3 {
             case 0: finishReturned(tag >> 2, result)
@@ -77,7 +78,7 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
-        case Tag.patience: break
+        case Tag.patience, Tag.askAfterDuties: break
         case Tag.leave:
             configuration.log(.statementFailed(verb: "leave", reason: error.description))
             end = .abandoned

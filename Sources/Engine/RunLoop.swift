@@ -79,6 +79,10 @@ public final class RunLoop {
     var beatHeard: UInt64 = 0
     var enlistSent: UInt64 = 0
 
+    /// No question for the jobs session, or for the duties session, before.
+    var jobsQuestionDue: UInt64 = 0
+    var dutiesQuestionDue: UInt64 = 0
+
     var drainDeadline: UInt64?
     var isLeaving = false
     var leaveDeadline: UInt64?
@@ -120,17 +124,22 @@ public final class RunLoop {
         // cost of what is switched off PostgreSQL would compile the plan anew in each claim, 200 ms. And with more partitions than
         // a few it would plan it anew, 0.5 ms, since only one is left in a plan for one job.
         let byIndex = ["set enable_seqscan = off", "set jit = off", "set plan_cache_mode = force_generic_plan"]
-        jobs = PGSession(
-            PGSession.Configuration(
-                string: configuration.database,
-                setUp: setUp + (isPooled ? [] : [patience] + byIndex + ["listen postrider"]),
-                prepares: !isPooled, opening: isPooled ? patience : nil))
-        // 3 s between two heartbeats, which wait behind it, and 10 s until a silent worker is declared lost.
-        let dutyPatience = RunLoop.limits(["statement_timeout": "6s"], inTransaction: isPooled)
-        duties = PGSession(
-            PGSession.Configuration(
-                string: configuration.database, setUp: setUp + (isPooled ? [] : [dutyPatience]),
-                prepares: !isPooled, opening: isPooled ? dutyPatience : nil))
+        var ofJobs = PGSession.Configuration(
+            string: configuration.database,
+            setUp: setUp + (isPooled ? [] : [patience] + byIndex + ["listen postrider"]),
+            prepares: !isPooled, opening: isPooled ? patience : nil)
+        // A commit has no limit of the server's.
+        ofJobs.answerTimeout = UInt64(Dispatcher.statementSeconds + 5) * 1_000_000_000
+        ofJobs.ending = isPooled ? nil : StoreStatement.ending
+        jobs = PGSession(ofJobs)
+        let dutyPatience = RunLoop.limits(
+            ["statement_timeout": "\(RunLoop.dutySeconds)s"], inTransaction: isPooled)
+        var ofDuties = PGSession.Configuration(
+            string: configuration.database, setUp: setUp + (isPooled ? [] : [dutyPatience]),
+            prepares: !isPooled, opening: isPooled ? dutyPatience : nil)
+        ofDuties.answerTimeout = UInt64(RunLoop.dutySeconds + 2) * 1_000_000_000
+        ofDuties.ending = isPooled ? nil : StoreStatement.ending
+        duties = PGSession(ofDuties)
         callbacks = PGSession(
             PGSession.Configuration(
                 string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
@@ -198,12 +207,10 @@ public final class RunLoop {
 
     /// Everything that follows from what has happened: answers, outcomes, duties, the next exchange.
     private func turn() {
-        if let due = jobs.nextDeadline, now >= due { jobs.process(readable: false, writable: false, now: now) }
-        if let due = duties.nextDeadline, now >= due { duties.process(readable: false, writable: false, now: now) }
-        if let due = callbacks.nextDeadline, now >= due {
-            callbacks.process(readable: false, writable: false, now: now)
-        }
-        if let due = pruning?.nextDeadline, now >= due { pruning?.process(readable: false, writable: false, now: now) }
+        jobs.process(readable: false, writable: false, now: now)
+        duties.process(readable: false, writable: false, now: now)
+        callbacks.process(readable: false, writable: false, now: now)
+        pruning?.process(readable: false, writable: false, now: now)
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.next() { dutiesEvent(event) }
         while let event = callbacks.next() { callbacksEvent(event) }
@@ -219,6 +226,7 @@ public final class RunLoop {
         exchange()
         serveCallbacks()
         prune()
+        mindSilence()
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
@@ -234,6 +242,7 @@ public final class RunLoop {
         if let due = jobs.nextDeadline { moment = min(moment, due) }
         if let due = duties.nextDeadline { moment = min(moment, due) }
         if let due = callbacks.nextDeadline { moment = min(moment, due) }
+        if let due = silenceDue { moment = min(moment, due) }
         if let due = desk.deadline(now: now) { moment = min(moment, due) }
         if let due = pruning?.nextDeadline { moment = min(moment, due) }
         if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }

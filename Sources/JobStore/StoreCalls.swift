@@ -209,7 +209,7 @@ public enum StoreCalls {
         parameters.append(int64: id)
     }
 
-    /// `end_session`: by the server's process.
+    /// `end_session` and `idle_process`: by the server's process.
     public static func session(_ process: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: process)

@@ -79,6 +79,21 @@ public enum StoreStatement {
     public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next()")
     /// Ends another session of this worker's.
     public static let endSession = PGStatement("end_session", "select pg_terminate_backend($1)")
+    /// The same as a text without parameters, of a session with the same name.
+    public static func ending(_ process: Int32) -> String {
+        """
+        select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = \(process) \
+        and a.pid <> pg_backend_pid() and a.usename = session_user \
+        and a.application_name = current_setting('application_name')
+        """
+    }
+    /// Tells whether another session of this worker's has been waiting for a statement for 2 s: its process then.
+    public static let idleProcess = PGStatement(
+        "idle_process",
+        """
+        select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
+        and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
+        """)
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPostgres
+internal import Glibc
 
 /// The owner of one `PGconn`: connecting step by step, and the calls that both kinds of connection share.
 @safe struct PGLink: ~Copyable {
@@ -38,6 +39,12 @@ internal import CPostgres
 
     /// The socket, which each step of connecting may replace. C: `PQsocket`.
     var descriptor: Int32 { unsafe PQsocket(raw) }
+
+    /// Whether bytes, or an end, wait to be read. C: `poll`.
+    var hasInput: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) != 0
+    }
 
     /// The host that is tried or connected to. C: `PQhost`, `PQport`.
     var place: (host: String, port: String) {

@@ -24,6 +24,19 @@ struct PGPipeline {
 
     var isEmpty: Bool { head == entries.count }
 
+    /// The owner's statements up to the end of the group whose answers come next.
+    var statementsOfGroup: Int {
+        var count = 0
+        for entry in entries[head...] {
+            switch entry {
+            case .statement: count += 1
+            case .sync: return count
+            case .setUp, .opening, .prepare: break
+            }
+        }
+        return count
+    }
+
     mutating func append(_ entry: Entry) {
         entries.append(entry)
     }

@@ -24,6 +24,7 @@ extension PGSession {
         guard isReady, let raw = unsafe raw else {
             throw PGError(.notReady, operation: "PGSession.append", "there is no connection to the database")
         }
+        if pipeline.isEmpty { heardAt = now }
         if !isGroupOpen, let opening {
             guard unsafe PQsendQueryParams(raw, opening, 0, nil, nil, nil, nil, 1) == 1 else {
                 fail("PQsendQueryParams")

@@ -32,6 +32,13 @@ internal import CPostgres
         public var opening: String?
         /// The times.
         public var policy: PGSessionMachine.Policy
+        /// For how long nothing may be heard of the server while it owes an answer, for each statement up to the end of the group
+        /// whose turn it is: longer than its `statement_timeout`, which a server that hangs, or a proxy that has lost it, does not
+        /// keep. Then the connection is given up. Nil: for ever.
+        public var answerTimeout: UInt64?
+        /// Run before `setUp` on the connection that follows one given up for its silence: the text that ends the server's process of
+        /// that number. It may be there still, and would keep its locks and one of the server's connections. Nil: nothing.
+        public var ending: (@Sendable (Int32) -> String)?
 
         /// A session that prepares; the timeout of an attempt is the string's `connect_timeout`.
         public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, opening: String? = nil) {
@@ -72,6 +79,10 @@ internal import CPostgres
     var isGroupOpen = false
     var flushPending = false
     var now: UInt64 = 0
+    /// When bytes went to or fro last, or the first statement was sent after everything was answered.
+    var heardAt: UInt64 = 0
+    /// The server's process that was given up for its silence, until a connection is there that can end it.
+    private var silentProcess: Int32?
     private var string: PGConnectionString
     /// By how many hosts the list has been moved on.
     private var hostShift = 0
@@ -124,7 +135,16 @@ internal import CPostgres
 
     /// When `process` and `next` are due though nothing is ready, if ever; 0, that is now, if something waits to be
     /// told.
-    public var nextDeadline: UInt64? { dying == nil && notices.isEmpty ? machine.deadline : 0 }
+    public var nextDeadline: UInt64? { dying == nil && notices.isEmpty ? machine.deadline ?? answerDue : 0 }
+
+    /// Since when nothing has been heard of the server, while it owes an answer; nil if it owes none.
+    public var silentSince: UInt64? { isReady && !pipeline.isEmpty ? heardAt : nil }
+
+    /// When the server has owed an answer for too long.
+    private var answerDue: UInt64? {
+        guard let limit = configuration.answerTimeout, let silentSince else { return nil }
+        return silentSince + limit * UInt64(max(1, pipeline.statementsOfGroup))
+    }
 
     /// Begins to connect. Once; later calls do nothing.
     public mutating func start(now: UInt64) {
@@ -132,9 +152,11 @@ internal import CPostgres
         perform(machine.start(now: now))
     }
 
-    /// Reads and writes what the socket allows, and does what is due. Drain `next()` afterwards.
+    /// Reads and writes what the socket allows, and does what is due. Drain `next()` afterwards. Also tells the time: statements that
+    /// are sent before the next call count as sent at that moment.
     public mutating func process(readable: Bool, writable: Bool, now: UInt64) {
         self.now = now
+        if readable || writable { heardAt = now }
         switch machine.state {
         case .connecting:
             if connectWrites ? writable : readable { advance() }
@@ -147,12 +169,29 @@ internal import CPostgres
         if let deadline = machine.deadline, now >= deadline {
             perform(machine.deadlineReached(now: now, random: random.next()))
         }
+        // After a pause of this process the answer may be there, unread.
+        if let due = answerDue, now >= due, !hasInput {
+            giveUp("no answer from the server for \((now - heardAt) / 1_000_000_000) s", now: now)
+        }
+    }
+
+    private var hasInput: Bool {
+        switch link {
+        case .some(let link): link.hasInput
+        case .none: false
+        }
     }
 
     /// Gives the connection up and makes a new one after the usual wait; for a server that no longer answers.
     public mutating func abandon(_ reason: String, now: UInt64) {
         self.now = now
         end(PGError(.lost, operation: "abandon", reason))
+    }
+
+    /// Gives the connection up like `abandon`, because its server says nothing; see `Configuration.ending`.
+    public mutating func giveUp(_ reason: String, now: UInt64) {
+        silentProcess = processID
+        abandon(reason, now: now)
     }
 
     /// Ends the connection, for good. Tags that are not answered are never heard of again.
@@ -233,7 +272,10 @@ internal import CPostgres
         guard unsafe PQsetnonblocking(raw, 1) == 0, unsafe PQenterPipelineMode(raw) == 1 else {
             return fail("PQenterPipelineMode")
         }
-        for statement in configuration.setUp {
+        var statements = configuration.setUp
+        if let ending = configuration.ending, let silentProcess { statements.insert(ending(silentProcess), at: 0) }
+        silentProcess = nil
+        for statement in statements {
             guard unsafe PQsendQueryParams(raw, statement, 0, nil, nil, nil, nil, 1) == 1 else {
                 return fail("PQsendQueryParams")
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
 /// A file descriptor that is closed with the value.
@@ -17,6 +18,9 @@ public struct Descriptor: ~Copyable {
         guard rawValue >= 0 else { throw ReactorError(operation) }
         self.rawValue = rawValue
     }
+
+    /// How much of what was written to a TCP connection has not arrived yet. C: `SIOCOUTQ`.
+    public static func unconfirmedBytes(of socket: Int32) -> Int { Int(clinux_unconfirmed(socket)) }
 
     deinit {
         // No retry on EINTR: Linux has closed the descriptor by then, see close(2).

@@ -19,6 +19,8 @@ int clinux_spawn_close_and_chdir(posix_spawn_file_actions_t *_Nonnull actions);
 short clinux_spawn_flags(void);
 // TIOCGWINSZ: the columns and rows of a terminal; -1 and errno for what is none.
 int clinux_terminal_size(int descriptor, int *_Nonnull columns, int *_Nonnull rows);
+// SIOCOUTQ: bytes that the other end of a TCP connection has not confirmed yet; 0 for a socket of another kind.
+int clinux_unconfirmed(int descriptor);
 // Whether a signal is ignored, as nohup(1) leaves SIGHUP; SIG_IGN is a macro that Swift cannot see.
 int clinux_is_ignored(int signal);
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// One session of a worker falls silent, though its connection stands: its backend is stopped.
+struct SilentSessionTests {
+    private enum Session: String { case jobs, duties }
+
+    /// Stops the backend of a session while it waits for a statement, in the server's eyes too.
+    private func stop(_ session: Session, of queue: borrowing TestQueue) throws -> pid_t {
+        let isJobs = "query ~ 'postrider.(enlist|claim|finish|ready|schema)'"
+        let found = try queue.number(
+            """
+            select pid::int8 from pg_stat_activity where datname = current_database() and usename = 'test_worker'
+            and query ~ 'postrider' and (\(isJobs)) = \(session == .jobs) order by backend_start limit 1
+            """)
+        let process = pid_t(found)
+        try TestClock.wait(20, for: "a moment without a statement") {
+            kill(process, SIGSTOP)
+            // What it does at this moment it does for good.
+            TestClock.sleep(milliseconds: 10)
+            let idle = "select count(*) from pg_stat_activity where pid = \(process) and state = 'idle'"
+            let isIdle = try queue.number(idle) == 1
+            if !isIdle { kill(process, SIGCONT) }
+            return isIdle
+        }
+        return process
+    }
+
+    @Test func `what a silent jobs session owes is written and claimed by a new one within 15 s`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        for delivery in ["at_most_once", "at_least_once"] {
+            try queue.insert(4, "url, method, delivery", "'\(target.url)/held/' || i, 'POST', '\(delivery)'")
+        }
+        try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
+        let process = try stop(.jobs, of: queue)
+        defer { kill(process, SIGCONT) }
+        let silent = TestClock.now
+        target.release()
+        try queue.insert(8, "url", "'\(target.url)/ok/' || i")
+        try queue.waitUntilDone()
+        #expect(TestClock.seconds(since: silent) < Soak.seconds(15))
+        #expect(try queue.states() == "succeeded 16")
+        try worker.wait(for: "enlisted", times: 2)
+        #expect(worker.count(of: "connection_lost") == 1)
+        #expect(worker.output.contains("the server waits for statements that were sent to it"))
+        // The old backend ends when it goes on.
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let before = try queue.text(print)
+        kill(process, SIGCONT)
+        try queue.wait(until: "select count(*) = 0 from pg_stat_activity where pid = \(process)")
+        #expect(try queue.text(print) == before)
+        #expect(target.requests.count == 16)
+        #expect(try queue.unexplainedCalls(target) == [])
+        #expect(worker.count(of: "leases_lost") == 0)
+        #expect(worker.end(SIGTERM) == 0)
+    }
+
+    @Test func `a worker whose duties session is silent is heard again before it counts as lost`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let other = try RunningWorker(queue.database)
+        try other.wait(for: "enlisted")
+        try worker.wait(for: "enlisted")
+        try queue.insert(16, "url, method, delivery", "'\(target.url)/held/' || i, 'POST', 'at_most_once'")
+        try TestClock.wait(10, for: "16 calls") { target.underWay == 16 }
+        let process = try stop(.duties, of: queue)
+        defer { kill(process, SIGCONT) }
+        try TestClock.wait(15, for: "the loss of the session") {
+            worker.count(of: "connection_lost") + other.count(of: "connection_lost") == 1
+        }
+        try TestClock.wait(10, for: "a new session") {
+            worker.count(of: "connected") + other.count(of: "connected") == 5
+        }
+        let again = TestClock.now
+        // Nobody is declared lost in the time in which that would be.
+        TestClock.sleep(milliseconds: 8000)
+        #expect(worker.count(of: "worker_reaped") + other.count(of: "worker_reaped") == 0)
+        target.release()
+        try queue.waitUntilDone()
+        #expect(TestClock.seconds(since: again) < 30)
+        #expect(try queue.states() == "succeeded 16")
+        #expect(target.requests.count == 16)
+    }
+
+    /// As behind PgBouncer: there is nobody to ask, so the limit of the answer counts. Nor is the old backend ended.
+    @Test func `what a silent session says later changes nothing`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--prepare", "off"])
+        try queue.insert(4, "url, method, delivery", "'\(target.url)/held/' || i, 'POST', 'at_most_once'")
+        try TestClock.wait(10, for: "4 calls") { target.underWay == 4 }
+        let process = try stop(.jobs, of: queue)
+        defer { kill(process, SIGCONT) }
+        // The finish and the claims behind it wait in the socket of the stopped backend.
+        target.release()
+        try queue.insert(4, "url, method, delivery", "'\(target.url)/ok/' || i, 'POST', 'at_most_once'")
+        try worker.wait(60, for: "enlisted", times: 2)
+        try queue.waitUntilDone()
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let before = try queue.text(print)
+        kill(process, SIGCONT)
+        try queue.wait(until: "select count(*) = 0 from pg_stat_activity where pid = \(process)")
+        let last = try queue.insert("url", "'\(target.url)/ok/last'")
+        try queue.wait(for: last, toBe: "succeeded")
+        #expect(try queue.text(print + " where job_id < \(last)") == before)
+        #expect(try queue.states() == "succeeded 9")
+        #expect(target.requests.count == 9)
+        #expect(worker.count(of: "leases_lost") == 0)
+        #expect(worker.end(SIGTERM) == 0)
+    }
+
+    @Test func `behind a pooler a silent duties session is given up by its limit`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--prepare", "off"])
+        try worker.wait(for: "enlisted")
+        let first = try queue.insert("url", "'\(target.url)/ok/first'")
+        try queue.wait(for: first, toBe: "succeeded")
+        let process = try stop(.duties, of: queue)
+        defer { kill(process, SIGCONT) }
+        try worker.wait(30, for: "connected", times: 3)
+        let id = try queue.insert("url", "'\(target.url)/ok/second'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(worker.end(SIGTERM) == 0)
+    }
+}
