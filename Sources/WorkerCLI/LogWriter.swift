@@ -3,7 +3,7 @@
 internal import Glibc
 internal import JobModel
 
-/// Writes events to stderr, each as one line by one `write`, built in a buffer that is kept.
+/// Writes events, each as one line, by one `write` if it is no longer than 4 KB; built in a buffer that is kept.
 ///
 /// Confined to the loop's thread.
 struct LogWriter: ~Copyable {
@@ -16,12 +16,20 @@ struct LogWriter: ~Copyable {
         line.reserveCapacity(512)
     }
 
-    /// Writes the event with the present time.
-    mutating func write(_ event: LogEvent) {
+    /// Writes the event with the present time, and before it how many could not be written. If there is no room, it counts as one
+    /// of those.
+    mutating func write(_ event: LogEvent, to output: inout LogOutput) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
+        guard output.isFree() else { return output.drop() }
+        if output.dropped > 0 {
+            let loss = LogEvent(.warning, "log_lines_dropped", [("lines", .number(output.dropped))])
+            build(loss, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
+            output.tell(line)
+            guard output.dropped == 0, output.isFree() else { return output.drop() }
+        }
         build(event, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
-        Terminal.write(line, to: .error)
+        output.write(line)
     }
 
     /// The line of an event at a time since 1970, with its line feed.

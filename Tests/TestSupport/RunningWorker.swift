@@ -15,12 +15,21 @@ public final class RunningWorker: Sendable {
 
     /// Starts `worker run` on a database, with a worker's rights only; private addresses are allowed, the log is JSON.
     ///
-    /// - Parameter wrapper: a command that becomes the program whose words follow its own, by exec.
-    public init(_ database: String, concurrency: Int = 8, _ words: [String] = [], under wrapper: [String] = []) throws {
-        var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
-        log = unsafe mkstemp(&name)
+    /// - Parameters:
+    ///   - wrapper: a command that becomes the program whose words follow its own, by exec.
+    ///   - pipe: where the log goes instead of the file that `output` shows.
+    public init(
+        _ database: String, concurrency: Int = 8, _ words: [String] = [], under wrapper: [String] = [],
+        log pipe: Int32? = nil
+    ) throws {
+        if let pipe {
+            log = dup(pipe)
+        } else {
+            var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
+            log = unsafe mkstemp(&name)
+            unsafe unlink(name)
+        }
         _ = fcntl(log, F_SETFD, FD_CLOEXEC)
-        unsafe unlink(name)
         pid = try ChildProcess.spawn(
             wrapper + [
                 WorkerProcess.path, "run", "--database", TestRole.worker.database(database), "--concurrency",
