@@ -15,6 +15,8 @@ final class ReadOnlyDatabase: Sendable {
     /// than they take.
     private static let begin =
         "begin read only; set local statement_timeout = '5s'; set local timezone = 'UTC'; set local jit = off"
+    /// Beyond which nothing of a server that goes on is to be expected: 10 s.
+    private static let answerSeconds = 10
     /// How often a reader that waits looks again: 10 ms.
     private static let look: UInt32 = 10_000
 
@@ -47,7 +49,7 @@ final class ReadOnlyDatabase: Sendable {
             open = kept
         } else {
             // The one that was kept may have been cut meanwhile.
-            open = try PGConnection(database)
+            open = try PGConnection(database, answerSeconds: ReadOnlyDatabase.answerSeconds)
             try open.execute(ReadOnlyDatabase.begin)
         }
         let value = try body(open)

@@ -8,11 +8,15 @@ internal import Glibc
 /// Transactions are plain SQL: `execute("begin")`. Notices are dropped. Confined to one thread.
 public struct PGConnection: ~Copyable {
     private let link: PGLink
+    private let answerSeconds: Int?
 
     /// Connects; with several hosts each is given its own time.
     ///
+    /// - Parameter answerSeconds: how long an answer may take, more than the server's `statement_timeout`: one that lasts longer, as of a
+    ///   server that hangs, throws `.timeout`, and the connection is of no use any more. Nil: for ever.
     /// - Throws: `.connect`, `.timeout`; `isConfiguration` if no retry can help.
-    public init(_ string: PGConnectionString) throws(PGError) {
+    public init(_ string: PGConnectionString, answerSeconds: Int? = nil) throws(PGError) {
+        self.answerSeconds = answerSeconds
         var silent = 0
         while true {
             do throws(PGError) {
@@ -40,16 +44,27 @@ public struct PGConnection: ~Copyable {
     ///
     /// Rows are thrown away. C: `PQexec`.
     public func execute(_ script: String) throws(PGError) {
-        _ = try unsafe take(PQexec(link.raw, script), "PQexec")
+        if let answerSeconds {
+            _ = try unsafe take(within: answerSeconds, PQsendQuery(link.raw, script))
+        } else {
+            _ = try unsafe take(PQexec(link.raw, script), "PQexec")
+        }
     }
 
     /// Runs one statement without parameters; rows in binary form. C: `PQexecParams`.
     public func query(_ sql: String) throws(PGError) -> PGResult {
-        try unsafe take(PQexecParams(link.raw, sql, 0, nil, nil, nil, nil, 1), "PQexecParams")
+        var none = PGParameters()
+        return try query(sql, &none)
     }
 
     /// Runs one statement; rows in binary form. C: `PQexecParams`.
     public func query(_ sql: String, _ parameters: inout PGParameters) throws(PGError) -> PGResult {
+        if let answerSeconds {
+            let isSent = unsafe parameters.withRaw { raw in
+                unsafe PQsendQueryParams(link.raw, sql, raw.count, raw.types, raw.values, raw.lengths, raw.formats, 1)
+            }
+            return try take(within: answerSeconds, isSent)
+        }
         let result = unsafe parameters.withRaw { raw in
             unsafe PQexecParams(link.raw, sql, raw.count, raw.types, raw.values, raw.lengths, raw.formats, 1)
         }
@@ -62,6 +77,29 @@ public struct PGConnection: ~Copyable {
         var arrived: [PGNotification] = []
         while let next = unsafe PGNotification.next(from: link.raw) { arrived.append(next) }
         return arrived
+    }
+
+    /// What `PQexec` would return, or an error when nothing has come for too long. C: `PQisBusy`, `PQgetResult`.
+    private func take(within seconds: Int, _ isSent: CInt) throws(PGError) -> PGResult {
+        var last: OpaquePointer?
+        var isOver = isSent != 1
+        while !isOver {
+            var wait = pollfd(fd: link.descriptor, events: Int16(POLLIN), revents: 0)
+            while unsafe PQisBusy(link.raw) == 1 {
+                let ready = unsafe poll(&wait, 1, CInt(seconds * 1000))
+                if ready < 0 && errno == EINTR { continue }
+                guard ready > 0 else {
+                    unsafe PQclear(last)
+                    throw PGError(.timeout, operation: "PQgetResult", "no answer within \(seconds) s")
+                }
+                if unsafe PQconsumeInput(link.raw) == 0 { break }
+            }
+            guard let next = unsafe PQgetResult(link.raw) else { break }
+            unsafe PQclear(last)
+            unsafe last = next
+            isOver = [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(unsafe PQresultStatus(next))
+        }
+        return try unsafe take(last, "PQgetResult")
     }
 
     private func take(_ result: OpaquePointer?, _ operation: String) throws(PGError) -> PGResult {
