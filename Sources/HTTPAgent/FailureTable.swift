@@ -161,6 +161,11 @@ enum FailureTable {
             return (.send, "the connection to \(host) broke while the request was being sent (\(words))")
         case CURLE_GOT_NOTHING:
             return (.emptyReply, "\(host) closed the connection without an answer")
+        case CURLE_OK:
+            return (
+                .truncated,
+                "the answer ended inside its headers; \(host) closed the connection before it had sent all of it"
+            )
         case CURLE_PARTIAL_FILE:
             return (.truncated, "the answer's body ended before its end (\(words))")
         case CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY:

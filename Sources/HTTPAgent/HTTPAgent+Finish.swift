@@ -67,7 +67,8 @@ extension HTTPAgent {
         if unsafe isEnough(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
             return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
         }
-        if end == .library(UInt32(CURLE_OK.rawValue)) {
+        // libcurl calls it well, too, when the connection ends inside the headers.
+        if end == .library(UInt32(CURLE_OK.rawValue)), unsafe result.headers_whole {
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
                 let sent: SentState = flight.redirects > 0 ? .maybe : .no
                 let failure = CallFailure(.proxy, FailureTable.refusedByProxy, sent: sent)
@@ -118,9 +119,9 @@ extension HTTPAgent {
     /// Whether an answer's headers can be acted on, however its body ended. With the time of the call up, there is nothing
     /// left to act in.
     private func isEnough(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
+        guard unsafe result.headers_whole else { return false }
         if end == .library(UInt32(CURLE_OK.rawValue)) { return true }
-        return unsafe result.headers_whole && !result.memory_out
-            && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
+        return unsafe !result.memory_out && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
     }
 
     /// Whether an answer tells by status and headers alone how to go on: with another token, or later. A compressing proxy

@@ -10,6 +10,7 @@ internal import Glibc
 /// | /echo | 200 and the request, head and body, as it came |
 /// | /reset, /empty | the connection is reset or closed before a byte of an answer |
 /// | /second-reset, /second-empty | 200 first; the next request on that connection meets that end |
+/// | /cut-headers, /cut-line, /only-interim | the answer ends behind a header line, inside one, or behind a 1xx answer |
 /// | /cut-length, /cut-chunks | the body stops before its end |
 /// | /endless | chunks without end |
 /// | /bomb | 1 GiB of zeros in 1 MB of gzip |
@@ -88,6 +89,9 @@ enum HostileAnswer {
         switch path {
         case "/reset": connection.reset()
         case "/empty": break
+        case "/cut-headers": connection.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+        case "/cut-line": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1")
+        case "/only-interim": connection.write("HTTP/1.1 102 Processing\r\nX-Hint: no\r\n\r\n")
         case "/cut-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
         case "/two-lengths": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
         case "/huge-length":

@@ -8,6 +8,7 @@ import Testing
 struct HostileAnswerTests {
     @Test(arguments: [
         ("/reset", ErrorCode.reset), ("/empty", .emptyReply), ("/garbage", .reset), ("/cut-length", .truncated),
+        ("/cut-headers", .truncated), ("/cut-line", .truncated),
         ("/cut-chunks", .truncated), ("/bad-chunk", .truncated), ("/bad-gzip", .decode),
         ("/huge-header", .headersTooLarge), ("/huge-headers", .headersTooLarge), ("/endless", .tooLarge),
         ("/bomb", .tooLarge), ("/endless-interim", .headersTooLarge), ("/two-lengths", .reset),

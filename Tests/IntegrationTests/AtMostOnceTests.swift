@@ -42,6 +42,18 @@ struct AtMostOnceTests {
         _ = worker
     }
 
+    @Test func `an answer that is cut inside its headers ends as unknown`() throws {
+        let cutting = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8)), .close] }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("method, url, delivery", "'POST', '\(cutting.url)/', 'at_most_once'")
+        try queue.wait(for: id, toBe: "unknown")
+        let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(id)")
+        #expect(row == [["truncated", "1"]])
+        #expect(cutting.requests.count == 1)
+        _ = worker
+    }
+
     @Test func `a connection cut after the request ends as unknown, a refused one is tried again`() throws {
         let cutting = try TargetServer { _ in [.reset] }
         let closed = try TargetServer.freePort()

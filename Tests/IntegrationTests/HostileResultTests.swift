@@ -12,6 +12,7 @@ struct HostileResultTests {
         let queue = try TestQueue()
         let expected: [(path: String, state: String, code: String?)] = [
             ("/reset", "failed", "reset"), ("/empty", "failed", "empty_reply"), ("/garbage", "failed", "reset"),
+            ("/cut-headers", "failed", "truncated"), ("/cut-line", "failed", "truncated"),
             ("/cut-length", "failed", "truncated"), ("/cut-chunks", "failed", "truncated"),
             ("/bad-chunk", "failed", "truncated"), ("/bad-gzip", "failed", "decode"),
             ("/huge-header", "failed", "headers_too_large"), ("/huge-headers", "failed", "headers_too_large"),
@@ -44,6 +45,24 @@ struct HostileResultTests {
                 """) == 300)
         #expect(worker.count(of: "result_unstorable") == 0)
         #expect(worker.isRunning)
+    }
+
+    @Test func `an answer that is cut inside its headers is tried again, and no cache or validator sees it`() throws {
+        let target = try TargetServer { request in
+            if request.turn > 1 { return TargetStep.answer(200, #"{"a": 1}"#) }
+            return [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n".utf8)), .close]
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        for columns in ["cache_ttl", "response_format"] {
+            let value = columns == "cache_ttl" ? "interval '1 h'" : "'json'"
+            let id = try queue.insert("url, backoff, \(columns)", "'\(target.url)/\(columns)', '{20 ms}', \(value)")
+            try queue.wait(for: id, toBe: "succeeded")
+            let row = try queue.rows(
+                "select attempt::text, convert_from(body, 'UTF8') from postrider.job_status where id = \(id)")
+            #expect(row == [["2", #"{"a": 1}"#]])
+        }
+        _ = worker
     }
 
     @Test func `JSON that jsonb cannot hold is kept as its body, with no result`() throws {

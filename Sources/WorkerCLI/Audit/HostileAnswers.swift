@@ -15,6 +15,8 @@ enum HostileAnswers {
 
     private static func failures(_ ground: AuditGround) -> [HostileInput] {
         let answers: [(text: String, path: String, code: ErrorCode)] = [
+            ("headers cut short", "/cut-headers", .truncated), ("a header line cut short", "/cut-line", .truncated),
+            ("a 1xx answer and no other", "/only-interim", .emptyReply),
             ("a body cut short", "/cut-length", .truncated),
             ("chunks cut short", "/cut-chunks", .truncated), ("a Content-Encoding that is a lie", "/bad-gzip", .decode),
             ("six encodings, one in the other", "/stacked", .decode),
