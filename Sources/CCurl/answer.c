@@ -13,6 +13,8 @@ enum { HEADERS_LIMIT = 256 * 1024 };
 /// What 63 bits always hold.
 enum { LENGTH_DIGITS = 18 };
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
     if (b->capacity - b->length >= more) return true;
     size_t capacity = b->capacity ? b->capacity : 512;
@@ -55,6 +57,28 @@ static bool is_token(unsigned char c) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+/// Takes a Content-Length: a number, or a list that repeats it (RFC 9112 §6.3). False: anything else, or another one than before.
+static bool take_length(ccurl_transfer *t, const char *text, size_t length) {
+    const char *end = text + length;
+    for (;;) {
+        while (text < end && is_blank(*text)) text++;
+        const char *start = text;
+        int64_t value = 0;
+        while (text < end && is_digit(*text) && text - start < LENGTH_DIGITS) value = value * 10 + (*text++ - '0');
+        if (text == start || (t->has_length && value != t->length)) return false;
+        t->has_length = true;
+        t->length = value;
+        while (text < end && is_blank(*text)) text++;
+        if (text == end) return true;
+        if (*text++ != ',') return false;
+    }
+}
+
+/// Whether the answer ends with its headers, whatever they say of a body.
+static bool has_no_body(const ccurl_transfer *t) {
+    return !t->answering || t->method == METHOD_HEAD || t->head_status == 204 || t->head_status == 304;
+}
+
 /// Appends a field value; what could break the one-line-per-header form becomes a space (RFC 9110 §5.5).
 static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) {
@@ -72,13 +96,14 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head_status = 0;
     const char *space = memchr(line, ' ', length);
     if (space && line + length - space > 3)
-        for (int i = 1; i <= 3 && space[i] >= '0' && space[i] <= '9'; i++) t->head_status = t->head_status * 10 + space[i] - '0';
+        for (int i = 1; i <= 3 && is_digit(space[i]); i++) t->head_status = t->head_status * 10 + space[i] - '0';
     // libcurl takes a 101 that nobody asked for as final.
     t->answering = t->head_status < 100 || t->head_status > 199 || t->head_status == 101;
 }
 
 static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
     const char *name = (const char *)t->head.bytes + value - 2 - name_length;
+    t->folds_length = false;
     if (name_length == 11 && !t->has_retry_after && memcmp(name, "retry-after", 11) == 0) {
         t->has_retry_after = true;
         t->retry_after = value;
@@ -90,14 +115,10 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
     } else if ((name_length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (name_length >= 11 && memcmp(name, "x-rate", 6) == 0)) {
         t->has_quota = true;
     } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
-        // Nobody can tell where such an answer ends (RFC 9112 §6.3). A length beyond 63 bits libcurl passes over, and takes the end of
-        // the connection for that of the body.
-        t->length_unclear = value_length > LENGTH_DIGITS ||
-                            (t->has_length && (value_length != t->length_length ||
-                                               memcmp(t->head.bytes + t->length, t->head.bytes + value, value_length) != 0));
-        t->has_length = true;
-        t->length = value;
-        t->length_length = value_length;
+        t->folds_length = true;
+        // Nobody can tell where such an answer ends. libcurl takes the digits at its beginning, and the end of the connection where
+        // they are beyond 63 bits.
+        if (!take_length(t, (const char *)t->head.bytes + value, value_length) && !has_no_body(t)) t->length_unclear = true;
     } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
                (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
         // A download takes its bytes as they are sent.
@@ -134,10 +155,12 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         size_t skip = 0;
         while (skip < length && is_blank(line[skip])) skip++;
         if (!t->folding || b->length == 0) return whole;
+        // libcurl has taken what stands before the fold for all of it.
+        if (t->folds_length && skip < length && !has_no_body(t)) t->length_unclear = true;
         b->bytes[b->length - 1] = ' ';
         append_value(b, line + skip, length - skip);
         b->bytes[b->length++] = '\n';
-        return whole;
+        return t->length_unclear ? 0 : whole;
     }
     size_t name = 0;
     while (name < length && is_token((unsigned char)line[name])) name++;

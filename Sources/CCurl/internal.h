@@ -80,6 +80,9 @@ typedef struct {
     size_t length, capacity;
 } ccurl_buffer;
 
+/// As in `ccurl_sending`.
+enum { METHOD_GET, METHOD_POST, METHOD_HEAD };
+
 enum { HEAD_START, HEAD_LINES, HEAD_DONE };
 
 /// Where the body goes: for a download, nowhere until the owner has seen the headers.
@@ -141,7 +144,10 @@ struct ccurl_transfer {
     /// A final answer has begun: not one of the 1xx that may come before it.
     bool answering;
     size_t retry_after, retry_after_length, location, location_length;
-    size_t length, length_length;
+    /// The Content-Length, if there is one.
+    int64_t length;
+    /// The header line before this one was a Content-Length, which a folded line would go on with.
+    bool folds_length;
     bool folding, has_retry_after, has_location, has_quota, has_length, length_unclear;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;

@@ -13,7 +13,6 @@ enum { KEEP = 2048 };
 /// has nothing more, and sometimes hands it out before their beginning. Pages of it that nothing was written to take no memory.
 static const long HTTP2_BUFFER = 128 * 1024;
 
-enum { GET, POST, HEAD };
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
 
 /// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status
@@ -86,7 +85,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
         if (t->first_byte_ns) t->wait_began = ccurl_now();
     }
     int64_t limit = t->sink == TO_MEMORY ? t->answer_limit : t->file_limit;
-    if (received > limit || (total > limit && t->method != HEAD)) {
+    if (received > limit || (total > limit && t->method != METHOD_HEAD)) {
         t->body_too_large = true;
         return 1;
     }
@@ -202,7 +201,7 @@ void ccurl_transfer_set_url(ccurl_transfer *t, CURLU *url) {
 
 static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     CURL *e = t->easy;
-    bool head = s->method == HEAD;
+    bool head = s->method == METHOD_HEAD;
     if (s->has_body && t->parts) {
         curl_easy_setopt(e, CURLOPT_MIMEPOST, t->parts);
     } else if (s->has_body) {
@@ -212,7 +211,7 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     }
     if (t->method_set && t->method == s->method && t->method_has_body == s->has_body) return;
     if (!s->has_body) curl_easy_setopt(e, head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
-    int usual = s->has_body ? POST : head ? HEAD : GET;
+    int usual = s->has_body ? METHOD_POST : head ? METHOD_HEAD : METHOD_GET;
     curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, s->method == usual ? NULL : methods[s->method]);
     t->method_set = true;
     t->method = s->method;

@@ -69,8 +69,8 @@ enum FailureTable {
         if e.lengthUnclear {
             return (
                 .reset,
-                "the answer of \(host) has two Content-Length headers that differ or one of more than 18 digits, so nobody can tell where it ends; "
-                    + "tell who runs the server, or the proxy before it"
+                "the Content-Length of \(host)'s answer is no number of at most 18 digits, or there are two that differ, "
+                    + "so nobody can tell where it ends; tell who runs the server, or the proxy before it"
             )
         }
         if e.bodyTooLarge {

@@ -26,6 +26,8 @@ internal import Glibc
 /// | /status?code=&retry-after= | that status, with that header |
 /// | /two-lengths, /length-twice | `Content-Length` twice, with two values or with one |
 /// | /negative-length, /huge-length | -1 as the length, or 23 digits |
+/// | /length-list, /length-comma, /length-hex | a length of `5, 10`, `1,000` or `0x2` |
+/// | /lengths-alike | a length of `2, 2` |
 /// | /length-and-chunks | a length beside chunks |
 /// | /endless-line, /endless-trailers | a status line, or trailers behind a body, without end |
 /// | /endless-extension | a chunk whose extension has no end, a little at a time |
@@ -96,6 +98,11 @@ enum HostileAnswer {
         case "/two-lengths": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!")
         case "/huge-length":
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nok")
+        case "/length-list": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5, 10\r\n\r\nhelloworld")
+        case "/length-comma":
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1,000\r\n\r\n\(String(repeating: "a", count: 1_000))")
+        case "/length-hex": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0x2\r\n\r\nok")
+        case "/lengths-alike": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok")
         case "/negative-length": connection.write("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nok")
         case "/length-and-chunks":
             connection.write(chunked + "Content-Length: 1000\r\n\r\n2\r\nok\r\n0\r\n\r\n")

@@ -75,7 +75,7 @@ typedef struct {
     ccurl_coding_defect coding_defect;
     /// There was no memory to take the answer.
     bool memory_out;
-    /// The answer has two Content-Lengths that are not the same, or one of more than 18 digits.
+    /// The answer has two Content-Lengths that are not the same, or one that is no number of at most 18 digits.
     bool length_unclear;
     /// A second sending would have been needed and was refused: bytes of the first had left.
     bool resend_refused;

@@ -37,6 +37,8 @@ enum HostileAnswers {
             ("the greeting of a mail server", "/garbage"), ("a chunk without a length", "/bad-chunk"),
             ("a chunk with a length of 68 bits", "/huge-chunk"), ("two lengths that differ", "/two-lengths"),
             ("a length of -1", "/negative-length"), ("a length of 23 digits", "/huge-length"),
+            ("a length of 5, 10", "/length-list"), ("a length of 1,000", "/length-comma"),
+            ("a length of 0x2", "/length-hex"),
             ("NUL in a header", "/nul-header"), ("HTTP/7.3", "/odd-version"),
         ]
         return answers.map { text, path, code in
@@ -92,6 +94,7 @@ enum HostileAnswers {
             ("a header on two lines", "/folded", [], ["x-fold: one two", "content-length: 0"]),
             ("1xx answers before the answer", "/interim", ok, ["x-final: yes", "content-length: 2"]),
             ("a length that is told twice", "/length-twice", ok, nil),
+            ("a length of 2, 2", "/lengths-alike", ok, nil),
             ("a length beside chunks, which is not looked at", "/length-and-chunks", ok, nil),
             ("a lone CR in a header", "/bare-return", ok, ["x-odd: a X-Injected: b", "content-length: 2"]),
             ("spaces in the name of a header", "/odd-name", ok, ["x-fine: c", "content-length: 2"]),
