@@ -74,8 +74,7 @@ static bool take_length(ccurl_transfer *t, const char *text, size_t length) {
     }
 }
 
-/// Whether the answer ends with its headers, whatever they say of a body.
-static bool has_no_body(const ccurl_transfer *t) {
+bool ccurl_has_no_body(const ccurl_transfer *t) {
     return !t->answering || t->method == METHOD_HEAD || t->head_status == 204 || t->head_status == 304;
 }
 
@@ -90,7 +89,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
     ccurl_coding_end(t);
-    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = false;
+    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = t->chunked = false;
     t->head_state = HEAD_LINES;
     // "HTTP/1.1 200" or "HTTP/2 200"
     t->head_status = 0;
@@ -99,6 +98,12 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
         for (int i = 1; i <= 3 && is_digit(space[i]); i++) t->head_status = t->head_status * 10 + space[i] - '0';
     // libcurl takes a 101 that nobody asked for as final.
     t->answering = t->head_status < 100 || t->head_status > 199 || t->head_status == 101;
+}
+
+static bool names_chunks(const char *value, size_t length) {
+    for (size_t i = 0; i + 7 <= length; i++)
+        if (strncasecmp(value + i, "chunked", 7) == 0) return true;
+    return false;
 }
 
 static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
@@ -118,11 +123,12 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
         t->folds_length = true;
         // Nobody can tell where such an answer ends. libcurl takes the digits at its beginning, and the end of the connection where
         // they are beyond 63 bits.
-        if (!take_length(t, (const char *)t->head.bytes + value, value_length) && !has_no_body(t)) t->length_unclear = true;
+        if (!take_length(t, (const char *)t->head.bytes + value, value_length) && !ccurl_has_no_body(t)) t->length_unclear = true;
     } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
                (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
         // A download takes its bytes as they are sent.
         t->coded = !t->part && !t->library_decodes;
+        if (name[0] == 't' && names_chunks((const char *)t->head.bytes + value, value_length)) t->chunked = true;
     }
 }
 
@@ -143,6 +149,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     }
     if (length == 0) {
         t->head_state = HEAD_DONE;
+        ccurl_closing_begin(t);
         return whole;
     }
     if (!ccurl_buffer_reserve(&t->head, length + 4)) {
@@ -156,7 +163,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         while (skip < length && is_blank(line[skip])) skip++;
         if (!t->folding || b->length == 0) return whole;
         // libcurl has taken what stands before the fold for all of it.
-        if (t->folds_length && skip < length && !has_no_body(t)) t->length_unclear = true;
+        if (t->folds_length && skip < length && !ccurl_has_no_body(t)) t->length_unclear = true;
         b->bytes[b->length - 1] = ' ';
         append_value(b, line + skip, length - skip);
         b->bytes[b->length++] = '\n';

@@ -148,7 +148,9 @@ struct ccurl_transfer {
     int64_t length;
     /// The header line before this one was a Content-Length, which a folded line would go on with.
     bool folds_length;
-    bool folding, has_retry_after, has_location, has_quota, has_length, length_unclear;
+    bool folding, has_retry_after, has_location, has_quota, has_length, length_unclear, chunked;
+    /// The answer ends with its TLS connection, whose end has not been announced.
+    bool awaits_close;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     bool memory_out, tls_began;
@@ -191,6 +193,12 @@ bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length);
 bool ccurl_coding_is_inside(const ccurl_coding *c);
 /// Forgets them.
 void ccurl_coding_end(ccurl_transfer *t);
+/// Whether the answer ends with its headers, whatever they say of a body.
+bool ccurl_has_no_body(const ccurl_transfer *t);
+/// The headers are whole: does the end of a TLS connection end the body?
+void ccurl_closing_begin(ccurl_transfer *t);
+/// Called until the transfer leaves its connection: has that end been announced?
+void ccurl_closing_look(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 /// A pool of its own for the loop, or null.
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);

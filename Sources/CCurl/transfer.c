@@ -84,6 +84,8 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
         t->uploaded = uploaded;
         if (t->first_byte_ns) t->wait_began = ccurl_now();
     }
+    // libcurl comes here once more at a transfer's end, before it lets go of the connection.
+    if (t->awaits_close) ccurl_closing_look(t);
     int64_t limit = t->sink == TO_MEMORY ? t->answer_limit : t->file_limit;
     if (received > limit || (total > limit && t->method != METHOD_HEAD)) {
         t->body_too_large = true;
@@ -273,7 +275,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
-    t->is_done = t->tls_began = t->multiplexed = false;
+    t->is_done = t->tls_began = t->multiplexed = t->awaits_close = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
@@ -338,6 +340,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     if (r.coding_defect == CCURL_CODING_FINE && t->coding && ccurl_coding_is_inside(t->coding))
         r.coding_defect = CCURL_CODING_CUT;
     r.length_unclear = t->length_unclear;
+    r.close_unannounced = t->awaits_close;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
     r.changed_file = t->changed_file;

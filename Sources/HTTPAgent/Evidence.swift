@@ -27,6 +27,8 @@ struct Evidence: Equatable {
     var denied = false
     var headersTooLarge = false
     var lengthUnclear = false
+    /// The answer ends with its TLS connection, and no close_notify has come.
+    var closeUnannounced = false
     var codingDefect = CCURL_CODING_FINE
     var memoryOut = false
     var bodyTooLarge = false

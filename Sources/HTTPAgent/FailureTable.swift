@@ -161,6 +161,12 @@ enum FailureTable {
             return (.send, "the connection to \(host) broke while the request was being sent (\(words))")
         case CURLE_GOT_NOTHING:
             return (.emptyReply, "\(host) closed the connection without an answer")
+        case CURLE_OK where e.closeUnannounced:
+            return (
+                .truncated,
+                "the answer has neither a length nor chunks, and \(host) closed the connection without TLS's close_notify, "
+                    + "so nobody can tell whether it is whole; let the server send a Content-Length"
+            )
         case CURLE_OK:
             return (
                 .truncated,

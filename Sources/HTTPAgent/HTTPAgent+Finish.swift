@@ -68,7 +68,7 @@ extension HTTPAgent {
             return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
         }
         // libcurl calls it well, too, when the connection ends inside the headers.
-        if end == .library(UInt32(CURLE_OK.rawValue)), unsafe result.headers_whole {
+        if end == .library(UInt32(CURLE_OK.rawValue)), unsafe result.headers_whole && !result.close_unannounced {
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
                 let sent: SentState = flight.redirects > 0 ? .maybe : .no
                 let failure = CallFailure(.proxy, FailureTable.refusedByProxy, sent: sent)
@@ -93,6 +93,7 @@ extension HTTPAgent {
             denied: result.denied,
             headersTooLarge: result.headers_too_large,
             lengthUnclear: result.length_unclear,
+            closeUnannounced: result.close_unannounced,
             codingDefect: result.coding_defect,
             memoryOut: result.memory_out,
             bodyTooLarge: result.body_too_large,

@@ -77,6 +77,8 @@ typedef struct {
     bool memory_out;
     /// The answer has two Content-Lengths that are not the same, or one that is no number of at most 18 digits.
     bool length_unclear;
+    /// The answer ends with its TLS connection, and no close_notify has come.
+    bool close_unannounced;
     /// A second sending would have been needed and was refused: bytes of the first had left.
     bool resend_refused;
     /// The file part that changed while it was being sent; null: none did.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An answer with neither length nor chunks ends with its connection. Over TLS the end has to be announced by close_notify,
+// else anybody on the way may have made it (RFC 9112 §9.8); libcurl 7.88 takes both ends for the same.
+#include "internal.h"
+
+#include <openssl/ssl.h>
+
+static SSL *tls_of(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+void ccurl_closing_begin(ccurl_transfer *t) {
+    t->awaits_close = !t->multiplexed && !t->has_length && !t->chunked && !ccurl_has_no_body(t) && tls_of(t->easy);
+}
+
+void ccurl_closing_look(ccurl_transfer *t) {
+    SSL *tls = tls_of(t->easy);
+    if (tls && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN)) t->awaits_close = false;
+}

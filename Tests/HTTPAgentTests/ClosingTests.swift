@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPAgent
+import JobModel
+import TestSupport
+import Testing
+
+/// Over TLS the end of a connection is the end of an answer if it is announced, and anybody's doing if not.
+@Suite(.serialized)
+struct ClosingTests {
+    private func call(_ url: String, _ method: HTTPMethod = .get, transport: Transport? = nil) -> HTTPCall {
+        HTTPCall(
+            method: method, url: url, transport: transport, limits: CallLimits(total: .seconds(20)),
+            allowsPrivateNetwork: true)
+    }
+
+    @Test(arguments: ["tls1_2", "tls1_3"])
+    func `a body that ends with its TLS connection is whole if close_notify says so, and truncated if not`(
+        tls: String
+    ) throws {
+        let nginx = try NginxServer(firstPort: tls == "tls1_2" ? 22_010 : 22_016)
+        let server = try ClosingServer(as: nginx, tls: tls)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        let proxy = try ProxyServer(.http)
+        for transport in [nil, Transport(proxy: proxy.url(), caFile: nginx.caFile)] {
+            for (name, length) in [("unsized", 50_000), ("old", 50_000), ("nothing", 0)] {
+                let whole = try driver.run(call("\(server.url)/announced/\(name)", transport: transport))
+                #expect(try whole.response().body.count == length, "\(name)")
+                let failure = try driver.run(call("\(server.url)/bare/\(name)", transport: transport)).failure()
+                #expect(failure.code == .truncated && failure.status == 200 && failure.sent == .maybe, "\(failure)")
+                #expect(failure.message.contains("close_notify"), "\(failure)")
+            }
+        }
+        for end in ["announced", "bare"] {
+            let failure = try driver.run(call("\(server.url)/\(end)/cut")).failure()
+            #expect(failure.code == .truncated && failure.message.contains("inside its headers"), "\(failure)")
+        }
+    }
+
+    @Test func `an answer that has its end in itself needs no close_notify`() throws {
+        let nginx = try NginxServer(firstPort: 22_022)
+        let server = try ClosingServer(as: nginx, tls: "tls1_3")
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        for (name, status, length) in [
+            ("sized", 200, 50_000), ("chunks", 200, 50_000), ("bodiless", 204, 0), ("unchanged", 304, 0),
+            // Whose body is of no use.
+            ("redirect", 200, 50_000), ("refusal", 429, 0),
+        ] {
+            let response = try driver.run(call("\(server.url)/bare/\(name)")).response()
+            #expect(response.status == status && response.body.count == length, "\(name)")
+        }
+        #expect(try driver.run(call("\(server.url)/bare/head", .head)).response().status == 200)
+    }
+
+    @Test func `a file whose end is not announced does not replace the one that is there`() throws {
+        let nginx = try NginxServer(firstPort: 22_028)
+        let server = try ClosingServer(as: nginx, tls: "tls1_3")
+        let folder = try TestFolder()
+        let driver = try AgentDriver(caFile: nginx.caFile, filesRoot: folder.path)
+        try folder.write("file", "good")
+        func run(_ path: String) throws -> CallOutcome {
+            var download = call(server.url + path)
+            download.download = Download(path: "file")
+            return try driver.run(download)
+        }
+        for name in ["unsized", "nothing", "cut"] {
+            #expect(try run("/bare/\(name)").failure().code == .truncated)
+            #expect(folder.read("file") == [UInt8]("good".utf8))
+        }
+        #expect(try run("/announced/unsized").download?.isComplete == true)
+        #expect(folder.size("file") == 50_000)
+    }
+}

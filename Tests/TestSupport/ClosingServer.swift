@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// A TLS server that ends the connection behind each answer: announced by close_notify (`/announced/…`), or by TCP alone
+/// (`/bare/…`). What it answers is the rest of the path; see `program`.
+public final class ClosingServer: Sendable {
+    /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
+    public let url: String
+    private let process: Int32
+
+    /// Starts it, with TLS 1.2 or 1.3 alone, and waits until it takes connections.
+    public init(as nginx: NginxServer, tls: String) throws {
+        let port = try TargetServer.freePort()
+        url = "https://localhost:\(port)"
+        process = try ChildProcess.spawn(
+            [ProjectFolder.python(), "-c", Self.program, String(port), nginx.certificate, nginx.otherKey, tls],
+            output: -1)
+        try TestClock.wait(20, for: "the server on port \(port)") { TargetServer.isTaken(port) }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        _ = ChildProcess.wait(for: process)
+    }
+
+    private static let program = #"""
+        import socketserver, ssl, sys
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[2], sys.argv[3])
+        context.minimum_version = context.maximum_version = ssl.TLSVersion["TLSv1_" + sys.argv[4][-1]]
+        long = b"0123456789" * 5000
+        answers = {
+            "unsized": b"HTTP/1.1 200 OK\r\nX-A: b\r\n\r\n" + long,
+            "old": b"HTTP/1.0 200 OK\r\nX-A: b\r\n\r\n" + long,
+            "nothing": b"HTTP/1.1 200 OK\r\nX-A: b\r\n\r\n",
+            "sized": b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n" + long,
+            "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\nC350\r\n" + long + b"\r\n0\r\n\r\n",
+            "bodiless": b"HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n",
+            "unchanged": b"HTTP/1.1 304 Not Modified\r\nX-A: b\r\n\r\n",
+            "head": b"HTTP/1.1 200 OK\r\nX-A: b\r\n\r\n",
+            "redirect": b"HTTP/1.1 302 Found\r\nLocation: /announced/sized\r\n\r\n" + long,
+            "refusal": b"HTTP/1.1 429 Later\r\nRetry-After: 7\r\n\r\n" + long,
+            "cut": b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n",
+        }
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self):
+                try:
+                    line = context.wrap_socket(self.request, server_side=True)
+                    request = line.recv(65536)
+                    if not request:
+                        return
+                    end, name = request.split()[1].decode().split("/")[1:3]
+                    line.sendall(answers[name])
+                    if end == "announced":
+                        line.unwrap()
+                    line.close()
+                except OSError:
+                    pass
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = daemon_threads = True
+
+        Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+        """#
+}
