@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// What OpenSSL knows of a connection and libcurl does not tell: how it ended, and whether its server asks for a certificate.
+//
 // An answer with neither length nor chunks ends with its connection. Over TLS the end has to be announced by close_notify,
 // else anybody on the way may have made it (RFC 9112 §9.8); libcurl 7.88 takes both ends for the same.
 #include "internal.h"
@@ -19,4 +21,10 @@ void ccurl_closing_begin(ccurl_transfer *t) {
 void ccurl_closing_look(ccurl_transfer *t) {
     SSL *tls = tls_of(t->easy);
     if (tls && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN)) t->awaits_close = false;
+}
+
+void ccurl_certificate_look(ccurl_transfer *t) {
+    SSL *tls = tls_of(t->easy);
+    // A server names its signature algorithms to a client in that request alone (RFC 8446 §4.3.2, RFC 5246 §7.4.4).
+    if (tls && SSL_get_sigalgs(tls, -1, NULL, NULL, NULL, NULL, NULL) > 0) t->certificate_wanted = true;
 }

@@ -76,9 +76,10 @@ bool ccurl_coding_begin(ccurl_transfer *t) {
         return false;
     }
     // What was applied last is undone first, and the transfer's codings lie around the content's.
-    if (!add_headers(c, &t->head, "content-encoding: ") || !add_headers(c, &t->head, "transfer-encoding: ")) {
+    bool knows_content = add_headers(c, &t->head, "content-encoding: ");
+    if (!knows_content || !add_headers(c, &t->head, "transfer-encoding: ")) {
         free(c);
-        t->coding_defect = CCURL_CODING_UNKNOWN;
+        t->coding_defect = knows_content ? CCURL_CODING_UNKNOWN_TRANSFER : CCURL_CODING_UNKNOWN;
         return false;
     }
     for (int i = 0, j = c->count - 1; i < j; i++, j--) {

@@ -119,6 +119,8 @@ struct ccurl_transfer {
     struct curl_slist *headers;
     size_t headers_capacity;
     bool public_only, repeatable;
+    /// The URL is https, and no proxy has a TLS of its own.
+    bool asks_tls;
     int sendings;
     int64_t started_ns;
     int64_t first_byte_ns, low_speed_bytes, low_speed_ns;
@@ -153,7 +155,7 @@ struct ccurl_transfer {
     bool awaits_close;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
-    bool memory_out, tls_began;
+    bool memory_out, tls_began, certificate_wanted;
     /// Its connection is one of HTTP/2.
     bool multiplexed;
     char remote_ip[64];
@@ -199,6 +201,8 @@ bool ccurl_has_no_body(const ccurl_transfer *t);
 void ccurl_closing_begin(ccurl_transfer *t);
 /// Called until the transfer leaves its connection: has that end been announced?
 void ccurl_closing_look(ccurl_transfer *t);
+/// Called once the connection is up: does its server ask for a client certificate?
+void ccurl_certificate_look(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 /// A pool of its own for the loop, or null.
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);

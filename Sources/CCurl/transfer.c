@@ -58,6 +58,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
         }
     }
     if (t->sendings > 0) t->is_worn = true;
+    if (t->asks_tls) ccurl_certificate_look(t);
     t->sendings++;
     t->answering = false;
     if (t->first_byte_ns) t->wait_began = ccurl_now();
@@ -257,6 +258,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
 
     t->public_only = s->public_only;
     t->repeatable = s->repeatable;
+    const char *proxy = t->transport ? t->transport->proxy : NULL;
+    t->asks_tls = s->https && !(proxy && strncmp(proxy, "https", 5) == 0);
     t->first_byte_ns = s->first_byte_ms * 1000000;
     t->low_speed_bytes = s->low_speed_bytes;
     t->low_speed_ns = s->low_speed_ms * 1000000;
@@ -275,7 +278,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
-    t->is_done = t->tls_began = t->multiplexed = t->awaits_close = false;
+    t->is_done = t->tls_began = t->multiplexed = t->awaits_close = t->certificate_wanted = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
@@ -343,6 +346,8 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.close_unannounced = t->awaits_close;
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
+    r.resent = t->sendings > 1;
+    r.certificate_wanted = t->certificate_wanted;
     r.changed_file = t->changed_file;
     r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
     r.tls_began = t->tls_began;

@@ -24,6 +24,8 @@ struct Evidence: Equatable {
     var answerBegan = false
     var status: Int?
     var reused = false
+    /// In the handshake the server asked for a client certificate.
+    var certificateWanted = false
     var denied = false
     var headersTooLarge = false
     var lengthUnclear = false
@@ -33,6 +35,8 @@ struct Evidence: Equatable {
     var memoryOut = false
     var bodyTooLarge = false
     var resendRefused = false
+    /// One sending again went before.
+    var wasResent = false
     var outOfDescriptors = false
     /// The path of a file part that changed meanwhile.
     var changedFile: String?
@@ -41,6 +45,8 @@ struct Evidence: Equatable {
     /// Behind a SOCKS proxy: TLS with the server has begun.
     var tlsBegan = false
     var transport: Transport?
+    /// Who could have allowed a private address.
+    var privateNetworkSwitch = HTTPCall.PrivateNetworkSwitch.service
     /// A request of this attempt was answered with a redirect already.
     var followedRedirect = false
 }

@@ -48,7 +48,7 @@ enum FailureTable {
             return (
                 .deniedAddress,
                 "\(host) is at a private, loopback, link-local or reserved address, which this call may not go to; "
-                    + "set allow_private_network of its service, or start the worker with --allow-private, if that is wanted"
+                    + wayToAllow(e.privateNetworkSwitch) + " with --allow-private, if that is wanted"
             )
         }
         if e.outOfDescriptors {
@@ -81,9 +81,17 @@ enum FailureTable {
         }
         if let verdict = codingVerdict(e, host: host) { return verdict }
         if e.resendRefused {
+            if e.wasResent {
+                return (
+                    .reset,
+                    "\(host) closed an open connection when it was used again, or refused the request on it, and the same with the "
+                        + "connection on which the request was then repeated; it was not sent a third time"
+                )
+            }
             return (
                 .reset,
-                "\(host) closed an open connection when it was used again; the request may have been seen and was not repeated"
+                "\(host) closed an open connection when it was used again, or refused the request on it; the request may have been "
+                    + "seen and was not repeated"
             )
         }
         switch e.end {
@@ -98,6 +106,14 @@ enum FailureTable {
             )
         case .library(let code):
             return library(CURLcode(code), e, host: host, limits: limits)
+        }
+    }
+
+    private static func wayToAllow(_ setting: HTTPCall.PrivateNetworkSwitch) -> String {
+        switch setting {
+        case .service: "set allow_private_network of its service, or start the worker"
+        case .credential: "set allow_private_network of the credential, or start the worker"
+        case .none: "a webhook has no service that could allow it: start the worker"
         }
     }
 
@@ -119,6 +135,12 @@ enum FailureTable {
                 "the answer's Content-Encoding is none that was asked for; "
                     + "for br and zstd, ask with an Accept-Encoding header of the job's own"
             )
+        case CCURL_CODING_UNKNOWN_TRANSFER:
+            return (
+                .decode,
+                "the answer's Transfer-Encoding is not chunked, gzip or deflate, and none was asked for; "
+                    + "tell who runs \(host), or the proxy before it"
+            )
         default:
             return e.memoryOut ? (.internal, "the worker's memory is out") : nil
         }
@@ -133,7 +155,7 @@ enum FailureTable {
         {
             return verdict
         }
-        if let verdict = certificateVerdict(e, host: host, words: words) { return verdict }
+        if let verdict = certificateVerdict(code, e, host: host, words: words) { return verdict }
         switch code {
         case CURLE_OPERATION_TIMEDOUT:
             if !e.requestBegan {
@@ -152,6 +174,13 @@ enum FailureTable {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return (.tlsVerify, "the certificate of \(host) is not valid for it (\(words)); mend it or its authority")
+        case CURLE_SSL_CONNECT_ERROR where words.lowercased().contains("alert handshake failure"):
+            // With TLS 1.2 this one alert means no cipher in common, and no certificate from us.
+            return (
+                .tls,
+                "\(host) broke the TLS handshake off; if it wants a client certificate, name one in the service's tls; "
+                    + "else it has no cipher of TLS 1.2 or newer (\(words))"
+            )
         case CURLE_SSL_CONNECT_ERROR, CURLE_USE_SSL_FAILED:
             return (.tls, "the TLS handshake with \(host) failed; does the port speak TLS 1.2 or newer? (\(words))")
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND,
@@ -201,9 +230,15 @@ enum FailureTable {
     /// A server that wants another client certificate, or one at all, ends the connection with one of TLS's alerts; with
     /// TLS 1.3 after our side of the handshake, when the request is on its way already.
     private static func certificateVerdict(
-        _ e: Evidence, host: String, words: String
+        _ code: CURLcode, _ e: Evidence, host: String, words: String
     ) -> (ErrorCode, String)? {
         let lower = words.lowercased()
+        // With TLS 1.3 the server may be gone, and its alert unread, before a byte of the request can be written: whoever asks
+        // for a certificate and goes at once does not like what was shown.
+        if e.certificateWanted, code == CURLE_SEND_ERROR, e.bytesSent == 0, !e.reused, !e.answerBegan {
+            let verb = e.transport?.certificateFile == nil ? "wants a" : "does not accept the"
+            return (.config, "\(host) \(verb) client certificate; mend the service's tls (\(words))")
+        }
         guard e.status == nil, lower.contains("ssl routines"), let alert = lower.firstRange(of: "alert ") else {
             return nil
         }

@@ -90,6 +90,7 @@ extension HTTPAgent {
             answerBegan: result.answer_began,
             status: result.status >= 200 ? Int(result.status) : nil,
             reused: result.reused,
+            certificateWanted: result.certificate_wanted,
             denied: result.denied,
             headersTooLarge: result.headers_too_large,
             lengthUnclear: result.length_unclear,
@@ -98,11 +99,13 @@ extension HTTPAgent {
             memoryOut: result.memory_out,
             bodyTooLarge: result.body_too_large,
             resendRefused: result.resend_refused,
+            wasResent: result.resent,
             outOfDescriptors: isShort,
             changedFile: result.changed_file.map { unsafe String(cString: $0) },
             proxyStatus: result.proxy_status,
             tlsBegan: result.tls_began,
             transport: flight.transport,
+            privateNetworkSwitch: flight.call.privateNetworkSwitch,
             followedRedirect: flight.redirects > 0
         )
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))

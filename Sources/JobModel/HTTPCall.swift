@@ -139,6 +139,8 @@ public struct HTTPCall: Sendable {
     public var limits: CallLimits
     /// Whether private, loopback and link-local addresses may be called.
     public var allowsPrivateNetwork: Bool
+    /// What could allow them, for the sentence about a call that was refused.
+    public var privateNetworkSwitch = PrivateNetworkSwitch.service
     /// Whether the agent itself may send a second time, at once, when an open connection that it used again
     /// turns out dead before a byte of the answer: true for idempotent methods unless set. An
     /// `at_most_once` job sets it to false, one with an idempotency key to true.
@@ -149,6 +151,16 @@ public struct HTTPCall: Sendable {
     /// A server may refuse what came on such a connection behind the last that it takes, and libcurl does not tell that
     /// from a connection that broke. An `at_most_once` job, which then may not be sent again, sets it to false.
     public var mayShareConnection = true
+
+    /// Whose `allow_private_network` counts for a call, beside the worker's `--allow-private`.
+    public enum PrivateNetworkSwitch: Sendable {
+        /// The job's service.
+        case service
+        /// The credential that a token is fetched for.
+        case credential
+        /// Nobody's: a webhook has no service.
+        case none
+    }
 
     /// Whether it has a jar, given or to be kept.
     public var usesCookies: Bool { keepsCookies || !cookies.isEmpty }

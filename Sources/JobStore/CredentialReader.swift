@@ -23,6 +23,7 @@ public enum CredentialReader {
             method: HTTPMethod(rawValue: result.text(row, 7)) ?? .post, url: result.text(row, 8),
             headers: CallReader.pairs(result.texts(row, 9)).map { HTTPHeader($0.0, $0.1) },
             allowsPrivateNetwork: result.bool(row, 13))
+        call.privateNetworkSwitch = .credential
         if !result.isNull(row, 10) {
             call.body = .bytes(result.bytes(row, 10), contentType: "application/json")
         } else if !result.isNull(row, 11) {

@@ -50,6 +50,7 @@ public struct PrepareReader: Sendable {
             job.webhook = WebhookStamp(id: calls.key(of: job), time: time)
             // A receiver that has moved is to be told so by whoever gave its URL.
             call.limits.maxRedirects = 0
+            call.privateNetworkSwitch = .none
         }
         job.call = call
         return job

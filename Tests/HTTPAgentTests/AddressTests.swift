@@ -42,6 +42,20 @@ struct AddressTests {
         #expect(failure.sent == .no)
     }
 
+    @Test func `the sentence of a refused address names what could allow it`() throws {
+        let cases: [(HTTPCall.PrivateNetworkSwitch, String)] = [
+            (.service, "allow_private_network of its service, or"),
+            (.credential, "allow_private_network of the credential, or"),
+            (.none, "a webhook has no service that could allow it: start the worker with --allow-private"),
+        ]
+        for (setting, words) in cases {
+            var call = HTTPCall(url: "http://127.0.0.1/")
+            call.privateNetworkSwitch = setting
+            let failure = try AgentDriver().run(call).failure()
+            #expect(failure.code == .deniedAddress && failure.message.contains(words), "\(failure)")
+        }
+    }
+
     @Test func `an open private connection is never used by a call that may not open one`() throws {
         let driver = try AgentDriver()
         #expect(try driver.run(Hostile.call("/ok")).response().status == 200)

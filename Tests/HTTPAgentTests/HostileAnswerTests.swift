@@ -125,6 +125,17 @@ struct HostileAnswerTests {
         #expect(try again.response().text == "helloworld" && again.reused)
     }
 
+    @Test func `a Transfer-Encoding that nobody knows is called so`() throws {
+        let lines = ["foo", "foo, chunked", "chunked\r\nTransfer-Encoding: foo"].map { "Transfer-Encoding: \($0)" }
+        for (line, name) in lines.map({ ($0, "Transfer-Encoding") }) + [("Content-Encoding: foo", "Content-Encoding")] {
+            let answer = "HTTP/1.1 200 OK\r\n\(line)\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+            let target = try TargetServer { _ in [.send([UInt8](answer.utf8)), .close] }
+            let call = HTTPCall(url: target.url, limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+            let failure = try AgentDriver().run(call).failure()
+            #expect(failure.code == .decode && failure.message.contains("answer's \(name) is"), "\(line): \(failure)")
+        }
+    }
+
     @Test func `300 headers of one name all arrive in order`() throws {
         let response = try AgentDriver().run(Hostile.call("/many-headers")).response()
         #expect(response.headerLines.filter { $0.hasPrefix("x-dup: ") } == (1...300).map { "x-dup: \($0)" })

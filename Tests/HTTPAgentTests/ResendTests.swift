@@ -17,6 +17,22 @@ struct ResendTests {
         #expect(target.requests.count == 59)
     }
 
+    @Test func `the sentence of a request that is not sent again says whether it was before`() throws {
+        let nginx = try NginxServer(firstPort: 22_040)
+        let server = try RefusingServer(as: nginx)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        func call(_ method: HTTPMethod) -> HTTPCall {
+            HTTPCall(
+                method: method, url: server.url, body: method == .post ? .bytes([65], contentType: nil) : .none,
+                limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+        }
+        let post = try driver.run(call(.post)).failure()
+        #expect(post.code == .reset && post.message.contains("may have been seen and was not repeated"), "\(post)")
+        let get = try driver.run(call(.get)).failure()
+        #expect(get.code == .reset && get.sent == .maybe, "\(get)")
+        #expect(get.message.contains("was then repeated; it was not sent a third time"), "\(get)")
+    }
+
     @Test func `a handle that is made as new keeps its transport`() throws {
         let proxy = try TargetServer { request in request.turn % 2 == 1 ? TargetStep.answer(200, "proxy") : [.close] }
         let driver = try AgentDriver()

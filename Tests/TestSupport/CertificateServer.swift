@@ -3,20 +3,20 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A server that speaks TLS 1.3 with those alone who show a certificate of the test's authority: `openssl s_server`.
+/// A server that speaks one version of TLS, 1.3 unless told, with those alone who show a certificate of the test's authority: `openssl s_server`.
 public final class CertificateServer: Sendable {
     /// Where it listens; its certificate is that of `nginx`, for `localhost`.
     public let port: UInt16
     private let process: Int32
 
     /// Starts it and waits until it takes connections.
-    public init(as nginx: NginxServer) throws {
+    public init(as nginx: NginxServer, tls: String = "tls1_3") throws {
         port = try TargetServer.freePort()
         process = try ChildProcess.spawn(
             [
                 "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", nginx.certificate, "-key",
                 nginx.otherKey,
-                "-CAfile", nginx.caFile, "-Verify", "1", "-verify_return_error", "-tls1_3", "-www", "-quiet",
+                "-CAfile", nginx.caFile, "-Verify", "1", "-verify_return_error", "-\(tls)", "-www", "-quiet",
             ], output: -1)
         let port = port
         try TestClock.wait(20, for: "s_server on port \(port)") { TargetServer.isTaken(port) }

@@ -49,6 +49,8 @@ typedef enum {
     CCURL_CODING_BROKEN,
     /// It is none that was asked for.
     CCURL_CODING_UNKNOWN,
+    /// There is a Transfer-Encoding beside chunked, and it is none that is known.
+    CCURL_CODING_UNKNOWN_TRANSFER,
 } ccurl_coding_defect;
 
 /// All that is known about a transfer once it ended or was cut off. Times are microseconds since it began.
@@ -79,8 +81,12 @@ typedef struct {
     bool length_unclear;
     /// The answer ends with its TLS connection, and no close_notify has come.
     bool close_unannounced;
-    /// A second sending would have been needed and was refused: bytes of the first had left.
+    /// Another sending would have been needed and was refused: bytes of the first had left, or it was the third.
     bool resend_refused;
+    /// The request was sent twice.
+    bool resent;
+    /// The server asked for a client certificate.
+    bool certificate_wanted;
     /// The file part that changed while it was being sent; null: none did.
     const char *_Nullable changed_file;
     /// What the proxy answered to CONNECT; 0: nothing.
