@@ -271,6 +271,9 @@ enum FailureTable {
         if code == CURLE_WEIRD_SERVER_REPLY {
             return (.reset, "\(host) did not answer in HTTP (\(words)); is it the right port?")
         }
-        return (.reset, "\(host) broke the connection before its answer (\(words))")
+        let hint =
+            e.certificateWanted && !e.reused
+            ? "; it asked for a client certificate, and if it wants one, name one in the service's tls" : ""
+        return (.reset, "\(host) broke the connection before its answer (\(words))" + hint)
     }
 }

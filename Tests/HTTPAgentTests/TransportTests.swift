@@ -39,12 +39,18 @@ struct TransportTests {
         let nginx = try NginxServer(firstPort: 21_914)
         let server = try CertificateServer(as: nginx)
         let driver = try AgentDriver(caFile: nginx.caFile)
-        // The server goes while the request is being written: before its first byte, or behind it.
-        for _ in 1...40 {
-            let missing = try driver.run(call(server.url, nil)).failure()
-            #expect(missing.code == .config && missing.sent == .no, "\(missing)")
-            #expect(missing.message.contains("wants a client certificate"))
-        }
+        let missing = try driver.run(call(server.url, nil)).failure()
+        #expect(missing.code == .config && missing.sent == .no, "\(missing)")
+        #expect(missing.message.contains("wants a client certificate"))
+        // What goes without a word may do so before the request's first byte or behind it.
+        let asking = try HastyServer(as: nginx, asks: true)
+        let mute = try HastyServer(as: nginx, asks: false)
+        let hasty = try driver.run(call(asking.url, nil)).failure()
+        #expect(hasty.code == .config && hasty.sent == .no || hasty.code == .reset && hasty.sent == .maybe, "\(hasty)")
+        #expect(hasty.message.contains("client certificate"), "\(hasty)")
+        let other = try driver.run(call(mute.url, nil)).failure()
+        #expect(other.code != .config && !other.message.contains("client certificate"), "\(other)")
+        _ = (server, asking, mute)
         let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }
