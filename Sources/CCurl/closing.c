@@ -8,23 +8,23 @@
 
 #include <openssl/ssl.h>
 
-static SSL *tls_of(CURL *easy) {
+SSL *ccurl_tls_of(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
 void ccurl_closing_begin(ccurl_transfer *t) {
-    t->awaits_close = !t->multiplexed && !t->has_length && !t->chunked && !ccurl_has_no_body(t) && tls_of(t->easy);
+    t->awaits_close = !t->multiplexed && !t->has_length && !t->chunked && !ccurl_has_no_body(t) && ccurl_tls_of(t->easy);
 }
 
 void ccurl_closing_look(ccurl_transfer *t) {
-    SSL *tls = tls_of(t->easy);
+    SSL *tls = ccurl_tls_of(t->easy);
     if (tls && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN)) t->awaits_close = false;
 }
 
 void ccurl_certificate_look(ccurl_transfer *t) {
-    SSL *tls = tls_of(t->easy);
+    SSL *tls = ccurl_tls_of(t->easy);
     // A server names its signature algorithms to a client in that request alone (RFC 8446 §4.3.2, RFC 5246 §7.4.4).
     if (tls && SSL_get_sigalgs(tls, -1, NULL, NULL, NULL, NULL, NULL) > 0) t->certificate_wanted = true;
 }

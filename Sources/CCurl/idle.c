@@ -61,14 +61,8 @@ void ccurl_idle_ready(ccurl_loop *loop, int fd) {
     if (has_news(fd)) retire(loop, fd);
 }
 
-static SSL *tls_of(CURL *easy) {
-    struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
-    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
-}
-
 bool ccurl_idle_check(ccurl_transfer *t, int port) {
-    SSL *tls = tls_of(t->easy);
+    SSL *tls = ccurl_tls_of(t->easy);
     if (tls) {
         const unsigned char *name = NULL;
         unsigned length = 0;

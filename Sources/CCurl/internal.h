@@ -197,6 +197,8 @@ bool ccurl_coding_is_inside(const ccurl_coding *c);
 void ccurl_coding_end(ccurl_transfer *t);
 /// Whether the answer ends with its headers, whatever they say of a body.
 bool ccurl_has_no_body(const ccurl_transfer *t);
+/// OpenSSL's connection of a transfer; null: there is none, or libcurl does not tell.
+struct ssl_st *ccurl_tls_of(CURL *easy);
 /// The headers are whole: does the end of a TLS connection end the body?
 void ccurl_closing_begin(ccurl_transfer *t);
 /// Called until the transfer leaves its connection: has that end been announced?
