@@ -10,6 +10,8 @@ extension Dispatcher {
         lookout.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
         look()
+        // What others announce goes its own way; this looks for what they do not.
+        if pickup.isListening { lookout.claimIsInformed() }
         guard !book.hasPlaces else { return .none }
         // With no track to claim from there is no claim that could come back empty.
         let change = pickup.claimReturned(rows: 0, limit: 1)

@@ -354,12 +354,13 @@ struct Dispatcher: ~Copyable {
     /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
     /// whether there is more to be looked for.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
-        if let job, hunger != .anywhere, book.visit(announced: job.track) != nil {
-            if hunger == .nowhere {
-                hunger = .announced(job)
-            } else {
+        if let job, book.visit(announced: job.track) != nil {
+            switch hunger {
+            case .nowhere: hunger = .announced(job)
+            case .announced:
                 look()
                 lookout.claimIsInformed()
+            case .anywhere: lookout.wantsSurvey = true
             }
         } else {
             lookout.mayLookAtOnce()
