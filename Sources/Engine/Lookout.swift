@@ -23,7 +23,7 @@ struct Lookout {
     /// to a track that is not known here, and the claim would take those below for as long as their calls last. Where claims bring
     /// jobs more often they take fewer at once, and the surveys beside them tell soon enough.
     static let longSilence: UInt64 = 20_000_000
-    /// Nor if it has been less than so many times what a survey takes.
+    /// Nor if it has been less than so many times what a survey takes, or if surveys would take more than their part of the time.
     static let heldRest: UInt64 = 10
     /// And for no longer than this: a duty may be in the survey's way.
     static let longestHold: UInt64 = 100_000_000
@@ -40,6 +40,8 @@ struct Lookout {
     /// Until then claims of all tracks are held back.
     private(set) var heldUntil: UInt64 = 0
     private var heldSince: UInt64 = 0
+    /// No survey has come for the last claim that was held back: none is held back for the next.
+    private var isUnanswered = false
     /// The next claim waits for no survey: it has done so, comes of one, or is for jobs on known tracks.
     private var goesAtOnce = false
     /// When a claim last brought a job.
@@ -93,11 +95,13 @@ struct Lookout {
     }
 
     private func mayHold(now: UInt64) -> Bool {
-        !goesAtOnce && now >= caught + max(Lookout.longSilence, Lookout.heldRest * cost)
+        !goesAtOnce && !isUnanswered && now >= caught + max(Lookout.longSilence, Lookout.heldRest * cost)
+            && now + Lookout.quickSurveyInterval >= (began ?? 0) + Lookout.newsRest * cost
     }
 
     private mutating func hold(from now: UInt64, until end: UInt64) {
         goesAtOnce = true
+        isUnanswered = true
         heldSince = now
         heldUntil = end
     }
@@ -127,7 +131,10 @@ struct Lookout {
     /// Its answer is there.
     mutating func surveyReturned(now: UInt64) {
         defer { isFirst = false }
-        if let began, began >= heldSince { heldUntil = min(heldUntil, now) }
+        if let began, began >= heldSince {
+            isUnanswered = false
+            heldUntil = min(heldUntil, now)
+        }
         guard !isFirst, let began else { return }
         cost = min(now - began, took ?? .max)
         took = now - began

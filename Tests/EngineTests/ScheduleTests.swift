@@ -75,6 +75,17 @@ struct LookoutTests {
         #expect(holds(&lookout, now + 22_000_000))
         #expect(holds(&lookout, now + 121_999_999))
         #expect(holds(&lookout, now + 122_000_000) == false, "no survey came in time")
+        lookout.claimBegan()
+        #expect(holds(&lookout, now + 500_000_000) == false, "nor has it since")
+        lookout.surveyBegan(now: now + 500_000_000)
+        lookout.surveyReturned(now: now + 501_000_000)
+        #expect(holds(&lookout, now + 700_000_000))
+    }
+
+    @Test func `surveys that claims wait for take no more of the time than others, though no claim brings a job`() {
+        var lookout = surveyed([13, 13])
+        #expect(holds(&lookout, 10_200_000_000) == false)
+        #expect(holds(&lookout, 10_250_000_000))
     }
 
     @Test func `a slow survey is waited for only after ten times its time without a job`() {
@@ -85,7 +96,7 @@ struct LookoutTests {
     }
 
     @Test func `a survey that was under way when a track had to be made ends no wait for it`() {
-        var lookout = surveyed([1])
+        var lookout = surveyed([0])
         let now: UInt64 = 10_100_000_000
         lookout.surveyBegan(now: now)
         lookout.trackIsMade(now: now + 100_000)

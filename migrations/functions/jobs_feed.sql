@@ -29,6 +29,7 @@ declare
   v_is_heard boolean;
   v_is_queued boolean;
   v_is_awaited boolean;
+  v_is_trackless boolean := false;
   v_work_mem text;
   v_sort text;
 begin
@@ -42,7 +43,8 @@ begin
    cross join lateral (
          select t.id
            from postrider.tracks t
-          where t.queue = n.queue and t.priority = n.priority and t.is_plain and t.made_at < now() - interval '1 s'
+          where t.queue = n.queue and t.priority = n.priority and t.is_plain
+            and not t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp()
             and t.lane = case when split_part(n.url, '/', 3) like '%:%' then split_part(n.url, '/', 3)
                               when n.url like 'https%' then split_part(n.url, '/', 3) || ':443'
                               else split_part(n.url, '/', 3) || ':80' end
@@ -206,20 +208,23 @@ begin
      group by 1, 2, 3, 4, 5, 6, 7, n.id / v_span;
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
   else
-    insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
-    select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
-           postrider.job_is_followed(row(n.*)::postrider.jobs)
-      from new_rows n
-     cross join lateral (
-           select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
-      left join lateral (
-           select t.id from postrider.tracks t
-            where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
-              and (not v_is_awaited or t.made_at < now() - interval '1 s') limit 1) t on true
-     where n.run_at <= now() and n.parent_id is null and n.kind = 'request';
+    with fed as (
+      insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+      select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
+             postrider.job_is_followed(row(n.*)::postrider.jobs)
+        from new_rows n
+       cross join lateral (
+             select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
+        left join lateral (
+             select t.id from postrider.tracks t
+              where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
+                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp()) limit 1) t on true
+       where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
+      returning track)
+    select exists (select from fed f where f.track = 0) into v_is_trackless;
   end if;
   if v_is_heard then
-    perform pg_notify('postrider', case when exists (select from postrider.ready r where r.track = 0) then 'tracks' else '' end);
+    perform pg_notify('postrider', case when v_is_trackless then 'tracks' else '' end);
   end if;
   return null;
 end
