@@ -147,7 +147,8 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
             begin_block(t, line, length);
         return whole;
     }
-    if (length == 0) {
+    // A line of blanks alone folds nothing into the value before it.
+    if (length == 0 && (line[0] == '\r' || line[0] == '\n')) {
         t->head_state = HEAD_DONE;
         ccurl_closing_begin(t);
         return whole;
@@ -161,7 +162,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         // A folded line continues the value before it, one space between (RFC 9112 §5.2).
         size_t skip = 0;
         while (skip < length && is_blank(line[skip])) skip++;
-        if (!t->folding || b->length == 0) return whole;
+        if (!t->folding || b->length == 0 || skip == length) return whole;
         // libcurl has taken what stands before the fold for all of it.
         if (t->folds_length && skip < length && !ccurl_has_no_body(t)) t->length_unclear = true;
         b->bytes[b->length - 1] = ' ';

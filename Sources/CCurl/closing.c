@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What OpenSSL knows of a connection and libcurl does not tell: how it ended, and whether its server asks for a certificate.
+// What OpenSSL knows of a connection and libcurl does not tell: how it ended, and whether its server asks for a certificate; and the
+// end of a stream of HTTP/2.
 //
 // An answer with neither length nor chunks ends with its connection. Over TLS the end has to be announced by close_notify,
 // else anybody on the way may have made it (RFC 9112 §9.8); libcurl 7.88 takes both ends for the same.
@@ -21,6 +22,14 @@ void ccurl_closing_begin(ccurl_transfer *t) {
 void ccurl_closing_look(ccurl_transfer *t) {
     SSL *tls = ccurl_tls_of(t->easy);
     if (tls && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN)) t->awaits_close = false;
+}
+
+bool ccurl_stream_is_whole(const ccurl_transfer *t) {
+    // libcurl writes a text where the stream was reset with an error.
+    if (!t->multiplexed || t->error_text[0]) return false;
+    curl_off_t received = -1;
+    curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+    return ccurl_has_no_body(t) || (t->has_length && received == t->length);
 }
 
 void ccurl_certificate_look(ccurl_transfer *t) {

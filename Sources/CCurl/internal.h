@@ -203,6 +203,8 @@ struct ssl_st *ccurl_tls_of(CURL *easy);
 void ccurl_closing_begin(ccurl_transfer *t);
 /// Called until the transfer leaves its connection: has that end been announced?
 void ccurl_closing_look(ccurl_transfer *t);
+/// Whether all of the body has come behind whole headers over HTTP/2, and nothing says that the stream ended for an error.
+bool ccurl_stream_is_whole(const ccurl_transfer *t);
 /// Called once the connection is up: does its server ask for a client certificate?
 void ccurl_certificate_look(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);

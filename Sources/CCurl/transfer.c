@@ -340,10 +340,10 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.headers_too_large = t->headers_too_large || headers_lost(t);
     r.memory_out = t->memory_out;
     r.coding_defect = t->coding_defect;
-    if (r.coding_defect == CCURL_CODING_FINE && t->coding && ccurl_coding_is_inside(t->coding))
-        r.coding_defect = CCURL_CODING_CUT;
+    if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) r.coding_defect = CCURL_CODING_CUT;
     r.length_unclear = t->length_unclear;
     r.close_unannounced = t->awaits_close;
+    r.stream_whole = r.headers_whole && ccurl_stream_is_whole(t);
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;
     r.resent = t->sendings > 1;
@@ -379,7 +379,7 @@ static void shrink(ccurl_buffer *b) {
 }
 
 void ccurl_transfer_clear(ccurl_transfer *t) {
-    if (t->is_worn) renew(t);
+    if (t->is_worn || t->is_broken) renew(t);
     shrink(&t->head);
     shrink(&t->answer);
     ccurl_coding_end(t);

@@ -63,6 +63,9 @@ extension HTTPAgent {
 
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
+        // A server that wants no more of the request resets its stream behind a whole answer (RFC 9113 §8.1).
+        let isReset = end == .library(UInt32(CURLE_HTTP2_STREAM.rawValue))
+        let end = unsafe isReset && result.stream_whole ? .library(UInt32(CURLE_OK.rawValue)) : end
         // The body of a redirect is of no use, whole or not.
         if unsafe isEnough(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
             return unsafe follow(slot, flight, result, status: Int(result.status), location: location)

@@ -93,7 +93,10 @@ extension HTTPAgent {
     func cancelShortCall(_ slot: Int) -> Bool {
         guard let short = shortCalls[slot], short.isWaiting else { return false }
         shortCalls[slot] = nil
-        if !shortCalls.values.contains(where: \.isWaiting) { shortLookAt = .max }
+        if !shortCalls.values.contains(where: \.isWaiting) {
+            shortLookAt = .max
+            unsafe ccurl_loop_set_short(loop, false)
+        }
         return true
     }
 }

@@ -51,11 +51,12 @@ struct CutHeadersTests {
         answer: String, method: HTTPMethod
     ) throws {
         let target = try Self.target(answer)
+        // The server closes behind a whole answer too, and a call that takes the connection before that is seen is not sent again.
+        #expect(try AgentDriver().run(Self.call(target.url, method)).response().body.isEmpty)
         let driver = try AgentDriver()
-        #expect(try driver.run(Self.call(target.url, method)).response().body.isEmpty)
         for missing in 1...3 {
-            let cut = try driver.run(Self.call("\(target.url)/\(answer.utf8.count - missing)", method))
-            #expect(try cut.failure().code == .truncated)
+            let cut = try driver.run(Self.call("\(target.url)/\(answer.utf8.count - missing)", method)).failure()
+            #expect(cut.code == .truncated, "\(cut)")
         }
     }
 

@@ -81,6 +81,8 @@ typedef struct {
     bool length_unclear;
     /// The answer ends with its TLS connection, and no close_notify has come.
     bool close_unannounced;
+    /// Of HTTP/2: all of the answer has come, and nothing says that its stream ended for an error.
+    bool stream_whole;
     /// Another sending would have been needed and was refused: bytes of the first had left, or it was the third.
     bool resend_refused;
     /// The request was sent twice.
