@@ -56,21 +56,18 @@ struct ResendTests {
         #expect(path.code == .badURL && path.message.contains("500000 bytes"), "\(path)")
     }
 
-    /// nginx sends these without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1).
-    @Test(arguments: [("nothing", 204), ("empty", 200)])
-    func `a whole answer over HTTP/2 counts though the server wants no more of the request`(path: String, status: Int)
-        throws
-    {
-        let nginx = try NginxServer(firstPort: status == 204 ? 22_008 : 22_014)
+    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1).
+    @Test func `a whole answer over HTTP/2 counts though the server wants no more of the request`() throws {
+        let nginx = try NginxServer(firstPort: 22_008)
         let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)
         let call = HTTPCall(
-            method: .post, url: "https://localhost:\(nginx.tlsPort)/\(path)", body: .bytes([65, 66], contentType: nil),
+            method: .post, url: "https://localhost:\(nginx.tlsPort)/nothing", body: .bytes([65, 66], contentType: nil),
             limits: CallLimits(total: .seconds(15)), allowsPrivateNetwork: true)
         for _ in 0..<10 {
             for slot in 0..<8 { driver.agent.start(call, slot: slot) }
             for finished in try driver.wait(for: 8) {
                 let answer = try finished.outcome.response()
-                #expect(answer.status == status && answer.body.isEmpty)
+                #expect(answer.status == 204 && answer.body.isEmpty)
                 #expect(finished.outcome.httpVersion == "2")
             }
         }

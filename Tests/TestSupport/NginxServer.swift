@@ -124,7 +124,6 @@ public final class NginxServer {
             location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
             location = /session { keepalive_timeout 0; return 200 "$ssl_session_reused"; }
             location = /nothing { return 204; }
-            location = /empty { return 200; }
             location = /away { return 302 https://alt.localhost:\(ports.1)/who; }
             include headers.conf;
           }
