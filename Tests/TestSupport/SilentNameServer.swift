@@ -42,6 +42,9 @@ public final class SilentNameServer: Sendable {
 
     private static func bound() -> Int32? {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // Two test processes may look for the obstacle at the same moment.
+        var yes: Int32 = 1
+        unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(53).bigEndian
