@@ -6,25 +6,12 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <openssl/ssl.h>
-
-/// The number of the port at our end; 0: unknown.
-static uint16_t local_port(int fd) {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } a = {0};
-    socklen_t length = sizeof a;
-    if (getsockname(fd, &a.any, &length) != 0) return 0;
-    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
-}
 
 void ccurl_idle_begin(ccurl_loop *loop, int fd) {
     ccurl_descriptor *d = &loop->descriptors[fd];
     // One call of the system for each connection, not for each request.
-    if (!d->port) d->port = local_port(fd);
+    if (!d->port) d->port = ccurl_socket_port(fd);
     d->idle = true;
     loop->idle_ports[fd] = d->port;
 }

@@ -169,6 +169,8 @@ int ccurl_socket_close(void *loop, curl_socket_t fd);
 bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
 /// Whether libcurl's session of HTTP/2 has failed in its own hands: the connection is of no use to any transfer.
 bool ccurl_session_is_broken(const ccurl_transfer *t);
+/// The number of the port at our end; 0: unknown.
+uint16_t ccurl_socket_port(int fd);
 /// Ends the connection that the request was last sent on, for all transfers that share it.
 void ccurl_socket_end(const ccurl_transfer *t);
 /// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).

@@ -87,23 +87,34 @@ bool ccurl_session_is_broken(const ccurl_transfer *t) {
     return t->multiplexed && strstr(t->error_text, "nghttp2_session_mem_recv() returned") != NULL;
 }
 
-/// Whether the socket has this port at our end or, with `host`, this address at the other.
-static bool has_name(int fd, const char *host, int port) {
+uint16_t ccurl_socket_port(int fd) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } a = {0};
+    socklen_t length = sizeof a;
+    if (getsockname(fd, &a.any, &length) != 0) return 0;
+    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
+}
+
+/// Whether the other end of the socket has this address.
+static bool has_peer(int fd, const char *host, int port) {
     struct sockaddr_storage a;
     socklen_t length = sizeof a;
     struct sockaddr *any = (struct sockaddr *)&a;
-    if ((host ? getpeername : getsockname)(fd, any, &length) != 0) return false;
+    if (getpeername(fd, any, &length) != 0) return false;
     char name[64], service[8];
     int flags = NI_NUMERICHOST | NI_NUMERICSERV;
     if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
-    return atoi(service) == port && (!host || strcmp(name, host) == 0);
+    return atoi(service) == port && strcmp(name, host) == 0;
 }
 
 void ccurl_socket_end(const ccurl_transfer *t) {
     // libcurl 7.88 tells none of the others: they would wait until their limits, and new ones come. Which descriptor it is
     // it does not tell either.
     for (int fd = 0; fd < t->loop->descriptor_capacity; fd++) {
-        if (!t->loop->descriptors[fd].open || !has_name(fd, NULL, t->local_port)) continue;
-        if (has_name(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
+        if (!t->loop->descriptors[fd].open || ccurl_socket_port(fd) != t->local_port) continue;
+        if (has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
     }
 }

@@ -76,7 +76,7 @@ struct Lookout {
     mutating func holdsClaim(now: UInt64) -> Bool {
         if now < heldUntil { return true }
         guard mayHold(now: now), began != nil, !isFirst else { return false }
-        hold(from: now, until: now + Lookout.longestHold)
+        hold(now: now)
         mayLookAtOnce()
         return true
     }
@@ -84,7 +84,7 @@ struct Lookout {
     /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would not see them.
     mutating func trackIsMade(now: UInt64) {
         guard mayHold(now: now) else { return }
-        hold(from: now, until: now + Lookout.longestHold)
+        hold(now: now)
         patience = heldUntil
     }
 
@@ -99,11 +99,11 @@ struct Lookout {
             && now + Lookout.quickSurveyInterval >= (began ?? 0) + Lookout.newsRest * cost
     }
 
-    private mutating func hold(from now: UInt64, until end: UInt64) {
+    private mutating func hold(now: UInt64) {
         goesAtOnce = true
         isUnanswered = true
         heldSince = now
-        heldUntil = end
+        heldUntil = now + Lookout.longestHold
     }
 
     /// The next claim is for what is known: it waits for no survey.

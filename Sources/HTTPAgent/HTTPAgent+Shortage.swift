@@ -81,8 +81,7 @@ extension HTTPAgent {
 
     /// Begins all calls anew that wait.
     func beginShortCalls() {
-        shortLookAt = .max
-        unsafe ccurl_loop_set_short(loop, false)
+        endShortage()
         for (slot, short) in shortCalls.sorted(by: { $0.value.since < $1.value.since }) where short.isWaiting {
             shortCalls[slot]?.isWaiting = false
             start(short.call, slot: slot)
@@ -93,10 +92,12 @@ extension HTTPAgent {
     func cancelShortCall(_ slot: Int) -> Bool {
         guard let short = shortCalls[slot], short.isWaiting else { return false }
         shortCalls[slot] = nil
-        if !shortCalls.values.contains(where: \.isWaiting) {
-            shortLookAt = .max
-            unsafe ccurl_loop_set_short(loop, false)
-        }
+        if !shortCalls.values.contains(where: \.isWaiting) { endShortage() }
         return true
+    }
+
+    private func endShortage() {
+        shortLookAt = .max
+        unsafe ccurl_loop_set_short(loop, false)
     }
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-internal import PrivateCluster
-
 /// Werkzeug's form parser behind Python's own web server: tells what a request's body held, whatever its size.
 ///
 /// A multipart body is answered with a line per part, `name filename type size sha256`, each percent-encoded and `-`
@@ -10,20 +7,12 @@ internal import PrivateCluster
 public final class FormServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
-    private let process: Int32
+    private let server: PythonServer
 
     /// Starts it and waits until it takes connections.
     public init() throws {
-        let port = try TargetServer.freePort()
-        url = "http://127.0.0.1:\(port)"
-        let python = try ProjectFolder.python()
-        process = try ChildProcess.spawn([python, "-c", Self.program, String(port)], output: -1)
-        try TestClock.wait(20, for: "the form server on port \(port)") { TargetServer.isTaken(port) }
-    }
-
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
+        server = try PythonServer(Self.program)
+        url = "http://127.0.0.1:\(server.port)"
     }
 
     private static let program = """

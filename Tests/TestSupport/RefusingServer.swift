@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-internal import PrivateCluster
-
 /// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it.
 public final class RefusingServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String
-    private let process: Int32
+    private let server: PythonServer
 
     /// Starts it and waits until it takes connections.
     public init(as nginx: NginxServer) throws {
-        let port = try TargetServer.freePort()
-        url = "https://localhost:\(port)"
-        process = try ChildProcess.spawn(
-            [ProjectFolder.python(), "-c", Self.program, String(port), nginx.certificate, nginx.otherKey], output: -1)
-        try TestClock.wait(20, for: "the server on port \(port)") { TargetServer.isTaken(port) }
-    }
-
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
+        server = try PythonServer(tls: Self.program, as: nginx)
+        url = "https://localhost:\(server.port)"
     }
 
     private static let program = #"""
-        import socketserver, ssl, struct, sys
-
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(sys.argv[2], sys.argv[3])
         context.set_alpn_protocols(["h2"])
         HEADERS, RST_STREAM, SETTINGS, REFUSED = 1, 3, 4, 7
 
@@ -58,10 +43,5 @@ public final class RefusingServer: Sendable {
                 while len(taken) < length and (more := line.read(length - len(taken))):
                     taken += more
                 return taken
-
-        class Server(socketserver.ThreadingTCPServer):
-            allow_reuse_address = daemon_threads = True
-
-        Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
         """#
 }

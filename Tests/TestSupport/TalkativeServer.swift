@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-internal import PrivateCluster
-
 /// A TLS server that says more than it was asked: to GET a second answer, `{"evil":1}`, 50 ms behind the first (`/late`) or
 /// in the same TLS record as the first one's body (`/joined`); to POST `right` and no more.
 public final class TalkativeServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String
-    private let process: Int32
+    private let server: PythonServer
 
     /// Starts it, with TLS 1.2 or 1.3 alone, and waits until it takes connections.
     public init(as nginx: NginxServer, tls: String) throws {
-        let port = try TargetServer.freePort()
-        url = "https://localhost:\(port)"
-        process = try ChildProcess.spawn(
-            [ProjectFolder.python(), "-c", Self.program, String(port), nginx.certificate, nginx.otherKey, tls],
-            output: -1)
-        try TestClock.wait(20, for: "the server on port \(port)") { TargetServer.isTaken(port) }
-    }
-
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
+        server = try PythonServer(tls: Self.program, as: nginx, [tls])
+        url = "https://localhost:\(server.port)"
     }
 
     private static let program = #"""
-        import socketserver, ssl, sys, time
-
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(sys.argv[2], sys.argv[3])
         context.minimum_version = context.maximum_version = ssl.TLSVersion["TLSv1_" + sys.argv[4][-1]]
         evil = b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"evil":1}'
 
@@ -52,10 +36,5 @@ public final class TalkativeServer: Sendable {
                     line.sendall(b"first")
                     time.sleep(0.05)
                     line.sendall(evil)
-
-        class Server(socketserver.ThreadingTCPServer):
-            allow_reuse_address = daemon_threads = True
-
-        Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
         """#
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import PrivateCluster
 
 /// A receiver of webhooks that verifies them with the public `standardwebhooks` package; ends with the object.
 ///
@@ -10,29 +9,22 @@ internal import PrivateCluster
 public final class WebhookReceiver: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
-    private let process: Int32
+    private let server: PythonServer
     private let log: Int32
 
     /// Starts it and waits until it takes connections.
     ///
     /// - Parameter secrets: those that it tries, each by itself.
     public init(secrets: [String]) throws {
-        let port = try TargetServer.freePort()
-        url = "http://127.0.0.1:\(port)"
         var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
         log = unsafe mkstemp(&name)
         _ = fcntl(log, F_SETFD, FD_CLOEXEC)
         unsafe unlink(name)
-        let python = try ProjectFolder.python()
-        process = try ChildProcess.spawn([python, "-c", Self.program, String(port)] + secrets, output: log)
-        try TestClock.wait(20, for: "the receiver on port \(port)") { TargetServer.isTaken(port) }
+        server = try PythonServer(Self.program, secrets, output: log)
+        url = "http://127.0.0.1:\(server.port)"
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-        close(log)
-    }
+    deinit { close(log) }
 
     /// A line for each webhook: its path, a letter for each secret (`y` verified, `n` not), its id, and its body as
     /// JSON with sorted keys.
