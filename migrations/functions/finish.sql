@@ -48,16 +48,19 @@ begin
       from postrider.weigh_holds(p_worker, p_track, p_seq, p_fence, p_verdict, p_error) w;
   end if;
   with x as materialized (
-    select * from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
+    select x.*, l.spot
+      from unnest(p_track, p_seq, p_fence, p_verdict, p_status, p_code, p_error, p_headers, p_body,
       p_retry_after_ms, p_dns, p_connect, p_tls, p_first_byte, p_total, p_ip, p_http, p_reused, p_sent, p_received,
       p_cache, p_encoding, p_result, p_server, p_version)
       as x(track, seq, fence, verdict, status, code, error, headers, body,
       retry_after_ms, dns, connect, tls, first_byte, total, ip, http, reused, sent, received,
-      cache, encoding, result, server, version)),
+      cache, encoding, result, server, version)
+     cross join lateral (
+           select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l),
   gone as (
     delete from postrider.ready r
      using x
-     where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+     where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
       r.parent_id, r.tried,
       r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_followed,
