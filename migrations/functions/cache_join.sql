@@ -70,7 +70,7 @@ begin
                 and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
                 and not exists (
                       select from postrider.ready r
-                       where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0)
+                       where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0 offset 0)
                 and not (o.job_id = any (p_job) and o.fence = any (p_fence))
                 for update skip locked));
     with held as materialized (
@@ -92,8 +92,12 @@ begin
       into v_found, v_beside from found f;
     with gone as (
       delete from postrider.ready r
-       using unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-       where x.job = any (v_found) and r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+       using (select l.spot, x.fence
+                from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+               cross join lateral (
+                     select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+               where x.job = any (v_found)) x
+       where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
     noted as (
       insert into postrider.cache_waits (job_id, key, seq, run_at)

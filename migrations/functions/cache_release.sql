@@ -21,13 +21,13 @@ begin
     select w.*
       from unnest(p_key, p_all) as k(key, is_for_all)
      cross join lateral (
-           select a.ctid as spot, s.ctid as place, a.seq
-             from postrider.cache_waits a
-             join postrider.scheduled s on s.job_id = a.job_id and s.run_at = a.run_at
-            where a.key = k.key
-            order by a.key, a.seq
-            limit case when not k.is_for_all then 1 end
-              for update of s skip locked) w),
+           select a.spot, s.place, a.seq
+             from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider.cache_waits a
+                    where a.key = k.key order by a.key, a.seq offset 0) a
+            cross join lateral (
+                  select s.ctid as place from postrider.scheduled s
+                   where s.job_id = a.job_id and s.run_at = a.run_at for update skip locked) s
+            limit case when not k.is_for_all then 1 end) w),
   gone as (
     delete from postrider.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
   unwaited as (

@@ -82,8 +82,12 @@ begin
   if v.waiting is not null then
     with gone as (
       delete from postrider.ready r
-       using unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-       where x.job = any (v.waiting) and r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+       using (select l.spot, x.fence
+                from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+               cross join lateral (
+                     select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+               where x.job = any (v.waiting)) x
+       where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
     noted as (
       insert into postrider.credential_waits (job_id, credential, seq, run_at)

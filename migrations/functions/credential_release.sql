@@ -13,12 +13,12 @@ declare
   v_moved int := 0;
 begin
   with due as materialized (
-    select a.ctid as spot, s.ctid as place, a.seq
-      from postrider.credential_waits a
-      join postrider.scheduled s on s.job_id = a.job_id and s.run_at = a.run_at
-     where a.credential = p_credential
-     order by a.credential, a.seq
-       for update of s skip locked),
+    select a.spot, s.place, a.seq
+      from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider.credential_waits a
+             where a.credential = p_credential order by a.credential, a.seq offset 0) a
+     cross join lateral (
+           select s.ctid as place from postrider.scheduled s
+            where s.job_id = a.job_id and s.run_at = a.run_at for update skip locked) s),
   gone as (
     delete from postrider.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
   unwaited as (

@@ -14,25 +14,20 @@ declare
   v_place record;
 begin
   loop
-    select m.parent_id, m.position, t.kind into v_place
-      from postrider.members m join postrider.trees t on t.job_id = m.parent_id
+    select m.parent_id, m.position, (select t.kind from postrider.trees t where t.job_id = m.parent_id) as kind into v_place
+      from postrider.members m
      where m.job_id = v_job;
     exit when not found;
     if v_place.kind = 'c' and p_name = 'prev' then
-      select m.job_id, t.job_id is not null, coalesce(r.state, t.state) into step, is_tree, state
-        from postrider.members m
-        left join postrider.trees t on t.job_id = m.job_id
-        left join postrider.results r on r.job_id = m.job_id
-       where m.parent_id = v_place.parent_id and m.position < v_place.position
-         and coalesce(r.state, t.state) is distinct from 'k'
+      select m.job_id, m.is_tree, m.state into step, is_tree, state
+        from postrider.member_states(v_place.parent_id) m
+       where m.position < v_place.position and m.state is distinct from 'k'
        order by m.position desc limit 1;
       exit when found;
     elsif v_place.kind = 'c' then
-      select m.job_id, t.job_id is not null, coalesce(r.state, t.state) into step, is_tree, state
-        from postrider.members m
-        left join postrider.trees t on t.job_id = m.job_id
-        left join postrider.results r on r.job_id = m.job_id
-       where m.parent_id = v_place.parent_id and m.name = p_name and m.position < v_place.position;
+      select m.job_id, m.is_tree, m.state into step, is_tree, state
+        from postrider.member_states(v_place.parent_id) m
+       where m.name = p_name and m.position < v_place.position;
       exit when found;
     end if;
     v_job := v_place.parent_id;

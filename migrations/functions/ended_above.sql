@@ -12,7 +12,7 @@ declare
 begin
   loop
     select t.job_id, t.state into v_tree
-      from postrider.members m join postrider.trees t on t.job_id = m.parent_id where m.job_id = v_id;
+      from postrider.trees t where t.job_id = (select m.parent_id from postrider.members m where m.job_id = v_id);
     exit when not found or v_tree.state in ('w', 'o');
     v_id := v_tree.job_id;
     v_state := v_tree.state;

@@ -30,7 +30,8 @@ begin
     if exists (select from postrider.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
       select coalesce(max(r.worker), p_old) into p_old
         from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
-        join postrider.ready r on r.track = h.track and r.seq = h.seq and r.fence = h.fence
+       cross join lateral (
+             select r.worker from postrider.ready r where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
         join postrider.workers w on w.id = r.worker and w.name = p_name and w.ended_at is null;
       perform pg_advisory_xact_lock(1886351474, p_old);
     end if;
@@ -43,17 +44,18 @@ begin
   returning id into v_worker;
   if p_old > 0 then
     begin
-      perform from unnest(p_tracks, p_seqs) as h(track, seq) join postrider.ready r on r.track = h.track and r.seq = h.seq
-        where r.worker = p_old order by r.track, r.seq for update of r;
+      perform from (select h.track, h.seq from unnest(p_tracks, p_seqs) as h(track, seq) order by h.track, h.seq) h
+        cross join lateral (
+              select from postrider.ready r where r.track = h.track and r.seq = h.seq and r.worker = p_old for update) r;
     exception when lock_not_available then
       null;
     end;
     with mine as materialized (
-      select r.ctid as spot
+      select r.spot
         from unnest(p_tracks, p_seqs) as h(track, seq)
-        join postrider.ready r on r.track = h.track and r.seq = h.seq
-       where r.worker = p_old
-         for update of r skip locked),
+       cross join lateral (
+             select r.ctid as spot from postrider.ready r
+              where r.track = h.track and r.seq = h.seq and r.worker = p_old for update skip locked) r),
     moved as (
       update postrider.ready r set worker = v_worker from mine m where r.ctid = m.spot returning r.seq)
     select coalesce(array_agg(m.seq), '{}') into v_held from moved m;

@@ -18,9 +18,11 @@ begin
     (select coalesce(max(m.position), 0) from postrider.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
   update postrider.members m
      set item = i.value
-    from unnest(v_ids) with ordinality j (id, place)
-    join jsonb_array_elements(p_items) with ordinality i (value, place) using (place)
-   where m.job_id = j.id;
+    from (select l.spot, i.value
+            from unnest(v_ids) with ordinality j (id, place)
+            join jsonb_array_elements(p_items) with ordinality i (value, place) using (place)
+           cross join lateral (select x.ctid as spot from postrider.members x where x.job_id = j.id offset 0) l) i
+   where m.ctid = i.spot;
   return v_count;
 end
 $$;

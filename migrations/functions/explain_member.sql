@@ -30,7 +30,7 @@ begin
                      or exists (select from postrider.trees t where t.job_id = m.job_id and t.state = 'o') as is_busy
                 from postrider.members m
                where m.parent_id = p_job.id and not m.is_waiting
-                 and not exists (select from postrider.results r where r.job_id = m.job_id)
+                 and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
                order by m.position limit 1000) o;
       v_busy := least(v_busy, v_open);
     end if;
@@ -73,7 +73,7 @@ begin
   select m.job_id, m.name into v_before
     from postrider.members m
    where m.parent_id = v_member.parent_id and m.position < v_member.position and not m.is_waiting
-     and not exists (select from postrider.results r where r.job_id = m.job_id)
+     and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
    order by m.position desc
    limit 1;
   return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s)%s.', p_job.id, v_member.position,

@@ -13,15 +13,17 @@ as $$
   with x as materialized (
     select * from unnest(p_track, p_seq, p_fence) as x(track, seq, fence)),
   free as materialized (
-    select r.seq
-      from x
-      join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
-     order by r.track, r.seq
-       for update of r skip locked)
-  select coalesce(array_agg(r.seq), '{}')
+    select x.seq
+      from (select x.* from x order by x.track, x.seq) x
+     cross join lateral (
+           select from postrider.ready r
+            where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker for update skip locked) r)
+  select coalesce(array_agg(x.seq), '{}')
     from x
-    join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
-   where r.seq not in (select f.seq from free f)
+   cross join lateral (
+         select from postrider.ready r
+          where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker offset 0) r
+   where x.seq not in (select f.seq from free f)
 $$;
 comment on function postrider.locked_leases(int, int[], bigint[], bigint[]) is
   'private: the seq of each lease given that holds and whose row another transaction has locked';

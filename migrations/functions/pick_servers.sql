@@ -32,7 +32,9 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) with ordinality as x(track, seq, fence, job, place)
       join postrider.jobs j on j.id = x.job
       join postrider.services s on s.name = j.service
-      join postrider.ready r on r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker
+     cross join lateral (
+           select r.tried, r.at_most_once from postrider.ready r
+            where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker offset 0) r
      where x.job <> all (p_done) and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and not (j.use_cdn and s.cdn_url is not null)
        and exists (select from postrider.server_routes t where t.service = j.service and t.environment = v_environment)
      order by j.service, r.at_most_once or j.download_to is not null, j.method in ('POST', 'PATCH'), x.place

@@ -16,10 +16,8 @@ declare
   v_group record;
 begin
   -- All at once, in the order in which cancel_all takes them too.
-  perform from postrider.trees t
-    where t.job_id in (select j.parent_id from postrider.jobs j where j.id = any (p_jobs))
-    order by t.job_id
-      for key share;
+  perform from (select distinct j.parent_id from postrider.jobs j where j.id = any (p_jobs) order by j.parent_id) p
+    cross join lateral (select from postrider.trees t where t.job_id = p.parent_id for key share) t;
   for v_job in
     select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at, postrider.job_is_followed(j) as is_followed
       from postrider.jobs j

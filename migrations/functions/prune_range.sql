@@ -39,7 +39,9 @@ begin
       from (select j.id, pg_column_size(j.*) + coalesce(pg_column_size(r.*), 0) as bytes
               from postrider.jobs_%1$s j
               left join postrider.results_%1$s r on r.job_id = j.id
-              left join postrider.trees t on t.job_id = case when j.kind = 'request' then j.parent_id else j.id end
+              left join lateral (
+                   select t.root_id from postrider.trees t
+                    where t.job_id = case when j.kind = 'request' then j.parent_id else j.id end offset 0) t on true
              where r.job_id is null
                 or not postrider.job_is_outdated(
                          t.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $1, $2)

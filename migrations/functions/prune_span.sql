@@ -29,8 +29,9 @@ begin
               from (select x.id, x.created_at, x.parent_id is null and x.kind = 'request' as is_single,
                            case when x.kind = 'request' then x.parent_id else x.id end as tree
                       from postrider.jobs_%1$s x where x.id > $1 order by x.id limit $2) j
-              left join postrider.results_%1$s r on r.job_id = j.id
-              left join postrider.trees t on t.job_id = j.tree) s
+              left join lateral (
+                   select r.job_id, r.state, r.finished_at from postrider.results_%1$s r where r.job_id = j.id offset 0) r on true
+              left join lateral (select t.root_id from postrider.trees t where t.job_id = j.tree offset 0) t on true) s
   $q$, p_part) into reached, v_count, v_is_young, v_ids, v_roots using p_after, p_limit, p_ended, p_failed;
   if v_count < p_limit or v_is_young then
     reached := null;
@@ -39,19 +40,20 @@ begin
     return;
   end if;
   select array_agg(l.job_id) into v_locked
-    from (select t.job_id from postrider.trees t
-           where t.job_id in (select unnest(v_roots)) order by t.job_id for update skip locked) l;
+    from (select distinct u.id from unnest(v_roots) u (id) order by u.id) u
+   cross join lateral (select t.job_id from postrider.trees t where t.job_id = u.id for update skip locked) l;
   execute format($q$
     select array_agg(l.job_id)
-      from (select r.job_id
-              from unnest($1, $2) u (id, root_id)
-              join postrider.results_%1$s r on r.job_id = u.id
-              join postrider.jobs_%1$s j on j.id = u.id
-             where (u.root_id is null or u.root_id in (select unnest($3)))
-               and postrider.job_is_outdated(u.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $4, $5)
-               and (j.callback_url is null or not postrider.webhook_is_owed(j.id))
-             order by r.job_id
-               for update of r skip locked) l
+      from unnest($1, $2) u (id, root_id)
+     cross join lateral (
+           select j.parent_id is null and j.kind = 'request' as is_single
+             from postrider.jobs_%1$s j
+            where j.id = u.id and (j.callback_url is null or not postrider.webhook_is_owed(j.id)) offset 0) j
+     cross join lateral (
+           select r.job_id from postrider.results_%1$s r
+            where r.job_id = u.id and postrider.job_is_outdated(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
+              for update skip locked) l
+     where u.root_id is null or u.root_id in (select unnest($3))
   $q$, p_part) into v_ids using v_ids, v_roots, v_locked, p_ended, p_failed;
   if v_ids is null then
     return;

@@ -33,10 +33,9 @@ begin
     select s.step, s.is_tree into v_step from postrider.earlier_step(p_job, v_names[1]) s;
     for k in 2 .. cardinality(v_names) loop
       exit when v_step.is_tree is not true;
-      select m.job_id as step, t.job_id is not null as is_tree into v_step
-        from postrider.members m
-        left join postrider.trees t on t.job_id = m.job_id
-       where m.parent_id = v_step.step and m.name = v_names[k];
+      select m.job_id as step, m.is_tree into v_step
+        from postrider.member_states(v_step.step) m
+       where m.name = v_names[k];
     end loop;
     if v_step.is_tree then
       v_text := v_text || '."results"';

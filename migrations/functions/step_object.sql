@@ -12,12 +12,10 @@ begin
       select k from unnest('{body,status,headers,result}'::text[]) k where p_keys is null or k = any (p_keys)));
   end if;
   return coalesce((
-    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, t.job_id is not null, p_keys))
-      from postrider.members m
-      left join postrider.trees t on t.job_id = m.job_id
-      left join postrider.results r on r.job_id = m.job_id
-     where m.parent_id = p_job and (p_keys is null and m.name is not null or m.name = any (p_keys))
-       and (coalesce(r.state, t.state) = 's' or r.state = 'f' and r.status_code is not null and t.job_id is null)), '{}')
+    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, m.is_tree, p_keys))
+      from postrider.member_states(p_job) m
+     where (p_keys is null and m.name is not null or m.name = any (p_keys))
+       and (m.state = 's' or m.state = 'f' and m.status_code is not null and not m.is_tree)), '{}')
     || case when p_keys is null or 'results' = any (p_keys)
             then jsonb_build_object('results', postrider.tree_results(p_job)) else '{}' end;
 end

@@ -42,11 +42,9 @@ begin
     v_at := 2;
     while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_path[v_at] !~ E'^-?\\d+$'
           and v_step.state = 's' loop
-      select m.job_id as step, t.job_id is not null as is_tree, coalesce(r.state, t.state) as state into v_step
-        from postrider.members m
-        left join postrider.trees t on t.job_id = m.job_id
-        left join postrider.results r on r.job_id = m.job_id
-       where m.parent_id = v_step.step and m.name = v_path[v_at];
+      select m.job_id as step, m.is_tree, m.state into v_step
+        from postrider.member_states(v_step.step) m
+       where m.name = v_path[v_at];
       if not found then
         raise exception using errcode = 'PR009',
           message = format('%s: %s has no member with the name %s; its results are {{%s.results}}', v_place,

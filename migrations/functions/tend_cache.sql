@@ -39,7 +39,7 @@ begin
               where o.at < clock_timestamp() - interval '1 s'
                 and not exists (
                       select from postrider.ready r
-                       where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0)
+                       where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0 offset 0)
               order by o.key
                 for update skip locked))
     returning c.key, c.leads)

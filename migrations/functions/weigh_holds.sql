@@ -21,16 +21,16 @@ declare
 begin
   for v_at in select n from generate_subscripts(verdicts, 1) n where verdicts[n] = 'w' loop
     select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
-      from postrider.ready r
-      join postrider.jobs j on j.id = r.job_id
+      from (select r.* from postrider.ready r
+             where r.track = p_track[v_at] and r.seq = p_seq[v_at] and r.fence = p_fence[v_at] and r.worker = p_worker offset 0) r
+     cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (
            select min(o.started_at) as first
              from postrider.tries o
             where o.job_id = r.job_id and o.attempt = r.attempt and o.status_code in (429, 503)
               and o.fence > coalesce((select max(p.fence) from postrider.tries p
-                                       where p.job_id = r.job_id and p.error_code is null), 0)) t
-     where r.track = p_track[v_at] and r.seq = p_seq[v_at] and r.fence = p_fence[v_at] and r.worker = p_worker;
+                                       where p.job_id = r.job_id and p.error_code is null), 0)) t;
     continue when not found;
     if v_expires <= now() then
       verdicts[v_at] := 'f';
