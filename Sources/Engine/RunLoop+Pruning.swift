@@ -7,18 +7,21 @@ internal import PGClient
 // The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million jobs
 // takes seconds, in which the leader's other duties go on.
 extension RunLoop {
-    /// 10 min: a step has no other limit of time, and takes seconds.
-    private static let longestPrune: UInt64 = 600_000_000_000
+    /// 10 min, whatever the role's own limit is: a step takes a second for each million rows of a range, and begins anew if it is ended.
+    private static let pruneSeconds = 600
 
     /// Sends what is due.
     func prune() {
         switch pruneDesk.next(isReady: pruning?.isReady ?? false, now: now) {
         case .none: break
         case .connect:
+            let isPooled = !configuration.usesSessions
+            let patience = RunLoop.limits(["statement_timeout": "\(RunLoop.pruneSeconds)s"], inTransaction: isPooled)
             var session = PGSession.Configuration(
-                string: configuration.database, setUp: configuration.usesSessions ? [RunLoop.readsCommitted] : [],
-                prepares: configuration.usesSessions)
-            session.answerTimeout = RunLoop.longestPrune
+                string: configuration.database, setUp: isPooled ? [] : [RunLoop.readsCommitted, patience],
+                prepares: !isPooled,
+                openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
+            session.answerTimeout = UInt64(RunLoop.pruneSeconds + 5) * 1_000_000_000
             pruning = PGSession(session)
             pruning?.start(now: now)
         case .step:

@@ -115,7 +115,10 @@ public final class RunLoop {
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
         let setUp =
             configuration.usesSessions
-            ? ["set idle_in_transaction_session_timeout = '10s'", RunLoop.readsCommitted] : []
+            ? [
+                "set idle_in_transaction_session_timeout = '10s'", "set idle_session_timeout = 0",
+                RunLoop.readsCommitted,
+            ] : []
         let isPooled = !configuration.usesSessions
         // What a client's open transaction holds for longer than a second is written later; see Aside.
         let patience = RunLoop.limits(
@@ -127,7 +130,7 @@ public final class RunLoop {
         var ofJobs = PGSession.Configuration(
             string: configuration.database,
             setUp: setUp + (isPooled ? [] : [patience] + byIndex + ["listen postrider"]),
-            prepares: !isPooled, opening: isPooled ? patience : nil)
+            prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
         // A commit has no limit of the server's.
         ofJobs.answerTimeout = UInt64(Dispatcher.statementSeconds + 5) * 1_000_000_000
         ofJobs.ending = isPooled ? nil : StoreStatement.ending
@@ -136,21 +139,24 @@ public final class RunLoop {
             ["statement_timeout": "\(RunLoop.dutySeconds)s"], inTransaction: isPooled)
         var ofDuties = PGSession.Configuration(
             string: configuration.database, setUp: setUp + (isPooled ? [] : [dutyPatience]),
-            prepares: !isPooled, opening: isPooled ? dutyPatience : nil)
+            prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, dutyPatience] : [])
         ofDuties.answerTimeout = UInt64(RunLoop.dutySeconds + 2) * 1_000_000_000
         ofDuties.ending = isPooled ? nil : StoreStatement.ending
         duties = PGSession(ofDuties)
         callbacks = PGSession(
             PGSession.Configuration(
-                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions))
+                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions,
+                openings: isPooled ? [RunLoop.readsCommittedOnce] : []))
     }
 
     /// A database or role may have another isolation as its default, in which what commits meanwhile is not seen.
     static let readsCommitted = "set default_transaction_isolation = 'read committed'"
+    /// For the transaction that it begins. As a function (`set_config`) it would come too late, behind its own snapshot.
+    static let readsCommittedOnce = "set transaction_isolation = 'read committed'"
 
     /// Limits of time: a session of one's own is told them once, and behind PgBouncer each transaction, since the next one may run
     /// on another connection.
-    private static func limits(_ limits: KeyValuePairs<String, String>, inTransaction: Bool) -> String {
+    static func limits(_ limits: KeyValuePairs<String, String>, inTransaction: Bool) -> String {
         "select " + limits.map { "set_config('\($0.key)', '\($0.value)', \(inTransaction))" }.joined(separator: ", ")
     }
 

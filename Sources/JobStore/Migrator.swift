@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import JobModel
 public import Migrations
 public import PGClient
@@ -75,7 +76,7 @@ public struct Migrator: Sendable {
                 guard state == .lockNotAvailable || state == .deadlock else { throw error }
                 left -= tableWaitMilliseconds + Self.pauseMilliseconds
                 guard left > 0 else { throw occupied(error, connection) }
-                try run("pause", "select pg_sleep(\(Self.pauseMilliseconds) / 1000.0)", connection)
+                usleep(UInt32(Self.pauseMilliseconds) * 1000)
             }
         }
     }
@@ -249,11 +250,13 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// For the transaction only. The check interval ends a statement within a second of its client's death, so that
+    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The check interval ends a statement within a second of its client's death, so that
     /// a killed migrator does not keep the lock.
     private var settings: String {
         """
         set local lock_timeout = \(lockWaitMilliseconds);
+        set local statement_timeout = 0;
+        set local idle_in_transaction_session_timeout = 0;
         set local client_connection_check_interval = '1s';
         set local application_name = 'worker migrate';
         set local client_min_messages = warning;

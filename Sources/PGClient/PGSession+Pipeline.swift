@@ -25,7 +25,7 @@ extension PGSession {
             throw PGError(.notReady, operation: "PGSession.append", "there is no connection to the database")
         }
         if pipeline.isEmpty { heardAt = now }
-        if !isGroupOpen, let opening {
+        for opening in isGroupOpen ? [] : openings {
             guard unsafe PQsendQueryParams(raw, opening, 0, nil, nil, nil, nil, 1) == 1 else {
                 fail("PQsendQueryParams")
                 throw PGError(.notReady, operation: "PGSession.append", "the connection to the database is gone")
@@ -125,7 +125,8 @@ extension PGSession {
         case (.prepare(let statement), PGRES_COMMAND_OK):
             pipeline.removeFirst()
             prepared[ObjectIdentifier(statement)]?.isConfirmed = true
-        case (.setUp, PGRES_TUPLES_OK), (.setUp, PGRES_COMMAND_OK), (.opening, PGRES_TUPLES_OK):
+        case (.setUp, PGRES_TUPLES_OK), (.setUp, PGRES_COMMAND_OK), (.opening, PGRES_TUPLES_OK),
+            (.opening, PGRES_COMMAND_OK):
             pipeline.removeFirst()
         default:
             end(PGError(.unexpected, operation: "PQgetResult", "the answers are out of step"))

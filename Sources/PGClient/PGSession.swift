@@ -26,10 +26,10 @@ internal import CPostgres
         public var setUp: [String]
         /// Whether statements are prepared once per connection. Off for PgBouncer in transaction mode.
         public var prepares: Bool
-        /// Run at the beginning of each group, in its transaction, and not told of: `select set_config(…, true)` behind PgBouncer in
-        /// transaction mode, where what `setUp` sets would be another client's in the next transaction. If it fails, the first
+        /// Run in order at the beginning of each group, in its transaction, and not told of: `select set_config(…, true)` behind PgBouncer
+        /// in transaction mode, where what `setUp` sets would be another client's in the next transaction. If one fails, the first
         /// statement of the group fails by it.
-        public var opening: String?
+        public var openings: [String]
         /// The times.
         public var policy: PGSessionMachine.Policy
         /// For how long nothing may be heard of the server while it owes an answer, for each statement up to the end of the group
@@ -41,11 +41,11 @@ internal import CPostgres
         public var ending: (@Sendable (Int32) -> String)?
 
         /// A session that prepares; the timeout of an attempt is the string's `connect_timeout`.
-        public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, opening: String? = nil) {
+        public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, openings: [String] = []) {
             self.string = string
             self.setUp = setUp
             self.prepares = prepares
-            self.opening = opening
+            self.openings = openings
             policy = PGSessionMachine.Policy()
             policy.connectTimeout = UInt64(string.connectTimeoutSeconds) * 1_000_000_000
         }
@@ -288,7 +288,7 @@ internal import CPostgres
 
     /// Whether statements are prepared, and the server's name for this one: `nil` if it has to be prepared first.
     var prepares: Bool { configuration.prepares }
-    var opening: String? { configuration.opening }
+    var openings: [String] { configuration.openings }
 
     /// A name that this connection has not used yet.
     mutating func freshName(_ statement: PGStatement) -> String {

@@ -12,10 +12,12 @@ enum FleetCheckup {
           (select count(*) from postrider.lanes l where l.paused_until = 'infinity'),
           exists (select from postrider.credentials),
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
-          (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null)
+          (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null),
+          (select string_agg(distinct c.conrelid::regclass::text, ', ') from pg_constraint c
+            where c.confrelid = 'postrider.jobs'::regclass and c.contype = 'f' and c.conparentid = 0)
         """
 
-    /// Workers, pauses, credentials, schedules.
+    /// Workers, pauses, credentials, schedules, foreign keys.
     static func findings(_ connection: borrowing PGConnection, keys: SecretKeys?) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let workers = answer.int64(0, 0)
@@ -50,6 +52,13 @@ enum FleetCheckup {
                 Finding(
                     .notice, "schedules",
                     "\(schedules) cannot make their jobs; see last_error in postrider.schedule_status"))
+        }
+        if let tables = answer.optionalText(0, 7) {
+            findings.append(
+                Finding(
+                    .notice, "retention",
+                    "foreign keys onto postrider.jobs (\(tables)): old jobs are deleted row by row, no range is dropped; see docs/retention.md"
+                ))
         }
         return findings
     }

@@ -32,6 +32,27 @@ struct BouncerTests {
         #expect(worker.end(15) == 0)
     }
 
+    @Test
+    func `where the database's default isolation is another, all transactions of the workers read what is committed`()
+        throws
+    {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let target = try TargetServer()
+        let queue = try TestQueue(on: cluster)
+        try queue.connection.execute(
+            "do $$ begin execute format('alter database %I set default_transaction_isolation = serializable', current_database()); end $$"
+        )
+        let bouncer = try Bouncer(before: cluster, connections: 4)
+        let workers = try (1...2).map { _ in try RunningWorker(bouncer.connectionString, ["--prepare", "off"]) }
+        for worker in workers { try worker.wait(for: "enlisted") }
+        for _ in 1...20 { try queue.insert(25, "url", "'\(target.url)/wait/5/' || i") }
+        try queue.waitUntilDone(20)
+        for worker in workers { #expect(worker.end(15) == 0) }
+        for worker in workers { #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)") }
+        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null") == 0)
+    }
+
     @Test func `a client's open transaction that has cancelled a running job holds up no other job's end there either`()
         throws
     {

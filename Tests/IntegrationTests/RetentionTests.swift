@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import TestSupport
 import Testing
@@ -31,5 +32,41 @@ struct RetentionTests {
         #expect(try queue.number("select count(*) from postrider.job_status where state = 'succeeded'") == Int64(count))
         #expect(try queue.unexplainedCalls(target) == [])
         #expect(workers.map { $0.count(of: "range_pruned") }.reduce(0, +) == 1)
+    }
+
+    @Test func `a foreign key of a user's table keeps its own jobs, and the role's statement_timeout keeps none`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.insert(6_000, "url, tag", "'http://h/' || i, 'old'")
+        let tree = try queue.number(
+            #"select postrider.submit('{"tag": "old", "chain": [{"url": "http://h/"}, {"url": "http://h/"}]}')"#)
+        _ = try queue.number("select postrider.cancel_all(tag => 'old')")
+        try queue.connection.execute(
+            """
+            update postrider.settings set retention = '5 min';
+            update postrider.results set finished_at = now() - interval '31 days';
+            update postrider.jobs_1 set created_at = now() - interval '31 days';
+            create table plain (job_id bigint references postrider.jobs);
+            create table bound (job_id bigint references postrider.jobs on delete cascade);
+            insert into plain values (17), (5500), (\(tree));
+            insert into bound values (18);
+            alter role \(TestRole.worker.name) in database \(TestCluster.name(of: queue.database)) set statement_timeout = '20ms'
+            """)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")
+        let worker = try RunningWorker(queue.database)
+        try TestClock.wait(20, for: "the word that the table cannot be read") {
+            worker.output.contains("grant select on public.plain to postrider_owner")
+        }
+        #expect(try queue.number("select count(*) from postrider.jobs") == 6_003)
+        try queue.connection.execute("grant select on plain to postrider_owner")
+        #expect(worker.end(SIGTERM) == 0)
+        let other = try RunningWorker(queue.database)
+        try queue.wait(until: "select count(*) <= 5 from postrider.jobs")
+        #expect(
+            try queue.rows("select id::text from postrider.jobs order by id")
+                == [17, 5500, tree, tree + 1, tree + 2].map { ["\($0)"] })
+        #expect(try queue.number("select count(*) from bound") == 0)
+        #expect(other.count(of: "statement_failed") == 0)
     }
 }

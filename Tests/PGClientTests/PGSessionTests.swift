@@ -65,11 +65,18 @@ struct PGSessionTests {
 
     @Test(arguments: [true, false])
     func `what groups begin with holds in each of them and is not told`(prepares: Bool) throws {
-        let limit = PGStatement("limit", "select setting::int8 + $1::int8 from pg_settings where name = 'lock_timeout'")
+        let limit = PGStatement(
+            "limit",
+            """
+            select setting::int8 + $1::int8 from pg_settings
+             where name = 'lock_timeout' and current_setting('transaction_isolation') = 'serializable'
+            """)
         var loop = try SessionLoop(
             PGSession.Configuration(
                 string: TestCluster.makeDatabase(), prepares: prepares,
-                opening: "select set_config('lock_timeout', '1234ms', true)"))
+                openings: [
+                    "set transaction_isolation = 'serializable'", "select set_config('lock_timeout', '1234ms', true)",
+                ]))
         #expect(try loop.runUntilReady())
         loop.forget()
         for tag in [1, 4] as [UInt64] {
@@ -94,7 +101,7 @@ struct PGSessionTests {
     @Test(arguments: [true, false])
     func `where it fails, the first statement of each group tells why`(prepares: Bool) throws {
         var loop = try SessionLoop(
-            PGSession.Configuration(string: TestCluster.makeDatabase(), prepares: prepares, opening: "select 1 / 0"))
+            PGSession.Configuration(string: TestCluster.makeDatabase(), prepares: prepares, openings: ["select 1 / 0"]))
         #expect(try loop.runUntilReady())
         loop.forget()
         var one = Self.one(1)

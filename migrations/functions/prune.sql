@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped. One whose newest
 -- job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the overflow, and one in which too
--- much must stay) outdated jobs are deleted, 5,000 ids in a step. So an installation with fewer than a million jobs within the
+-- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs, none is dropped: PostgreSQL
+-- refuses that, whatever the key does with a DELETE. So an installation with fewer than a million jobs within the
 -- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
 create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
 language plpgsql security definer
@@ -15,6 +16,7 @@ declare
   v_range record;
   v_newest timestamptz;
   v_after bigint;
+  v_is_referenced boolean;
 begin
   jobs := 0;
   if not postrider.leads(p_worker, p_epoch) then
@@ -29,6 +31,7 @@ begin
   if postrider.prune_leftovers(5000) > 0 then
     wait_ms := 0;
   end if;
+  v_is_referenced := exists (select from pg_constraint c where c.confrelid = 'postrider.jobs'::regclass and c.contype = 'f');
   select * into v_mark from postrider.prune_mark for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
@@ -42,7 +45,7 @@ begin
     execute format('select j.created_at from postrider.jobs_%s j order by j.id desc limit 1', v_range.part) into v_newest;
     if v_range.is_full then
       continue when v_newest >= greatest(v_ended, v_failed);
-      if v_after = 0 then
+      if v_after = 0 and not v_is_referenced then
         jobs := postrider.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
         if jobs is not null then
           dropped := format('jobs_%s from %s to %s', v_range.part, coalesce(v_range.first_id, 1), v_range.end_id - 1);

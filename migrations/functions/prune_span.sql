@@ -18,6 +18,7 @@ declare
   v_ids bigint[];
   v_roots bigint[];
   v_locked bigint[];
+  v_held bigint[];
 begin
   pruned := 0;
   execute format($q$
@@ -39,6 +40,7 @@ begin
   if v_ids is null then
     return;
   end if;
+  v_held := postrider.referenced_jobs(v_ids || v_roots);
   select array_agg(l.job_id) into v_locked
     from (select distinct u.id from unnest(v_roots) u (id) order by u.id) u
    cross join lateral (select t.job_id from postrider.trees t where t.job_id = u.id for update skip locked) l;
@@ -53,8 +55,9 @@ begin
            select r.job_id from postrider.results_%1$s r
             where r.job_id = u.id and postrider.job_is_outdated(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
               for update skip locked) l
-     where u.root_id is null or u.root_id in (select unnest($3))
-  $q$, p_part) into v_ids using v_ids, v_roots, v_locked, p_ended, p_failed;
+     where (u.root_id is null or u.root_id in (select unnest($3)))
+       and not (u.id = any ($6) or u.root_id is not null and u.root_id = any ($6))
+  $q$, p_part) into v_ids using v_ids, v_roots, v_locked, p_ended, p_failed, v_held;
   if v_ids is null then
     return;
   end if;
