@@ -73,11 +73,15 @@ struct CallbackDesk {
     mutating func sessionEnds() { losses = max(losses, 1) }
 
     /// A conclusion is stored; there may be more to do.
-    mutating func concluded(more: Bool, now: UInt64) {
+    ///
+    /// - Parameter hasFailures: whether it says what went wrong. That is put off, and the next one comes after a rest, as behind one
+    ///   that was refused: a database in trouble may refuse them all.
+    mutating func concluded(more: Bool, hasFailures: Bool, now: UInt64) {
         isConcluding = false
         losses = 0
         waitsSince = now
         if more { isOwed = true }
+        if hasFailures { restUntil = now + CallbackDesk.rest }
     }
 
     /// A conclusion was refused; it is tried again after a rest.

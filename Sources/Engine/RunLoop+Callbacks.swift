@@ -95,7 +95,7 @@ extension RunLoop {
     }
 
     private func concluded(_ result: borrowing PGResult) {
-        desk.concluded(more: result.bool(0, 1), now: now)
+        desk.concluded(more: result.bool(0, 1), hasFailures: !result.isNull(0, 3), now: now)
         if result.bool(0, 2) {
             dispatcher.treesTold()
             treeMarks.membersEnded(now: now)

@@ -18,15 +18,15 @@ struct CallbackDeskTests {
         #expect(answer2)
         let answer3 = desk.concludes(now: 0)
         #expect(!answer3)
-        desk.concluded(more: true, now: 0)
+        desk.concluded(more: true, hasFailures: false, now: 0)
         let answer4 = desk.concludes(now: 0)
         #expect(answer4)
         // An end that came after the statement was sent.
         desk.endsWait()
-        desk.concluded(more: false, now: 0)
+        desk.concluded(more: false, hasFailures: false, now: 0)
         let answer5 = desk.concludes(now: 0)
         #expect(answer5)
-        desk.concluded(more: false, now: 0)
+        desk.concluded(more: false, hasFailures: false, now: 0)
         #expect(desk.isQuiet && !desk.hasWork)
     }
 
@@ -42,6 +42,18 @@ struct CallbackDeskTests {
         let answer7 = desk.concludes(now: 5 + CallbackDesk.rest)
         #expect(answer7)
         #expect(!desk.hasFailed)
+    }
+
+    @Test func `after one that stored no end but why not it rests, and nothing more is put off`() {
+        var desk = CallbackDesk()
+        desk.endsWait()
+        _ = desk.concludes(now: 5)
+        desk.concluded(more: true, hasFailures: true, now: 7)
+        let early = desk.concludes(now: 7 + CallbackDesk.rest - 1)
+        #expect(!early && !desk.hasFailed && !desk.isQuiet)
+        #expect(desk.deadline(now: 8) == 7 + CallbackDesk.rest)
+        let again = desk.concludes(now: 7 + CallbackDesk.rest)
+        #expect(again)
     }
 
     @Test func `hooks that a lost connection cut off are asked for again, in order`() {
@@ -74,12 +86,12 @@ struct CallbackDeskTests {
             #expect(desk.hasFailed == isPutOff, "\(loss)")
         }
         _ = desk.concludes(now: 10 * CallbackDesk.rest)
-        desk.concluded(more: true, now: 10 * CallbackDesk.rest)
+        desk.concluded(more: true, hasFailures: false, now: 10 * CallbackDesk.rest)
         _ = desk.concludes(now: 10 * CallbackDesk.rest)
         _ = desk.connectionLost(now: 10 * CallbackDesk.rest)
         #expect(!desk.hasFailed)
         _ = desk.concludes(now: 11 * CallbackDesk.rest)
-        desk.concluded(more: true, now: 11 * CallbackDesk.rest)
+        desk.concluded(more: true, hasFailures: false, now: 11 * CallbackDesk.rest)
         _ = desk.concludes(now: 11 * CallbackDesk.rest)
         desk.sessionEnds()
         _ = desk.connectionLost(now: 11 * CallbackDesk.rest)

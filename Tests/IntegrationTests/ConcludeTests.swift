@@ -112,6 +112,38 @@ struct ConcludeTests {
         #expect(target.requests.count == 51)
     }
 
+    @Test func `a look at many ends that fails holds up none but the one that is to blame`() throws {
+        let queue = try TestQueue()
+        // As a limit of time or memory strikes: while the ends are looked at, before any is taken.
+        try queue.connection.execute(
+            """
+            create schema app;
+            create function app.hook(bigint, text) returns void language sql as '';
+            insert into postrider.hooks (event, function, queue) values ('did_stop', 'app.hook(bigint, text)', 'elsewhere');
+            alter function postrider.is_hooked rename to is_hooked_indeed;
+            create function postrider.is_hooked(p_job bigint) returns boolean language plpgsql as $$
+            begin
+              if p_job = 2 and current_query() like '%postrider.conclude(%' then
+                raise exception 'no memory left' using errcode = '53200';
+              end if;
+              return postrider.is_hooked_indeed(p_job);
+            end $$;
+            grant execute on function postrider.is_hooked to public
+            """)
+        try queue.insert(20, "url, notify", "'\(target.url)/ok/' || i, true")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(until: "select count(*) = 19 from postrider.results")
+        #expect(try queue.state(2) == "running")
+        #expect(worker.output.contains("no memory left"))
+        try queue.connection.execute(
+            """
+            drop function postrider.is_hooked;
+            alter function postrider.is_hooked_indeed rename to is_hooked
+            """)
+        try queue.wait(for: 2, toBe: "succeeded")
+        #expect(target.requests.count == 20)
+    }
+
     @Test func `a webhook that takes too long to write is left out, and its job, the next step and others go on`()
         throws
     {

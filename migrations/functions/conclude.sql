@@ -86,7 +86,8 @@ begin
     -- One of them is to blame (a webhook that takes too long to write is a query_canceled): each is taken by itself from now on.
     get stacked diagnostics failure = message_text;
     ended := 0;
-    update postrider.outcomes o set tries = 1 where o.job_id = any (v_jobs);
+    -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.
+    update postrider.outcomes o set tries = 1 where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
   end;
 end
 $$;
