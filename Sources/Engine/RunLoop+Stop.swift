@@ -46,11 +46,15 @@ extension RunLoop {
         StoreCalls.worker(dispatcher.worker, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.leave, &parameters, tag: Tag.leave)
-            isLeaving = true
+            leaving = dispatcher.worker
         } catch {
-            isLeaving = false
+            // `lost` follows.
         }
     }
+
+    /// Whether the answer of the goodbye is waited for. If the session is lost meanwhile, nobody knows whether it was stored. In both
+    /// cases the enlisting that follows ends its number and takes the lead along, and the new number says goodbye.
+    var isLeaving: Bool { leaving == dispatcher.worker }
 
     /// Whether the time of the drain is over, by itself or by a second signal: no call begins any more.
     var isDrainOver: Bool { drainDeadline.map { now >= $0 } ?? false }

@@ -84,7 +84,8 @@ public final class RunLoop {
     var dutiesQuestionDue: UInt64 = 0
 
     var drainDeadline: UInt64?
-    var isLeaving = false
+    /// The number that the goodbye was said for.
+    var leaving: Int32?
     var leaveDeadline: UInt64?
     var end: EngineEnd?
 

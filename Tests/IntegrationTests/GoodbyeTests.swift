@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// A worker that has drained says goodbye, whatever becomes of its session just then.
+struct GoodbyeTests {
+    @Test func `one whose session is cut in its goodbye says it again, and nobody takes it for lost`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            create sequence public.goodbyes;
+            grant usage on sequence public.goodbyes to public;
+            create function public.cut() returns trigger language plpgsql as $$
+            begin
+              if current_query() like '%postrider.leave(%' and nextval('public.goodbyes') = 1 then
+                perform pg_terminate_backend(pg_backend_pid());
+              end if;
+              return null;
+            end $$;
+            create trigger cut before update on postrider.workers for each statement execute function public.cut()
+            """)
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url", "'\(target.url)/ok'")
+        try queue.wait(for: id, toBe: "succeeded")
+        try queue.wait(until: "select owner > 0 from postrider.leases where name = 'leader'")
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(worker.count(of: "connection_lost") == 1)
+        #expect(try queue.number("select last_value from public.goodbyes") > 1)
+        // Nothing is left for others to reap or to wait for.
+        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null or lost") == 0)
+        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+    }
+
+    /// The same where the cut came after the commit.
+    @Test func `a goodbye that was stored may be said again under a new number`() throws {
+        let queue = try TestQueue()
+        let enlist = "select worker from postrider.enlist"
+        let first = try queue.number("\(enlist)(0, 'a', '0', null, 8, '{}', '{}')")
+        _ = try queue.lead(first)
+        try queue.connection.execute("select postrider.leave(\(first))")
+        let second = try queue.number("\(enlist)(\(first), 'a', '0', null, 8, '{}', '{}')")
+        try queue.connection.execute("select postrider.leave(\(second))")
+        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null or lost") == 0)
+        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+    }
+}
