@@ -6,7 +6,7 @@ internal import PGClient
 ///
 /// Work behind a mark is done, but its dead rows may stay for hours while an old transaction is open; so a duty starts
 /// at its mark. What was committed late lies before it: every second, or 50 times its own cost apart, it starts
-/// from the beginning.
+/// from the beginning: promoting a second, expiring ten seconds and folding a minute after the last time that came to its end.
 struct LeaderMarks {
     /// Starts again a little before the mark: rows commit out of order by this much all the time.
     static let overlapMicroseconds: Int64 = 1_000_000
@@ -18,6 +18,9 @@ struct LeaderMarks {
     private var fullTendAt: UInt64 = 0
     private var fullFoldAt: UInt64 = 0
     private var fullExpireAt: UInt64 = 0
+    /// Whether what is under way started at the beginning.
+    private var isFullFold = false
+    private var isFullExpire = false
 
     /// Where promoting starts; nil: at the beginning.
     mutating func promoteFrom(now: UInt64) -> PGTimestamp? {
@@ -37,24 +40,26 @@ struct LeaderMarks {
         promoted = PGTimestamp(microseconds: max(latest.microseconds, promoted?.microseconds ?? .min))
     }
 
-    /// Folding takes what is above this id.
+    /// Folding begins, and takes what is above this id.
     mutating func foldAfter(now: UInt64) -> Int64 {
-        guard now < fullFoldAt else {
-            fullFoldAt = now + 60 * LeaderMarks.fullInterval
-            return 0
-        }
-        return max(0, folded - LeaderMarks.overlapTallies)
+        isFullFold = now >= fullFoldAt
+        return isFullFold ? 0 : max(0, folded - LeaderMarks.overlapTallies)
     }
 
     /// Folding has come this far.
-    mutating func foldedTo(_ id: Int64?) {
+    mutating func foldedTo(_ id: Int64?, now: UInt64) {
+        if isFullFold { fullFoldAt = now + 60 * LeaderMarks.fullInterval }
         folded = max(folded, id ?? 0)
     }
 
-    /// Whether expiring starts at the beginning, which it does every ten seconds.
+    /// Expiring begins; whether it starts at the beginning.
     mutating func expiresFromStart(now: UInt64) -> Bool {
-        guard now >= fullExpireAt else { return false }
-        fullExpireAt = now + 10 * LeaderMarks.fullInterval
-        return true
+        isFullExpire = now >= fullExpireAt
+        return isFullExpire
+    }
+
+    /// Expiring has ended.
+    mutating func expired(now: UInt64) {
+        if isFullExpire { fullExpireAt = now + 10 * LeaderMarks.fullInterval }
     }
 }

@@ -70,11 +70,15 @@ extension RunLoop {
             if !dutiesUnderWay.isEmpty { beat(worker) }
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.reap, StoreStatement.reap)
-            StoreCalls.expire(
-                worker: worker, epoch: epoch, fromStart: marks.expiresFromStart(now: now), into: &parameters)
-            send(.expire, StoreStatement.expire)
-            StoreCalls.fold(worker: worker, epoch: epoch, after: marks.foldAfter(now: now), into: &parameters)
-            send(.fold, StoreStatement.fold)
+            if !dutiesUnderWay.contains(.expire) {
+                StoreCalls.expire(
+                    worker: worker, epoch: epoch, fromStart: marks.expiresFromStart(now: now), into: &parameters)
+                send(.expire, StoreStatement.expire)
+            }
+            if !dutiesUnderWay.contains(.fold) {
+                StoreCalls.fold(worker: worker, epoch: epoch, after: marks.foldAfter(now: now), into: &parameters)
+                send(.fold, StoreStatement.fold)
+            }
         }
         if due(&schedule.partition, Schedule.partitionInterval) {
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
@@ -187,9 +191,11 @@ extension RunLoop {
         case .extendPartitions:
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
-            marks.foldedTo(result.optionalInt64(0, 0))
+            marks.foldedTo(result.optionalInt64(0, 0), now: now)
+        case .expire:
+            marks.expired(now: now)
         case .askAfterJobs: jobsIdle(result)
-        case .expire, .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
+        case .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
             break
         }
     }

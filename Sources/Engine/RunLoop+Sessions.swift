@@ -157,6 +157,11 @@ extension RunLoop {
             if duty == .refreshAnswer { credentials.readingFailed(now: now) }
             if duty == .refreshEnd { credentials.storingFailed(now: now) }
             if duty == .draw { dispatcher.lanes.drawFailed() }
+            if error.sqlState?.isOverrun == true {
+                // One from the beginning keeps its distance all the same: it would take too long again.
+                if duty == .fold { marks.foldedTo(nil, now: now) }
+                if duty == .expire { marks.expired(now: now) }
+            }
             if duty == .settle {
                 treeMarks.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
             }
