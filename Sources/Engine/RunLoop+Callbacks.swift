@@ -117,17 +117,19 @@ extension RunLoop {
 
     /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.
     func startPrepared(_ job: ClaimedJob, slot: Int) {
-        guard var call = job.call else { return }
+        guard var call = job.call else {
+            return refuse(slot, .internal, "the database has prepared no call for this job; please report it")
+        }
         if let stamp = job.webhook {
             guard let keys = configuration.webhookKeys else {
-                return dispatcher.callRefused(
-                    slot: slot,
-                    Verdict(
-                        .failed, .config,
-                        "this worker has no secret to sign webhooks with; start it with POSTRIDER_WEBHOOK_SECRET and retry the job"
-                    ), now: now)
+                return refuse(
+                    slot, .config,
+                    "this worker has no secret to sign webhooks with; start it with POSTRIDER_WEBHOOK_SECRET and retry the job"
+                )
             }
-            guard case .bytes(let body, _) = call.body else { return }
+            guard case .bytes(let body, _) = call.body else {
+                return refuse(slot, .internal, "this webhook has no body of bytes to sign; please report it")
+            }
             call.headers += [
                 HTTPHeader("webhook-id", stamp.id), HTTPHeader("webhook-timestamp", "\(stamp.time)"),
                 HTTPHeader("webhook-signature", keys.signature(id: stamp.id, time: stamp.time, body: body)),
@@ -137,5 +139,9 @@ extension RunLoop {
             return dispatcher.callRefused(slot: slot, refusal, now: now)
         }
         start(call, slot: slot)
+    }
+
+    private func refuse(_ slot: Int, _ code: ErrorCode, _ reason: String) {
+        dispatcher.callRefused(slot: slot, Verdict(.failed, code, reason), now: now)
     }
 }

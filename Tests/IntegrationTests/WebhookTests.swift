@@ -87,6 +87,30 @@ struct WebhookTests {
         _ = worker
     }
 
+    @Test func `one whose body is gone ends, and gives its slot back`() throws {
+        let queue = try TestQueue()
+        let folder = try TestFolder()
+        try queue.connection.execute(
+            """
+            create function public.empty() returns trigger language plpgsql as $$
+            begin
+              new.body_json := null;
+              return new;
+            end $$;
+            create trigger empty before insert on postrider.jobs for each row when (new.tag = 'webhook')
+              execute function public.empty()
+            """)
+        let worker = try worker(queue, [old], folder)
+        let told = try queue.insert("url, callback_url", "'\(target.url)/ok', '\(target.url)/ok/told'")
+        try queue.wait(for: told, toBe: "succeeded")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.rows("select state, error_code from postrider.job_status where tag = 'webhook'")
+                == [["failed", "internal"]])
+        #expect(target.requests("/ok/told").isEmpty)
+        _ = worker
+    }
+
     @Test func `nobody forges a webhook, and none is sent without a secret`() throws {
         let receiver = try WebhookReceiver(secrets: [old])
         let queue = try TestQueue()
