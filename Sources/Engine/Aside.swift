@@ -8,6 +8,8 @@ internal import JobStore
 /// A batch that had to wait for a lock comes here, and the database is asked which of its rows are free: those are written at once.
 /// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
 /// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
+///
+/// One that the database refuses for itself, even without its answer, waits here in the same way.
 struct Aside {
     /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
@@ -38,6 +40,21 @@ struct Aside {
         restUntil = min(restUntil, now)
     }
 
+    /// Takes one that cannot be stored: it goes out again after a pause, twice as long each time, and alone.
+    mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) {
+        var attempt = attempt
+        attempt.overruns = max(1, attempt.overruns)
+        let due = Aside.nextDue(&attempt, now: now)
+        waiting.append((attempt, due))
+        restUntil = max(restUntil, now + Aside.shortPause)
+    }
+
+    /// When one that waits once more is to be asked for.
+    private static func nextDue(_ attempt: inout FinishedAttempt, now: UInt64) -> UInt64 {
+        defer { attempt.lockWaits += 1 }
+        return now + pause << UInt64(min(attempt.lockWaits, 3))
+    }
+
     /// Asks for those that have waited longest; empty if none is due.
     mutating func ask(_ number: UInt64, isDraining: Bool, now: UInt64) -> [Lease] {
         guard let due = due(isDraining: isDraining), now >= due else { return [] }
@@ -60,8 +77,7 @@ struct Aside {
             if !question.seqs.contains(entry.attempt.lease.seq) {
                 still.append(entry)
             } else if locked.contains(entry.attempt.lease.seq) {
-                entry.due = now + Aside.pause << UInt64(min(entry.attempt.lockWaits, 3))
-                entry.attempt.lockWaits += 1
+                entry.due = Aside.nextDue(&entry.attempt, now: now)
                 waits = max(waits, entry.attempt.lockWaits)
                 still.append(entry)
             } else {

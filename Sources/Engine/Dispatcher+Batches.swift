@@ -26,14 +26,19 @@ extension Dispatcher {
         return batch
     }
 
-    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone.
+    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone. What cannot be stored even so
+    /// is not what the answer holds: it goes by itself from then on, ever later, and nothing else waits for it.
     mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
         batchLimit = max(1, batch.attempts.count / 2)
         guard batch.attempts.count == 1, let first = batch.attempts.first else { return .report }
         finished.removeFirst()
         let verdict = Verdict(
             .failed, .internal, "the answer could not be stored by the database; please report it")
-        write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
+        if first.outcome == nil, first.verdict == verdict {
+            aside.putOff(first, now: now)
+        } else {
+            write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
+        }
         return .reportJob(first.lease.jobID)
     }
 

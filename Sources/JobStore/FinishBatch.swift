@@ -21,9 +21,10 @@ public struct FinishedAttempt: Sendable {
     public var credential: String?
     /// Of its token.
     public var credentialVersion: Int64?
-    /// Statements with this attempt that the database gave up, since they took too long or too much memory.
+    /// Statements with this attempt that the database gave up, since they took too long or too much memory; at least 1 for one that
+    /// it refuses to store.
     public var overruns = 0
-    /// How often its row was found locked.
+    /// How often it has had to wait: its row was found locked, or it was refused even without its answer.
     public var lockWaits = 0
 
     /// Whether it is written by itself, since it may have been to blame for a batch that was given up.

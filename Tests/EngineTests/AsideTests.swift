@@ -23,6 +23,45 @@ struct AsideTests {
         return dispatcher
     }
 
+    @Test func `what is refused even without its answer goes out alone, ever later, and holds up none of the others`() {
+        var dispatcher = dispatcher(ended: 60)
+        let second: UInt64 = 1_000_000_000
+        var time = moment
+        var stored: [Int64: UInt64] = [:]
+        var refusals: [(at: UInt64, count: Int)] = []
+        for _ in 0..<1000 where time < moment + 200 * second {
+            if let (number, _) = dispatcher.nextQuestion(now: time) {
+                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+            }
+            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
+                time = dispatcher.deadline(now: time) ?? .max
+                continue
+            }
+            if let batch = exchange.batch {
+                if batch.attempts.contains(where: { $0.lease.seq == 7 }) {
+                    let remedy = dispatcher.exchangeFailed(number, .unstorable, now: time)
+                    #expect(remedy == (batch.attempts.count == 1 ? .reportJob(7) : .report))
+                    if time > moment + second { refusals.append(((time - moment) / second, batch.attempts.count)) }
+                    continue
+                }
+                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
+                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
+            }
+            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
+            // One more ends while that one waits.
+            if stored.count == 59 {
+                let lease = Lease(track: 1, seq: 99, fence: 7, jobID: 99, attempt: 1)
+                let verdict = Verdict(.succeeded, nil, nil)
+                dispatcher.write(FinishedAttempt(lease: lease, verdict: verdict, outcome: nil), now: time)
+            }
+        }
+        #expect(refusals.map(\.at) == [5, 15, 35, 75, 115, 155, 195])
+        #expect(refusals.allSatisfy { $0.count == 1 })
+        #expect(stored.count == 60 && stored.values.allSatisfy { $0 == 0 })
+        let isWritten = dispatcher.isWritten
+        #expect(!isWritten)
+    }
+
     @Test func `what somebody has locked is put aside at once, and holds up none of the others`() {
         var dispatcher = dispatcher(ended: 60)
         let second: UInt64 = 1_000_000_000
