@@ -38,6 +38,9 @@ struct CallbackDesk {
     /// When the session was last asked or last answered, while something is under way.
     private var waitsSince: UInt64 = 0
 
+    /// Whether the answer was overdue in the turn before.
+    private var wasOverdue = false
+
     /// Whether an answer of the session is due.
     private var isWaiting: Bool { isConcluding || !beginning.isEmpty }
 
@@ -66,8 +69,12 @@ struct CallbackDesk {
         return (isOwed || !waiting.isEmpty) && now < restUntil ? restUntil : nil
     }
 
-    /// Whether a function has gone on beyond all limits, so that the session has to be ended.
-    func isStuck(now: UInt64) -> Bool { isWaiting && now >= waitsSince + CallbackDesk.longestAnswer }
+    /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn, and true in the
+    /// second: after the process or the machine stood still, the answer may lie there and is read before.
+    mutating func isStuck(now: UInt64) -> Bool {
+        defer { wasOverdue = isWaiting && now >= waitsSince + CallbackDesk.longestAnswer }
+        return wasOverdue && isWaiting && now >= waitsSince + CallbackDesk.longestAnswer
+    }
 
     /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
     mutating func sessionEnds() { losses = max(losses, 1) }

@@ -117,10 +117,12 @@ struct CallbackDeskTests {
         let first = desk.nextBeginning(now: 1)
         _ = desk.nextBeginning(now: 1)
         #expect(desk.deadline(now: 1) == 1 + CallbackDesk.longestAnswer)
-        #expect(!desk.isStuck(now: CallbackDesk.longestAnswer))
-        #expect(desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
+        var stuck = [desk.isStuck(now: CallbackDesk.longestAnswer)]
+        // An answer may lie there, as after a SIGSTOP: it is read first.
+        stuck.append(desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
         _ = desk.begun(first?.number ?? 0, now: 7)
-        #expect(!desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
-        #expect(desk.isStuck(now: 7 + CallbackDesk.longestAnswer))
+        stuck.append(desk.isStuck(now: 1 + CallbackDesk.longestAnswer))
+        for _ in 1...2 { stuck.append(desk.isStuck(now: 7 + CallbackDesk.longestAnswer)) }
+        #expect(stuck == [false, false, false, false, true])
     }
 }

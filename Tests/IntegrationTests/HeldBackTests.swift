@@ -249,4 +249,18 @@ struct HeldBackTests {
         // On a machine so slow that the call never began it has expired.
         #expect(code == (target.requests.isEmpty ? "expired" : "http_429"))
     }
+
+    @Test func `a lane that nobody calls after its last 429 is forgotten two hours later`() throws {
+        let queue = try TestQueue()
+        let worker = try queue.number(
+            "select worker from postrider.enlist(0, 'leader', '0.1.0', null, 1, '{}', '{}')")
+        let epoch = try queue.lead(worker)
+        try queue.connection.execute(
+            """
+            insert into postrider.lane_strains (lane, streak, at)
+            values ('gone', 3, now() - interval '121 min'), ('called', 3, now() - interval '119 min')
+            """)
+        for after in [1, 0] { _ = try queue.text("select postrider.fold(\(worker), \(epoch), \(after), 100)::text") }
+        #expect(try queue.rows("select lane from postrider.lane_strains") == [["called"]])
+    }
 }

@@ -185,6 +185,24 @@ struct ServerChoiceTests {
         #expect(try desk.queue.text(look) == "false false, true true")
     }
 
+    @Test func `a credential that is gone hinders no change but that of the credential`() throws {
+        let desk = try ServerDesk(servers: 2)
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('c', 'bearer');
+            update postrider.services set credential = 'c';
+            delete from postrider.credentials;
+            update postrider.services set timeout = '9 s';
+            delete from postrider.servers where position = 1;
+            truncate postrider.servers
+            """)
+        #expect(try desk.queue.text("select string_agg(has_servers::text, ' ') from postrider.services") == "false")
+        #expect(
+            TestRole.refusal(of: "update postrider.services set credential = 'd'", desk.queue.connection) == "PR001")
+        #expect(
+            TestRole.refusal(of: "update postrider.services set timeout = '-1 s'", desk.queue.connection) == "PR001")
+    }
+
     @Test func `a service needs no base_url where it has servers, and its jobs end as config where it has none`() throws
     {
         let desk = try ServerDesk()

@@ -77,6 +77,12 @@ begin
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
   perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider.prune_dedupe(1000);
+  if p_after = 0 then
+    -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs. No pause
+    -- is longer than an hour.
+    delete from postrider.lane_strains s
+     where s.ctid = any (array(select x.ctid from postrider.lane_strains x where x.at < now() - interval '2 hours' for update skip locked));
+  end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
   perform postrider.shut_hold_gate();
   return v_last;

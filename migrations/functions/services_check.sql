@@ -1,15 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A trigger and no CHECK: the error of a CHECK quotes the whole row, a proxy's password with it.
+--
+-- A credential that has been deleted since ends the jobs of its service, and is no fault of who changes something else: not even of who
+-- deletes a server, which changes has_servers here.
 create or replace function postrider.services_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_judged postrider.services := new;
   v_column text;
   v_reason text;
   v_hint text;
 begin
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(new) d;
+  if tg_op = 'UPDATE' and new.credential = old.credential then
+    v_judged.credential := null;
+  end if;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(v_judged) d;
   perform postrider.refuse_column('services', v_column, v_reason, v_hint);
   return new;
 end
