@@ -6,12 +6,12 @@
 --
 -- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
 -- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
--- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that.
+-- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that. How long it takes to
+-- find that out is the caller's lock_timeout.
 create or replace function postrider.credential_fate(p_credential text, out verdict "char", out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
-set lock_timeout = '500ms'
 set plan_cache_mode = force_generic_plan
 as $$
 declare

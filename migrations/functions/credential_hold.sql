@@ -2,6 +2,8 @@
 -- Of the claimed jobs given, those with a credential: who cannot be called ends here, without a call; who needs a token that is
 -- being fetched leaves the worker for scheduled, no attempt used, until credential_release. The 15 s are for the case that
 -- nobody releases it.
+--
+-- Locks of credentials are waited for for 500 ms, all of them together: an open transaction may have changed every one.
 create or replace function postrider.credential_hold(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
@@ -19,6 +21,8 @@ declare
   v_verdicts "char"[] := '{}';
   v_codes text[] := '{}';
   v_errors text[] := '{}';
+  v_until constant timestamptz := clock_timestamp() + interval '500 ms';
+  v_timeout constant text := current_setting('lock_timeout');
   v_environment constant text := (select w.environment from postrider.workers w where w.id = p_worker);
 begin
   v_names := array(
@@ -33,10 +37,13 @@ begin
     return '{}';
   end if;
   for i in 1 .. cardinality(v_names) loop
+    perform set_config(
+      'lock_timeout', least(500, greatest(1, extract(epoch from v_until - clock_timestamp()) * 1000))::int::text, true);
     select v_verdicts || f.verdict, v_codes || f.code, v_errors || f.error
       into v_verdicts, v_codes, v_errors
       from postrider.credential_fate(v_names[i]) f;
   end loop;
+  perform set_config('lock_timeout', v_timeout, true);
 
   with fated as (
     select x.*, f.name, w.job_id is not null as has_waited,

@@ -30,6 +30,7 @@ declare
   v_is_recent boolean;
   v_is_held boolean;
   v_timeout constant text := current_setting('lock_timeout');
+  v_patience text := '500ms';
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
   for i in 1 .. cardinality(p_job) loop
@@ -55,10 +56,12 @@ begin
   for k in 1 .. cardinality(v_names) loop
     v_is_held := false;
     begin
-      perform set_config('lock_timeout', '500ms', true);
+      perform set_config('lock_timeout', v_patience, true);
       select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
     exception when lock_not_available then
       v_is_held := true;
+      -- An open transaction may have changed every one of them.
+      v_patience := '1ms';
     end;
     perform set_config('lock_timeout', v_timeout, true);
     if v_is_held then
