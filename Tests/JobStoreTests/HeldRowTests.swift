@@ -3,11 +3,77 @@
 import JobModel
 import JobStore
 import PGClient
+import Synchronization
 import TestSupport
 import Testing
 
 /// Rows that somebody's open transaction holds, while calls are prepared and their ends are stored.
 struct HeldRowTests {
+    @Test func `who does not lead in the second round waits for the one that does like in the first`() throws {
+        let desk = try CacheDesk()
+        let other = try desk.queue.number(
+            "insert into postrider.workers (name, version, concurrency) values ('other', '0', 9) returning id")
+        let leaders = [try desk.insert("cache_version", "1"), try desk.insert("cache_version", "2")]
+        #expect(try desk.take(worker: other) == leaders)
+        // The second of them leads from the moment on at which the first one's end is committed. There the second round begins: it
+        // goes on when somebody holds that row, too.
+        try desk.queue.connection.execute(
+            """
+            create sequence desk.rounds;
+            create table desk.gate ();
+            create function desk.pass() returns trigger language plpgsql as $$
+            begin
+              if nextval('desk.rounds') = 2 then
+                loop
+                  exit when (select count(*) from desk.gate) > 0;
+                  perform pg_sleep(0.005);
+                end loop;
+              end if;
+              return null;
+            end $$;
+            create trigger pass before insert on postrider.cache_calls for each statement execute function desk.pass()
+            """)
+        let ends = try PGConnection(desk.queue.database)
+        try ends.execute(
+            "begin; select from postrider.cache_calls where job_id = \(leaders[0]) for update")
+        let job = try desk.insert("cache_version", "2")
+        let database = desk.queue.database
+        let worker = desk.worker
+        let failure = Mutex<(any Error)?>(nil)
+        let taking = BackgroundThread {
+            do {
+                try PGConnection(database).execute(
+                    "set statement_timeout = '60s'; /* taking */ select desk.take(\(worker), null)")
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        let holds = try PGConnection(database)
+        do {
+            defer { try? desk.queue.connection.execute("insert into desk.gate default values") }
+            try desk.queue.waitUntilBlocked("taking")
+            try ends.execute(
+                """
+                delete from postrider.cache_calls where job_id = \(leaders[0]);
+                update postrider.cache_calls set leads = true where job_id = \(leaders[1]); commit
+                """)
+            try holds.execute("begin; select from postrider.cache_calls for update")
+        }
+        // Longer than the 20 ms that the second round's INSERT has.
+        try TestClock.wait(20, for: "a wait in the second round") {
+            let waits = """
+                select exists (select from pg_locks l join pg_stat_activity a using (pid)
+                 where a.query like '%/* taking%' and a.pid <> pg_backend_pid() and not l.granted and l.waitstart < clock_timestamp() - interval '40 ms')
+                """
+            return try failure.withLock { $0 } != nil || desk.queue.connection.query(waits).bool(0, 0)
+        }
+        try holds.execute("commit")
+        taking.join()
+        #expect(failure.withLock { $0 } == nil)
+        // It waits for the one that leads.
+        #expect(try desk.queue.state(job) == "scheduled")
+    }
+
     @Test func `locks of credentials are waited for for half a second, all of them together`() throws {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

@@ -11,7 +11,8 @@
 -- the leader's duties within a second.
 --
 -- Lock order: cache_calls by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
--- order: so it waits for nobody for long there, or two workers would wait for each other, and is called beside the one that leads by now.
+-- order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the job is called beside the one that
+-- leads by now. What follows it is waited for as in the first round: who ends a call holds its row for as long as its batch takes.
 drop function if exists postrider.cache_join(
   int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]);
 create or replace function postrider.cache_join(
@@ -40,7 +41,7 @@ begin
   for i in 1 .. 3 loop
     exit when v_left = '{}';
     begin
-      if i = 2 then
+      if i > 1 then
         perform set_config('lock_timeout', '20ms', true);
       end if;
       insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
@@ -57,6 +58,7 @@ begin
       end if;
       exit;
     end;
+    perform set_config('lock_timeout', v_patience, true);
     v_left := array(
       select x.job from unnest(p_fence, p_job) as x(fence, job)
        where x.job = any (v_left)
@@ -112,7 +114,6 @@ begin
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
-  perform set_config('lock_timeout', v_patience, true);
   insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
   select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
