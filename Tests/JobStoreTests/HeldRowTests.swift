@@ -9,6 +9,30 @@ import Testing
 
 /// Rows that somebody's open transaction holds, while calls are prepared and their ends are stored.
 struct HeldRowTests {
+    @Test func `an answer whose entry somebody holds is not stored, and whoever waits for it goes on`()
+        throws
+    {
+        let desk = try CacheDesk()
+        #expect(try desk.fetch("ignore_cache", "true", "old") == "succeeded miss 200 old")
+        let other = try PGConnection(desk.queue.database)
+        try other.execute("begin; select postrider.cache_invalidate()")
+        // One that waits without an end fails.
+        try desk.queue.connection.execute("set statement_timeout = '20s'")
+        let leader = try desk.insert("cache_version", "1")
+        let follower = try desk.insert("cache_version", "1")
+        #expect(try desk.take() == [leader])
+        #expect(try desk.answer(leader, "new") == "succeeded cache_version 200 new")
+        #expect(try desk.take() == [follower])
+        #expect(try desk.queue.number("select count(*) from postrider.cache_passes") == 0)
+        let free = try desk.insert(url: "http://h/free")
+        #expect(try desk.take() == [free])
+        try desk.answer(free)
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries where url like '%free'") == 1)
+        try other.execute("rollback")
+        #expect(try desk.answer(follower, "newer") == "succeeded cache_version 200 newer")
+        #expect(try desk.fetch("cache_version", "1") == "succeeded hit 200 newer")
+    }
+
     @Test func `who does not lead in the second round waits for the one that does like in the first`() throws {
         let desk = try CacheDesk()
         let other = try desk.queue.number(

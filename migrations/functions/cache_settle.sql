@@ -2,6 +2,10 @@
 -- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
 -- lets the next in line call.
 --
+-- Whoever holds an entry (an open transaction that has called cache_invalidate) is waited for for 20 ms, and then, since there may be more
+-- of them, for 1 ms each: this runs in the end of a call, which would take its whole batch along. Such an answer is not stored, which
+-- says nothing about it: the first in line makes the next call.
+--
 -- Lock order: cache_calls by key, then entries by base and key, then scheduled.
 create or replace function postrider.cache_settle(
   p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
@@ -21,6 +25,9 @@ declare
   v_fresh interval;
   v_at int;
   v_serves boolean;
+  v_is_held boolean;
+  v_patience text := '20ms';
+  v_timeout constant text := current_setting('lock_timeout');
   v_keys bytea[] := '{}';
   v_all boolean[] := '{}';
 begin
@@ -39,6 +46,7 @@ begin
   loop
     v_at := array_position(p_job, v_call.job_id);
     v_serves := false;
+    v_is_held := false;
     v_fresh := null;
     if p_seq[v_at] = any (p_done) and p_verdict[v_at] = 's' then
       select * into v_job from postrider.jobs j where j.id = v_call.job_id;
@@ -52,6 +60,7 @@ begin
       v_serves := true;
       -- What an answer says must never undo the batch that it came with.
       begin
+        perform set_config('lock_timeout', v_patience, true);
         if p_cache[v_at] = 'stale' then
           update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp() where e.key = v_call.key;
         elsif p_cache[v_at] = 'revalidated' then
@@ -78,20 +87,29 @@ begin
           -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
           v_serves := false;
         end if;
-      exception when others then
-        v_serves := false;
+        perform set_config('lock_timeout', v_timeout, true);
+      exception
+        when lock_not_available then
+          v_patience := '1ms';
+          v_is_held := true;
+          v_serves := false;
+        when others then
+          v_serves := false;
       end;
-      if not v_serves then
+      if not v_serves and not v_is_held then
         -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
         insert into postrider.cache_passes as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
     elsif v_call.asks and p_status[v_at] = 304 and p_redirected[v_at] then
-      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again.
+      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again, unless somebody holds it.
       update postrider.cache_entries e set etag = null, last_modified = null
-       where e.key = v_call.key and e.etag is not distinct from v_call.etag
-         and e.last_modified is not distinct from v_call.last_modified;
+       where e.ctid = any (array(
+               select o.ctid from postrider.cache_entries o
+                where o.key = v_call.key and o.etag is not distinct from v_call.etag
+                  and o.last_modified is not distinct from v_call.last_modified
+                  for no key update skip locked));
     end if;
     if v_call.leads then
       v_keys := v_keys || v_call.key;
