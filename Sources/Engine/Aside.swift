@@ -9,7 +9,8 @@ internal import JobStore
 /// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
 /// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 ///
-/// One that the database refuses for itself, even without its answer, waits here in the same way.
+/// One that the database refuses for itself, even without its answer, waits here in the same way, and so does one that waits for
+/// another lock than that of its row.
 struct Aside {
     /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
@@ -40,13 +41,18 @@ struct Aside {
         restUntil = min(restUntil, now)
     }
 
-    /// Takes one that cannot be stored: it goes out again after a pause, twice as long each time, and alone.
-    mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) {
+    /// Takes one that cannot be stored, or waits alone for a lock though its row is free: it goes out again after a pause, twice as long
+    /// each time, and alone.
+    ///
+    /// - Returns: how often it has had to wait.
+    @discardableResult
+    mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) -> Int {
         var attempt = attempt
-        attempt.overruns = max(1, attempt.overruns)
+        if !attempt.goesAlone { attempt.overruns = 1 }
         let due = Aside.nextDue(&attempt, now: now)
         waiting.append((attempt, due))
         restUntil = max(restUntil, now + Aside.shortPause)
+        return attempt.lockWaits
     }
 
     /// When one that waits once more is to be asked for.
@@ -81,6 +87,7 @@ struct Aside {
                 waits = max(waits, entry.attempt.lockWaits)
                 still.append(entry)
             } else {
+                entry.attempt.blocks += 1
                 free.append(entry.attempt)
             }
         }

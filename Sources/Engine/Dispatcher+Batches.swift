@@ -6,7 +6,7 @@ internal import JobStore
 // Which attempts one statement writes, and what becomes of them when it fails because of one.
 extension Dispatcher {
     /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
-    /// of their order. One that was in a statement which took too long goes alone.
+    /// of their order. One that was in a statement which took too long, or in two that waited for a lock, goes alone.
     mutating func nextBatch() -> FinishBatch {
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
@@ -63,10 +63,20 @@ extension Dispatcher {
         return true
     }
 
-    /// Somebody holds a row of a batch: which, the database is asked.
-    mutating func putAside(_ batch: FinishBatch, now: UInt64) {
+    /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
+    /// needs another lock: it comes again later, and the operator hears of it when it has waited for a quarter of a minute.
+    mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {
         finished.removeFirst(batch.attempts.count)
+        if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
+            return aside.putOff(batch.attempts[0], now: now) == 3 ? .report : .none
+        }
         aside.put(batch.attempts, now: now)
+        return .none
+    }
+
+    /// Whether a batch, or one written now, waits for locks for 20 ms only: somebody is known to hold what the worker needs.
+    func hurries(_ batch: FinishBatch) -> Bool {
+        !aside.isEmpty || batch.attempts.contains { $0.blocks > 0 }
     }
 
     /// The next question for what is locked, if one is due; to be sent at once, or given up.

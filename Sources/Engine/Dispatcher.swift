@@ -261,10 +261,7 @@ struct Dispatcher: ~Copyable {
         case .overrun:
             if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
         case .locked:
-            if let batch {
-                putAside(batch, now: now)
-                return .none
-            }
+            if let batch { return putAside(batch, now: now) }
         case .failure: break
         }
         rest(now: now)

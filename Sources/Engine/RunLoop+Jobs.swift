@@ -27,7 +27,7 @@ extension RunLoop {
         let worker = dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
-                if !dispatcher.aside.isEmpty {
+                if dispatcher.hurries(batch) {
                     parameters.removeAll()
                     try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.patience)
                 }

@@ -24,11 +24,14 @@ public struct FinishedAttempt: Sendable {
     /// Statements with this attempt that the database gave up, since they took too long or too much memory; at least 1 for one that
     /// it refuses to store.
     public var overruns = 0
-    /// How often it has had to wait: its row was found locked, or it was refused even without its answer.
+    /// How often it has had to wait: its row was found locked, it waited alone for another lock, or it was refused even without its answer.
     public var lockWaits = 0
+    /// Batches with it that waited for a lock, though its own row was free afterwards.
+    public var blocks = 0
 
-    /// Whether it is written by itself, since it may have been to blame for a batch that was given up.
-    public var goesAlone: Bool { overruns > 0 }
+    /// Whether it is written by itself, since it may have been to blame for a batch that was given up. A row that was locked explains
+    /// one batch that waited, not two.
+    public var goesAlone: Bool { overruns > 0 || blocks > 1 }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {

@@ -101,6 +101,48 @@ struct AsideTests {
         #expect(stored.count == 60)
     }
 
+    @Test(arguments: [false, true])
+    func `one that waits for another lock than that of its row is found, and comes again later and later`(
+        isDraining: Bool
+    ) {
+        var dispatcher = dispatcher(ended: 60)
+        dispatcher.isDraining = isDraining
+        let second: UInt64 = 1_000_000_000
+        var time = moment
+        var stored: [Int64: UInt64] = [:]
+        var waits: [(at: UInt64, count: Int, remedy: Remedy)] = []
+        for _ in 0..<400 where !dispatcher.isWritten {
+            if let (number, _) = dispatcher.nextQuestion(now: time) {
+                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+            }
+            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
+                time = dispatcher.deadline(now: time) ?? .max
+                continue
+            }
+            if let batch = exchange.batch {
+                let seqs = batch.attempts.map(\.lease.seq)
+                if seqs.contains(7), time < moment + 20 * second {
+                    let remedy = dispatcher.exchangeFailed(number, .locked, now: time)
+                    waits.append(((time - moment) / second, seqs.count, remedy))
+                    continue
+                }
+                for seq in seqs { stored[seq] = (time - moment) / second }
+                _ = dispatcher.finishReturned(number, stored: seqs.count)
+            }
+            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
+        }
+        #expect(dispatcher.isWritten == true)
+        #expect(waits.prefix(3).map(\.count) == [60, 60, 1])
+        #expect(waits.dropFirst(3).allSatisfy { $0.count == 1 })
+        // At the end of a worker each second.
+        #expect(waits.map(\.at) == (isDraining ? [0, 0] + Array(0..<20) : [0, 0, 0, 5, 15]))
+        #expect(waits.count { $0.remedy == .report } == 1)
+        #expect(isDraining || waits.last?.remedy == .report)
+        #expect(stored.count == 60)
+        #expect(stored.filter { $0.value > 0 }.map(\.key) == [7])
+        #expect(stored[7] == (isDraining ? 20 : 35))
+    }
+
     @Test func `what is put aside still holds its lease, and the end of a worker does not leave it behind`() {
         var dispatcher = dispatcher(ended: 1)
         if let (number, _) = dispatcher.nextExchange(now: moment) {

@@ -1,11 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import TestSupport
 import Testing
 
-/// Transactions that a client leaves open hold what rich jobs need.
+/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers, a jar's lock.
 struct OpenRichTests {
+    /// A service whose answers to `/set` bring a cookie, each time another, with a credential; all but the first answer are held.
+    private func cookieTarget(_ queue: borrowing TestQueue) throws -> TargetServer {
+        let target = try TargetServer { request in
+            (request.path == "/set" && request.turn == 1 ? [] : [.held])
+                + TargetStep.answer(200, headers: request.path == "/set" ? ["Set-Cookie: who=\(request.turn)"] : [])
+        }
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('user', 'bearer');
+            insert into postrider.services (name, base_url, credential, cookies) values ('s', '\(target.url)', 'user', true);
+            select postrider.log_in('user', '{"access_token": "ada"}')
+            """)
+        return target
+    }
+
+    /// Begins calls of which one brings a cookie for a jar that has it already, in another value; that one first.
+    private func beginCalls(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> [Int64] {
+        let first = try queue.insert("service, url", "'s', '/set'")
+        try queue.wait(for: first, toBe: "succeeded")
+        var jobs = [try queue.insert("service, url", "'s', '/set'")]
+        for other in 1...4 { jobs.append(try queue.insert("service, url", "'s', '/other/\(other)'")) }
+        try TestClock.wait(20, for: "the calls") { target.underWay == jobs.count }
+        return jobs
+    }
+
+    @Test(arguments: ["log_out('user')", #"log_in('user', '{"access_token": "bob"}')"#], ["commit", "rollback"])
+    func `one that logs somebody in or out holds up no answer, not even the one whose cookie is for that jar`(
+        call: String, end: String
+    ) throws {
+        let queue = try TestQueue()
+        let target = try cookieTarget(queue)
+        let worker = try RunningWorker(queue.database)
+        let jobs = try beginCalls(queue, target)
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.\(call)")
+        target.release()
+        for job in jobs { try queue.wait(for: job, toBe: "succeeded") }
+        let plain = try queue.insert("url", "'\(target.url)/plain'")
+        try queue.wait(for: plain, toBe: "succeeded")
+        try other.execute(end)
+        #expect(try queue.number("select count(*) from postrider.cookies") == (end == "commit" ? 0 : 1))
+        #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test func `an answer that waits for another lock than that of its row waits alone, and is stored in the end`()
+        throws
+    {
+        let queue = try TestQueue()
+        let target = try cookieTarget(queue)
+        let worker = try RunningWorker(queue.database)
+        let jobs = try beginCalls(queue, target)
+        let other = try PGConnection(queue.database)
+        // One writer for a jar: that is this one now.
+        try other.execute("begin; select pg_advisory_xact_lock(1886351475, hashtext('s'))")
+        target.release()
+        for job in jobs.dropFirst() { try queue.wait(for: job, toBe: "succeeded") }
+        let late = try queue.insert("service, url", "'s', '/other/late'")
+        try queue.wait(for: late, toBe: "succeeded")
+        #expect(try queue.state(jobs[0]) == "running")
+        try worker.wait(40, for: "statement_failed")
+        // The worker's end waits for it, and leaves nothing behind.
+        worker.send(SIGTERM)
+        try other.execute("rollback")
+        #expect(worker.wait() == 0)
+        #expect(try queue.state(jobs[0]) == "succeeded")
+        #expect(try queue.text("select line from postrider.cookies")?.hasSuffix("\t2") == true)
+        #expect(worker.count(of: "statement_failed") == 1)
+    }
+
     @Test func `one that has called cache_invalidate holds up no answer that is to be stored in its place`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

@@ -46,6 +46,7 @@ declare
   v_pages postrider.fetched_pages[] := '{}';
   v_page postrider.fetched_pages;
   v_done bigint[];
+  v_patience text := '20ms';
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
   for i in 1 .. cardinality(p_seq) loop
@@ -209,7 +210,11 @@ begin
        where x.cookies is not null and x.seq = any (v_done)
        order by hashtext(j.service), x.seq
     loop
-      perform postrider.keep_cookies(v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.cookies);
+      if not postrider.keep_cookies(
+           v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.cookies, v_patience) then
+        -- Whoever holds one jar may hold many: the next ones are hardly waited for.
+        v_patience := '1ms';
+      end if;
     end loop;
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
