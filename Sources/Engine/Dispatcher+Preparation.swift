@@ -99,10 +99,14 @@ extension Dispatcher {
     }
 
     private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> Remedy {
+        giveUp(entry, Verdict(.failed, .internal, reason), now: now) ? .reportJob(entry.lease.jobID) : .none
+    }
+
+    /// Ends a job that is not called; false if it was cancelled meanwhile: then its slot may be another's by now.
+    private mutating func giveUp(_ entry: Preparation.Entry, _ verdict: Verdict, now: UInt64) -> Bool {
         unprepared.removeAll { $0.lease == entry.lease }
-        guard let job = free(entry.slot, now: now) else { return .none }
-        let verdict = Verdict(.failed, .internal, reason)
+        guard slots.job(in: entry.slot, entry.lease) != nil, let job = free(entry.slot, now: now) else { return false }
         write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
-        return .reportJob(entry.lease.jobID)
+        return true
     }
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import Testing
+
+@testable import Engine
+
+/// Claimed jobs whose calls cannot be looked up.
+struct PutOffTests {
+    private let moment: UInt64 = 5_000_000_000
+
+    /// One that has claimed rich jobs, as many as it has slots, and claims no more.
+    private func dispatcher(rich count: Int) -> Dispatcher {
+        var dispatcher = Dispatcher(capacity: count, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
+        claim(&dispatcher, 1...Int64(count))
+        dispatcher.isDraining = true
+        return dispatcher
+    }
+
+    /// Lets a claim bring rich jobs.
+    private func claim(_ dispatcher: inout Dispatcher, _ seqs: ClosedRange<Int64>) {
+        guard let (number, _) = dispatcher.nextExchange(now: moment), var arrival = dispatcher.claimReturned(number)
+        else { return }
+        for seq in seqs {
+            let job = ClaimedJob(
+                lease: Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1), call: nil, isAtMostOnce: false,
+                okStatuses: .success)
+            _ = dispatcher.jobArrived(job, &arrival)
+        }
+        _ = dispatcher.claimRead(arrival, now: moment)
+    }
+
+    @Test func `one that was cancelled during its preparation ends nobody else who has its slot by then`() {
+        var dispatcher = dispatcher(rich: 1)
+        dispatcher.isDraining = false
+        let number = dispatcher.nextPreparation(now: moment)?.number ?? 0
+        #expect(dispatcher.jobCancelled(1, fence: 7, now: moment) == 0)
+        claim(&dispatcher, 2...2)
+        #expect(dispatcher.preparationFailed(number, .unstorable, now: moment) == .none)
+        #expect(dispatcher.finished.isEmpty == true)
+        #expect(dispatcher.slots.running.map(\.job.lease.seq) == [2])
+    }
+}
