@@ -11,11 +11,25 @@ struct Preparation {
         var lease: Lease
         /// Preparations with it that the database gave up, since they took too long; it goes alone then.
         var overruns = 0
+        /// Preparations with it that waited for a lock; it goes alone then, too.
+        var lockWaits = 0
+        /// Not before this moment.
+        var due: UInt64 = 0
+
+        var goesAlone: Bool { overruns > 0 || lockWaits > 0 }
     }
 
     var entries: [Entry]
+    /// Whether it waits for locks for 20 ms only.
+    var hurries = false
     /// Jobs of one preparation at most, as many as a claim brings.
     static let limit = ExchangePolicy.claimLimit
+    /// So long preparations hurry after one that waited for a lock: a minute.
+    static let haste: UInt64 = 60_000_000_000
+    /// What waits alone for a lock is tried again after 250 ms, then after twice as long each time.
+    static let pause: UInt64 = 250_000_000
+    /// After so many waits, 4 s, it is handed back.
+    static let patience = 5
 }
 
 // Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
@@ -25,13 +39,21 @@ extension Dispatcher {
     mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
-        let mates = unprepared.prefix { $0.overruns == 0 }.prefix(preparationLimit)
-        let entries = Array(mates.isEmpty ? unprepared.prefix(1) : mates)
+        var due = unprepared.filter { $0.due <= now }
+        let mates = due.prefix { !$0.goesAlone }.prefix(preparationLimit)
+        let entries = Array(mates.isEmpty ? due.prefix(1) : mates)
         guard !entries.isEmpty else { return nil }
-        unprepared.removeFirst(entries.count)
+        due.removeFirst(entries.count)
+        unprepared = due + unprepared.filter { $0.due > now }
         let number = takeNumber()
-        preparations[number] = Preparation(entries: entries)
+        preparations[number] = Preparation(entries: entries, hurries: now < hastyUntil)
         return (number, entries.map(\.lease))
+    }
+
+    /// When the next job that was put off is due; nil: none was, or an answer is waited for.
+    func preparationDeadline(now: UInt64) -> UInt64? {
+        guard preparations.isEmpty else { return nil }
+        return unprepared.lazy.map(\.due).filter { $0 > now }.min()
     }
 
     /// A preparation's answer is there. Its rows are completed by `callPrepared`; jobs without a row have been dealt
@@ -92,10 +114,28 @@ extension Dispatcher {
                 entry,
                 "the database gave up on preparing the call: on what extract or validator ask of a cached answer, or on "
                     + "writing out what the job is to send; make it simpler or smaller", now: now)
-        case .locked, .failure:
+        case .locked: return putOff(entries, now: now)
+        case .failure:
             rest(now: now)
             return .report
         }
+    }
+
+    /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes
+    /// alone, those that wait again later and later. At last such a job is handed back, which waits aside for its row: its slot is
+    /// for others. The operator hears of it once a minute.
+    private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> Remedy {
+        let isNews = now >= hastyUntil
+        if isNews { hastyUntil = now + Preparation.haste }
+        for place in entries.indices { unprepared[place].lockWaits += 1 }
+        guard let entry = unprepared.first, entries.count == 1 else { return isNews ? .report : .none }
+        if entry.lockWaits < Preparation.patience {
+            unprepared[0].due = now + Preparation.pause << UInt64(entry.lockWaits - 1)
+        } else {
+            let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
+            _ = giveUp(entry, Verdict(.handedBack, .internal, reason), now: now)
+        }
+        return isNews ? .report : .none
     }
 
     private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> Remedy {

@@ -26,6 +26,8 @@ struct Dispatcher: ~Copyable {
     var unprepared: [Preparation.Entry] = []
     var preparations: [UInt64: Preparation] = [:]
     var preparationLimit = Preparation.limit
+    /// Until then preparations hurry, after one that waited for a lock.
+    var hastyUntil: UInt64 = 0
     /// Attempts to be written.
     var finished: [FinishedAttempt] = []
     /// Attempts to be written when nobody holds their rows any more.
@@ -133,12 +135,15 @@ struct Dispatcher: ~Copyable {
         return nextNumber
     }
 
-    /// When an attempt has waited long enough for company, a question is due, or the rest after a failure is over; nil if none.
+    /// When an attempt has waited long enough for company, a question or what was put off is due, or the rest after a failure is over;
+    /// nil if none.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
         let held = lookout.heldUntil > now ? lookout.heldUntil : nil
-        let moments = [exchangeDeadline(now: now), aside.due(isDraining: isDraining), held]
+        let moments = [
+            exchangeDeadline(now: now), aside.due(isDraining: isDraining), preparationDeadline(now: now), held,
+        ]
         return moments.lazy.compactMap { $0 }.min()
     }
 

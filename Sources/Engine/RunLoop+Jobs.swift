@@ -71,10 +71,15 @@ extension RunLoop {
     /// Asks for the calls of rich jobs.
     private func prepare() {
         guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
-        StoreCalls.prepare(
-            worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases, into: &parameters)
         do throws(PGError) {
-            try jobs.send(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
+            if dispatcher.preparations[number]?.hurries == true {
+                parameters.removeAll()
+                try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.patience)
+            }
+            StoreCalls.prepare(
+                worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases, into: &parameters)
+            try jobs.append(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
+            jobs.commit()
         } catch {
             dispatcher.takeBack(number, now: now)
         }

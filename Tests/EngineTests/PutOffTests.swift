@@ -34,6 +34,37 @@ struct PutOffTests {
         _ = dispatcher.claimRead(arrival, now: moment)
     }
 
+    @Test func `a job whose preparation waits for a lock is found, put off and handed back; the others go on`() {
+        var dispatcher = dispatcher(rich: 9)
+        var time = moment
+        var waits: [(at: UInt64, count: Int, hurries: Bool?, remedy: Remedy)] = []
+        var prepared: [Int64: UInt64] = [:]
+        for _ in 0..<100 where dispatcher.finished.isEmpty {
+            guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
+                guard let due = dispatcher.deadline(now: time), due > time else { break }
+                time = due
+                continue
+            }
+            let hurries = dispatcher.preparations[number]?.hurries
+            let after = (time - moment) / 1_000_000
+            if leases.contains(where: { $0.seq == 5 }) {
+                let remedy = dispatcher.preparationFailed(number, .locked, now: time)
+                waits.append((after, leases.count, hurries, remedy))
+            } else {
+                for id in (dispatcher.preparationReturned(number) ?? [:]).keys { prepared[id] = after }
+            }
+        }
+        #expect(waits.map(\.count) == [9, 1, 1, 1, 1])
+        #expect(waits.map(\.at) == [0, 0, 500, 1500, 3500])
+        #expect(waits.map(\.hurries) == [false, true, true, true, true])
+        #expect(waits.map(\.remedy) == [.report, .none, .none, .none, .none])
+        #expect(prepared.count == 8)
+        #expect(prepared.values.allSatisfy { $0 == 0 })
+        // Exchanges did not rest, and its slot is free.
+        #expect(dispatcher.slots.inUse == 8)
+        #expect(dispatcher.nextExchange(now: time)?.exchange.batch?.attempts.map(\.verdict.kind) == [.handedBack])
+    }
+
     @Test func `one that was cancelled during its preparation ends nobody else who has its slot by then`() {
         var dispatcher = dispatcher(rich: 1)
         dispatcher.isDraining = false

@@ -96,4 +96,32 @@ struct OpenRichTests {
         try other.execute("rollback")
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
+
+    @Test func `one that has cancelled jobs between claim and call takes neither slots nor other jobs along`()
+        throws
+    {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        let first = try queue.insert("url, cache_ttl", "'\(target.url)/ok/cached', '1 h'")
+        try queue.wait(for: first, toBe: "succeeded")
+        // Between claim and call for as long as the cache cannot be read.
+        let gate = try PGConnection(queue.database)
+        try gate.execute("begin; lock table postrider.cache_entries")
+        try queue.insert(4, "url, cache_ttl, tag", "'\(target.url)/ok/cached', '1 h', 'held'")
+        try queue.wait(until: "select count(*) = 4 from postrider.ready where worker > 0")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.cancel_all(tag => 'held')")
+        try gate.execute("rollback")
+        let rich = try queue.insert("url, cache_ttl", "'\(target.url)/ok/rich', '1 h'")
+        let plain = try queue.insert("url", "'\(target.url)/ok/plain'")
+        for job in [rich, plain] { try queue.wait(for: job, toBe: "succeeded") }
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where tag = 'held' and state = 'succeeded'")
+                == 0)
+        try other.execute("rollback")
+        try queue.wait(60, until: "select count(*) = 7 from postrider.results where state = 's'")
+        #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
+        #expect(worker.count(of: "worker_reaped") == 0)
+    }
 }

@@ -232,7 +232,8 @@ final class SimulatedWorker {
     private func prepare(_ number: UInt64, _ leases: [Lease]) {
         let worker = dispatcher.worker
         let isRefused = world.hasFaults && world.random.chance(2)
-        let cause: Rejection = leases.count > 1 && world.random.chance(50) ? .unstorable : .failure
+        let kind = world.random.number(leases.count > 1 ? 0...3 : 2...3)
+        let cause: Rejection = kind < 2 ? .unstorable : kind == 2 ? .locked : .failure
         let plans = leases.map { ($0, world.preparation()) }
         jobs?.send { [self] in
             .init(commit: { [self] in
