@@ -103,8 +103,11 @@ static bool open_part(ccurl_part *p) {
 static int begin(ccurl_part *p, int64_t offset, char *text) {
     int why = 0;
     if (text) {
-        free(p->text);
+        pthread_mutex_lock(&p->disk->lock);
+        char *before = p->text;
         p->text = text;
+        pthread_mutex_unlock(&p->disk->lock);
+        free(before);
         why = ccurl_note_write(p, offset, true);
     }
     if (!why && ftruncate(p->file, offset) != 0) why = errno;

@@ -55,10 +55,11 @@ struct ccurl_part {
     ccurl_part_stage stage;
     int os_errno;
     int64_t found, durable, written;
-    // The thread's; `text` and `holder` are read by the loop only between opening and begin.
+    /// Written by the thread alone, under the lock once the part is open.
+    char *text;
+    // The thread's; `holder` is read by the loop only between opening and begin.
     int directory, file;
     char name[NAME_MAX + 1];
-    char *text;
     char holder[128];
     bool begun;
     int64_t noted, checkpoint_ns, hashed;
