@@ -4,6 +4,7 @@
 // and puts it back behind the others, so that a long hash delays nobody for long.
 #include "part.h"
 
+#include "ccurl.h"
 #include "ccurl_files.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ static void enqueue(ccurl_part *p) {
     if (p->queued) return;
     p->queued = true;
     p->next = NULL;
+    if (!d->first && !d->current) d->since = ccurl_now();
     if (d->last) d->last->next = p;
     else d->first = p;
     d->last = p;
@@ -32,9 +34,12 @@ static void serve(ccurl_disk *d) {
         d->first = p->next;
         if (!d->first) d->last = NULL;
         p->queued = false;
+        d->current = p;
+        d->since = ccurl_now();
         pthread_mutex_unlock(&d->lock);
         bool more = ccurl_part_step(p);
         pthread_mutex_lock(&d->lock);
+        d->current = NULL;
         if (p->freed && p->state != CCURL_PART_OPENING && p->state != CCURL_PART_OPEN) {
             // One that was queued meanwhile goes when its turn comes.
             if (!p->queued) ccurl_part_destroy(p);
@@ -53,6 +58,8 @@ static void serve_between(void *context) {
 
 static void *run(void *context) {
     ccurl_disk *d = context;
+    d->root = ccurl_root_open(d->path);
+    d->root_errno = d->root < 0 ? -d->root : 0;
     pthread_mutex_lock(&d->lock);
     while (true) {
         serve(d);
@@ -80,17 +87,17 @@ ccurl_disk *ccurl_disk_create(const char *root, const char *holder) {
     d->holder = strdup(holder);
     d->slice = malloc(HASH_SLICE);
     d->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    d->root = ccurl_root_open(root);
-    d->root_errno = d->root < 0 ? -d->root : 0;
+    d->path = strdup(root);
+    d->root = -1;
     // Signals are the loop's.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = d->holder && d->slice && d->event >= 0 && pthread_create(&d->thread, NULL, run, d) == 0;
+    bool started = d->holder && d->path && d->slice && d->event >= 0 && pthread_create(&d->thread, NULL, run, d) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) return d;
     if (d->event >= 0) close(d->event);
-    if (d->root >= 0) close(d->root);
+    free(d->path);
     free(d->slice);
     free(d->holder);
     free(d);
@@ -111,6 +118,7 @@ void ccurl_disk_destroy(ccurl_disk *d) {
     if (d->root >= 0) close(d->root);
     pthread_cond_destroy(&d->work);
     pthread_mutex_destroy(&d->lock);
+    free(d->path);
     free(d->slice);
     free(d->holder);
     free(d);
@@ -167,6 +175,7 @@ ccurl_part_status ccurl_part_look(ccurl_part *p) {
         .has_room = p->starved && p->head - p->tail <= RING / 2,
         .text = p->state == CCURL_PART_OPEN && !p->begins ? p->text : NULL,
         .holder = p->holder,
+        .waits_since = p->queued || p->disk->current == p ? p->disk->since : 0,
     };
     pthread_mutex_unlock(&p->disk->lock);
     return s;

@@ -3,6 +3,7 @@
 // One download's file, on the helper thread: open and lock, write, hash, make durable, put in its place.
 #include "part.h"
 
+#include "ccurl.h"
 #include "ccurl_files.h"
 
 #include <errno.h>
@@ -13,14 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void news(ccurl_part *p) { eventfd_write(p->disk->event, 1); }
 
@@ -116,7 +110,7 @@ static int begin(ccurl_part *p, int64_t offset, char *text) {
     pthread_mutex_unlock(&p->disk->lock);
     p->hashed = 0;
     p->begun = true;
-    p->checkpoint_ns = now_ns();
+    p->checkpoint_ns = ccurl_now();
     if (!why && p->checks) {
         if (!p->hash) p->hash = EVP_MD_CTX_new();
         if (!p->hash || EVP_DigestInit_ex(p->hash, EVP_sha256(), NULL) != 1) why = ENOMEM;
@@ -162,7 +156,7 @@ static int hash_slice(ccurl_part *p) {
 static int checkpoint(ccurl_part *p) {
     if (fdatasync(p->file) != 0) return errno;
     int why = ccurl_note_write(p, p->written, false);
-    p->checkpoint_ns = now_ns();
+    p->checkpoint_ns = ccurl_now();
     pthread_mutex_lock(&p->disk->lock);
     p->durable = p->noted;
     pthread_mutex_unlock(&p->disk->lock);
@@ -226,7 +220,7 @@ bool ccurl_part_step(ccurl_part *p) {
     bool behind = p->begun && p->checks && p->hashed < p->written;
     if (behind && (end != END_SUSPEND) && (why = hash_slice(p))) return fail(p, CCURL_STAGE_WRITE, why);
     if (p->begun && end != END_FINISH) {
-        bool old = p->written > p->noted && now_ns() - p->checkpoint_ns >= CHECKPOINT_NS;
+        bool old = p->written > p->noted && ccurl_now() - p->checkpoint_ns >= CHECKPOINT_NS;
         if ((old || p->written - p->noted >= CHECKPOINT_BYTES) && (why = checkpoint(p)))
             return fail(p, CCURL_STAGE_WRITE, why);
     }

@@ -26,9 +26,14 @@ struct ccurl_disk {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t work;
-    int event, root;
-    int root_errno;
-    ccurl_part *first, *last;
+    int event;
+    // The thread's: to open the root may hang, too.
+    char *path;
+    int root, root_errno;
+    /// Those that wait for the thread, and the one that it is at.
+    ccurl_part *first, *last, *current;
+    /// When the thread began what it is at or, idle, was given work: monotonic nanoseconds.
+    int64_t since;
     int64_t expire_after, expired;
     bool stop;
     char *holder;

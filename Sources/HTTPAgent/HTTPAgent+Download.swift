@@ -48,6 +48,7 @@ extension HTTPAgent {
         }
         unsafe ccurl_transfer_set_part(flight.transfer.handle, part.handle)
         downloads[slot] = DownloadTask(download, part: part, url: PartNote.name(of: flight.call))
+        sweepAt = min(sweepAt, ccurl_now() + diskLimit)
         return nil
     }
 
@@ -73,7 +74,9 @@ extension HTTPAgent {
     private func opened(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         let status = unsafe task.part.status
         switch unsafe status.state {
-        case CCURL_PART_OPENING: return
+        case CCURL_PART_OPENING:
+            guard unsafe hangs(status) else { return }
+            conclude(slot, flight, CallOutcome(.failure(silence(task, sent: .no, answer: nil))))
         case CCURL_PART_OPEN:
             let text = unsafe status.text.map { unsafe String(cString: $0) }
             unsafe task.plan(found: status.found, text: text, method: flight.call.method)
@@ -138,9 +141,29 @@ extension HTTPAgent {
         let status = unsafe task.part.status
         if unsafe status.state == CCURL_PART_FAILED {
             end(slot, flight, task, .file, "")
-        } else if unsafe status.has_room && ccurl_transfer_is_paused(flight.transfer.handle) {
+        } else if unsafe !ccurl_transfer_is_paused(flight.transfer.handle) {
+            return
+        } else if unsafe status.has_room {
             resume(slot, flight)
+        } else if unsafe hangs(status) {
+            end(slot, flight, task, .file, "")
+            // To be settled at once: the disk will have no news.
+            mayHaveFinished = true
         }
+    }
+
+    /// Whether the disk has been silent for too long to be waited for; if not, when to look again.
+    private func hangs(_ status: ccurl_part_status) -> Bool {
+        let since = unsafe status.waits_since
+        guard since > 0 else { return false }
+        if since + diskLimit <= ccurl_now() { return true }
+        sweepAt = min(sweepAt, since + diskLimit)
+        return false
+    }
+
+    private func silence(_ task: DownloadTask, sent: SentState, answer: Int?) -> CallFailure {
+        let seconds = Double(diskLimit / 1_000_000) / 1000
+        return FileFailure.silence(seconds: seconds, path: task.download.path, sent: sent, answer: answer)
     }
 
     /// An answer ended, or need not be read to its end. False: it is an ordinary one, and its end is, too.
@@ -206,14 +229,17 @@ extension HTTPAgent {
         let status = unsafe task.part.status
         var outcome = ended
         let isDone = unsafe status.state == CCURL_PART_DONE
+        let (answer, sent): (Int?, SentState) =
+            switch ended.ending {
+            case .response(let response): (response.status, .maybe)
+            case .failure(let failure): (failure.status, failure.sent)
+            }
         switch unsafe status.state {
-        case CCURL_PART_OPENING, CCURL_PART_OPEN: return
+        case CCURL_PART_OPENING, CCURL_PART_OPEN:
+            // What it is at, and the part, are the helper thread's, which frees them when it wakes, if hours later.
+            guard unsafe hangs(status) else { return }
+            outcome.ending = .failure(silence(task, sent: sent, answer: answer))
         case CCURL_PART_FAILED:
-            let (answer, sent): (Int?, SentState) =
-                switch ended.ending {
-                case .response(let response): (response.status, .maybe)
-                case .failure(let failure): (failure.status, failure.sent)
-                }
             outcome.ending = unsafe .failure(
                 FileFailure.failure(status, path: task.download.path, sent: sent, answer: answer))
         default: break

@@ -43,6 +43,8 @@ public import JobModel
     /// The downloads among the flights, by slot.
     var downloads: [Int: DownloadTask] = [:]
     var disk: DownloadDisk?
+    /// How long the disk may be at one piece of work, in nanoseconds, before downloads are given up that wait for it.
+    let diskLimit: Int64
     private var isDiskKnown = false
     /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
     var sweepAt = Int64.max
@@ -59,11 +61,14 @@ public import JobModel
     ///   - caFile: replaces the system's authorities (PEM).
     ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
     ///   - descriptors: bound what connections take.
+    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before downloads end that wait for it.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(
-        slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current
+        slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
+        diskLimit: Duration = .seconds(60)
     ) throws(AgentError) {
         self.filesRoot = filesRoot
+        self.diskLimit = Int64(diskLimit / .nanoseconds(1))
         let connections = descriptors.connections(slots: max(1, slots))
         // Its pools and handles take some, without any connection.
         keptTransports = max(2, min(64, connections / 16))

@@ -14,9 +14,11 @@ final class AgentDriver {
     private(set) var watched: Set<Int32> = []
 
     init(
-        slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current
+        slots: Int = 8, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
+        diskLimit: Duration = .seconds(60)
     ) throws {
-        agent = try HTTPAgent(slots: slots, caFile: caFile, filesRoot: filesRoot, descriptors: descriptors)
+        agent = try HTTPAgent(
+            slots: slots, caFile: caFile, filesRoot: filesRoot, descriptors: descriptors, diskLimit: diskLimit)
         poller = try Poller()
     }
 

@@ -52,6 +52,9 @@ typedef struct {
     const char *_Nullable text;
     /// Who holds the lock, if the stage is CCURL_STAGE_LOCK; may be empty.
     const char *_Nonnull holder;
+    /// While there is something for the thread to do here: since when it is at the same piece of work, of whichever part, as
+    /// `ccurl_now` tells the time. Else 0.
+    int64_t waits_since;
 } ccurl_part_status;
 
 /// Starts the thread. `holder` names this process to others that find a part locked. Null: out of memory or threads.
