@@ -39,6 +39,25 @@ struct PageLifeTests {
             """) == "true"
     }
 
+    @Test func `a retry allows its page more attempts, and no page after it`() throws {
+        let target = try TargetServer { request in
+            let page = Int(request.path.split(separator: "=").last ?? "") ?? 0
+            return TargetStep.answer(page == 3 || page == 2 && request.turn <= 2 ? 503 : 200, "[\(page)]")
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "url, paginate, max_attempts, backoff", "'\(target.url)/list', '{\(Self.style)}', 2, '{0 s}'")
+        try queue.wait(for: id, toBe: "failed")
+        #expect(target.requests("/list?page=2").count == 2)
+        try queue.connection.execute("select postrider.retry(\(id))")
+        try queue.wait(
+            until: "select count(*) = 2 and exists (select from postrider.results) from postrider.fetched_pages")
+        #expect(target.requests("/list?page=2").count == 3)
+        #expect(target.requests("/list?page=3").count == 2)
+        _ = worker
+    }
+
     @Test func `between two pages the rate of the lane holds`() throws {
         let target = try Self.target(last: 9)
         let queue = try TestQueue()

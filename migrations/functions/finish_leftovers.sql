@@ -3,6 +3,7 @@
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
 -- ends nothing is kept in tries, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
+-- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
 create or replace function postrider.finish_leftovers(p_worker int, p_left postrider.leftover[])
 returns void
 language plpgsql
@@ -35,7 +36,8 @@ begin
     insert into postrider.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
     select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
-           case g.outcome when 'n' then 0 else g.attempt - 1 end, g.max_attempts,
+           case g.outcome when 'n' then 0 else g.attempt - 1 end,
+           case g.outcome when 'n' then (select j.max_attempts from postrider.jobs j where j.id = g.job_id) else g.max_attempts end,
            case g.outcome when 'n' then least(g.rekey + 1, 32766) else g.rekey end, g.at_most_once, g.expires_at,
            g.parent_id, g.is_followed, case g.outcome when 'o' then g.tried || g.server end
       from unnest(p_left) g
