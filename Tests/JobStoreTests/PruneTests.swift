@@ -49,14 +49,17 @@ final class PruneTests {
     @Test func `a range all of whose jobs are outdated is dropped`() throws {
         try fill(100, days: 31)
         try queue.connection.execute(
-            "insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1)"
-        )
+            """
+            insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
+            insert into postrider.hook_starts values (7), (1000002)
+            """)
         let young = try queue.insert("url", "'http://h/young'")
         #expect(try round() == ["100 jobs_1 from 1 to 1000000 0", "0 - 0", "0 - 600000"])
         #expect(try parts() == "2 overflow")
         #expect(try queue.text("select to_regclass('postrider.results_1')::text") == nil)
         #expect(try queue.number("select count(*) from postrider.jobs") == 1)
         #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.tries") == "\(young)")
+        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.hook_starts") == "\(young)")
         #expect(try queue.number("select count(*) from postrider.prune_leftovers") == 0)
         let told = try queue.text("select postrider.explain(7)")
         #expect(
@@ -166,9 +169,11 @@ final class PruneTests {
     @Test func `a range with too much to keep is thinned out, and goes when the rest may`() throws {
         try fill(12_000, state: "f", days: 31)
         try age("job_id <= 1000", state: "s", days: 31)
+        try queue.connection.execute("insert into postrider.hook_starts values (1000), (1001)")
         #expect(try round() == ["1000 - 0", "0 - 0", "0 - 0", "0 - 600000"])
         #expect(try parts() == "1 2 overflow")
         #expect(try queue.number("select count(*) from postrider.jobs") == 11_000)
+        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.hook_starts") == "1001")
         try age("true", state: "f", days: 91)
         #expect(try round()[0] == "11000 jobs_1 from 1 to 1000000 0")
     }

@@ -66,6 +66,7 @@ begin
   delete from postrider.callback_faults f where f.job_id = any (v_ids);
   delete from postrider.webhooks w where w.job_id = any (v_ids);
   delete from postrider.resolved d where d.job_id = any (v_ids);
+  delete from postrider.hook_starts s where s.job_id = any (v_ids);
   delete from postrider.members m where m.job_id = any (v_ids);
   delete from postrider.trees t where t.job_id = any (v_ids);
   execute format('delete from postrider.results_%s r where r.job_id = any ($1)', p_part) using v_ids;
