@@ -56,6 +56,21 @@ struct LaneLimitTests {
         _ = workers
     }
 
+    @Test func `a draw commits as its session would`() throws {
+        let queue = try TestQueue()
+        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        let lane = try queue.number(
+            "insert into postrider.lanes (name, max_in_flight) values ('l', 10) returning id")
+        try queue.connection.execute("set synchronous_commit = 'local'; begin")
+        // Permits wait for the disk as the session says; to give them back need not.
+        for (wanted, commit) in [(4, "local"), (0, "off")] {
+            _ = try queue.rows(
+                "select share::text from postrider.draw(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')")
+            #expect(try queue.text("show synchronous_commit") == commit)
+            try queue.connection.execute("commit; begin")
+        }
+    }
+
     @Test func `the permits of a killed worker are used by others, and the limit holds all the while`() throws {
         // The first three calls never end.
         let target = try TargetServer { request in

@@ -36,6 +36,7 @@ declare
   v_mine int;
   v_wanting int;
   v_starving boolean;
+  v_commit text := current_setting('synchronous_commit');
 begin
   -- In two steps, as in claim: the look at the row must not be older than the lock.
   v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
@@ -75,7 +76,7 @@ begin
       -- Lowered meanwhile: none begins until enough have ended.
       share := least(share, greatest(v.max_in_flight - v_held, 0));
       if permits > v_mine then
-        perform set_config('synchronous_commit', 'on', true);
+        perform set_config('synchronous_commit', v_commit, true);
       end if;
       if v.hold = 0 and permits = 0 then
         delete from postrider.lane_permits m where m.lane = v.lane and m.worker = p_worker;
