@@ -138,6 +138,51 @@ struct TickTests {
         #expect(try desk.ticks() == ["11-22 10:00:00"])
     }
 
+    @Test func `the moment at which an unknown zone is tried again is no tick, and one set by hand is`() throws {
+        let desk = try Desk()
+        try desk.add("cron, next_run_at", "'0,30 * * * *', '2025-11-22 10:00Z'")
+        func zone(_ name: String) throws {
+            try desk.queue.connection.execute(
+                """
+                alter table postrider.schedules disable trigger schedules_check;
+                update postrider.schedules set timezone = '\(name)'
+                """)
+        }
+        func next() throws -> String? {
+            try desk.queue.text("select to_char(next_run_at, 'HH24:MI:SS') from postrider.schedules")
+        }
+        try zone("Europe/Nowhere")
+        #expect(try desk.look("2025-11-22 10:00:02Z") == 0)
+        #expect(try next() == "11:00:02")
+        #expect(
+            try desk.queue.text("select last_error from postrider.schedules")
+                == "its ticks cannot be told, tried again at 2025-11-22 11:00:02.000000 UTC: time zone \"Europe/Nowhere\" not recognized"
+        )
+        #expect(try desk.look("2025-11-22 11:00:03Z") == 0)
+        #expect(try next() == "12:00:03")
+        try zone("UTC")
+        #expect(try desk.look("2025-11-22 12:00:04Z") == 1)
+        #expect(try desk.ticks() == ["11-22 12:00:00"])
+        #expect(try next() == "12:30:00")
+        // No tick lies between the last try and this one.
+        try zone("Europe/Nowhere")
+        try desk.queue.connection.execute(
+            "update postrider.schedules set cron = '0 0 * * *', next_run_at = '2025-11-22 13:00Z'")
+        #expect(try desk.look("2025-11-22 13:00:00Z") == 0)
+        try zone("UTC")
+        #expect(try desk.look("2025-11-22 14:00:00Z") == 0)
+        #expect(
+            try desk.queue.text("select to_char(next_run_at, 'MM-DD HH24:MI') from postrider.schedules")
+                == "11-23 00:00")
+        try zone("Europe/Nowhere")
+        try desk.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:00Z'")
+        #expect(try desk.look("2025-11-22 15:00:00Z") == 0)
+        try desk.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:17Z'")
+        try zone("UTC")
+        #expect(try desk.look("2025-11-22 15:17:00Z") == 1)
+        #expect(try desk.ticks().last == "11-22 15:17:00")
+    }
+
     @Test(arguments: [("none", 1), ("one", 1), ("all", 7)])
     func `of ticks each second only the last is in time, if no worker was there`(policy: String, count: Int) throws {
         let desk = try Desk()

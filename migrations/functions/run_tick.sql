@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
 -- memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
+--
+-- While nobody can tell the ticks (the database no longer knows the zone), it is looked at once an hour. That moment is none of
+-- them, and last_error names it, so that it is told from one that was set by hand.
 create or replace function postrider.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,14 +20,21 @@ declare
   v_skipped int := 0;
   v_error text;
   v_began timestamptz;
+  v_mark constant text := '"its ticks cannot be told, tried again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
 begin
   begin
     select c.* into v_cron from postrider.cron_plan(p_schedule.cron) c;
     v_next := postrider.cron_after(v_cron.plan, p_schedule.timezone, p_now);
-    v_ticks := postrider.due_ticks(p_schedule, v_cron.plan, p_now);
+    if starts_with(p_schedule.last_error, to_char(p_schedule.next_run_at at time zone 'UTC', v_mark)) then
+      p_schedule.next_run_at := postrider.cron_after(
+        v_cron.plan, p_schedule.timezone, p_schedule.next_run_at - interval '1 hour');
+    end if;
+    if p_schedule.next_run_at <= p_now then
+      v_ticks := postrider.due_ticks(p_schedule, v_cron.plan, p_now);
+    end if;
   exception when others then
-    -- A zone that the database no longer knows, say.
-    v_error := sqlerrm;
+    v_next := p_now + interval '1 hour';
+    v_error := to_char(v_next at time zone 'UTC', v_mark) || sqlerrm;
     v_skipped := 1;
   end;
   if p_schedule.overlap = 'skip' and v_ticks <> '{}' then
