@@ -53,6 +53,16 @@ struct CallbackTests {
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == nil)
         #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "false")
         #expect(try queue.rows(errors) == known)
+        // Who gives it up, or has no more time, is told so: that is no fault of the callback's.
+        try queue.connection.execute(
+            """
+            create or replace function app.bad(bigint) returns void language sql as 'select pg_sleep(60)';
+            set statement_timeout = '100ms'
+            """)
+        let cancelled = #expect(throws: PGError.self) { try queue.rows("select postrider.rerun_callback(\(id))::text") }
+        #expect(cancelled?.sqlState == .queryCanceled)
+        try queue.connection.execute("reset statement_timeout")
+        #expect(try queue.rows(errors) == known)
         try queue.connection.execute(
             "create or replace function app.bad(bigint) returns void language sql as $$ insert into app.log (job, event) values ($1, 'mended') $$"
         )

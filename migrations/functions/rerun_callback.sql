@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs in the transaction of whoever calls it, with the rights of the schema's owner, who registered the function.
+-- Runs in the transaction of whoever calls it, with the rights of the schema's owner, who registered the function. What ends the
+-- caller's statement is no fault of the function's, as it is in a worker's session, whose limit the functions of a job share.
 create or replace function postrider.rerun_callback(id bigint) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -27,7 +28,10 @@ begin
   delete from postrider.callback_faults f where f.job_id = rerun_callback.id and f.callback is not null;
   select r.state, r.error into v_state, v_error
     from postrider.run_callable(rerun_callback.id, v.event, v.callback, v.function) r;
-  if v_state is not null then
+  if v_state = '57014' then
+    -- It was the caller's own time that was over, or the caller who gave it up.
+    raise query_canceled using message = v_error;
+  elsif v_state is not null then
     insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
     values (rerun_callback.id, v.event, v.callback, v.function, v_state, v_error);
   end if;
