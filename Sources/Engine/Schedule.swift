@@ -14,7 +14,7 @@ struct Schedule {
     static let tendAfterNews: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
-    /// 10 min, after a new range could not be attached in time: to read millions of rows in the overflow holds up INSERTs meanwhile.
+    /// 10 min, after a new range could not be attached in time: INSERTs stand still meanwhile, on a slow disk for as long as 64 MiB take.
     static let partitionRest: UInt64 = 600_000_000_000
     static let partsInterval: UInt64 = 3_600_000_000_000
 

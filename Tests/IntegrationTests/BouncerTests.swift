@@ -73,20 +73,24 @@ struct BouncerTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `ranges of ids are added through it, and jobs run in the new ones`() throws {
+    @Test(arguments: [false, true])
+    func `ranges of ids are added through it, beside a large overflow too, and jobs run in the new ones`(
+        isLarge: Bool
+    ) throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()
         let queue = try TestQueue(on: cluster)
+        if isLarge { try queue.overflow(from: 2_000_001) }
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1999900)")
         let bouncer = try Bouncer(before: cluster)
         let worker = try RunningWorker(bouncer.connectionString, concurrency: 16, ["--prepare", "off"])
         try worker.wait(for: "partition_added")
+        if isLarge { try queue.wait(until: "select last_value > 100000000 from postrider.jobs_id_seq") }
         try queue.insert(300, "url", "'\(target.url)/ok/' || i")
-        try queue.waitUntilDone(20)
-        #expect(try queue.states() == "succeeded 300")
-        #expect(try queue.number("select count(*) from postrider.jobs_3") == 200)
-        #expect(try queue.number("select count(*) from postrider.results_3") == 200)
+        try queue.wait(20, until: "select count(*) = 300 from postrider.job_status where state = 'succeeded'")
+        #expect(try queue.number("select count(*) from postrider.jobs_3") == (isLarge ? 300 : 200))
+        #expect(try queue.number("select count(*) from postrider.results_3") == (isLarge ? 300 : 200))
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
     }
 

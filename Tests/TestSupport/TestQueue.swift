@@ -72,6 +72,17 @@ public struct TestQueue: ~Copyable {
             "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
     }
 
+    /// Fills the overflow of results with 80 MB, more than is read while INSERTs wait: 40,000 of ids that no range takes. Without a
+    /// vacuum, whose lock a test would have to wait for.
+    public func overflow(from id: Int64) throws {
+        try connection.execute(
+            """
+            alter table postrider.results_overflow set (autovacuum_enabled = off);
+            insert into postrider.results_overflow (job_id, started_at, fence, attempt, state, body)
+            select i, now(), 1, 1, 's', convert_to(repeat('x', 1900), 'UTF8') from generate_series(\(id), \(id) + 39999) as i
+            """)
+    }
+
     /// The one number that a query gives.
     public func number(_ sql: String) throws -> Int64 { try connection.query(sql).int64(0, 0) }
 

@@ -4,6 +4,8 @@
 -- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs, none is dropped: PostgreSQL
 -- refuses that, whatever the key does with a DELETE. So an installation with fewer than a million jobs within the
 -- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
+--
+-- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in this session.
 create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,6 +30,10 @@ begin
          extract(epoch from greatest(interval '10 s', least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
     into v_ended, v_failed, wait_ms
     from postrider.settings s;
+  if postrider.bound_overflow() then
+    wait_ms := 0;
+    return;
+  end if;
   if postrider.prune_leftovers(5000) > 0 then
     wait_ms := 0;
   end if;
