@@ -51,6 +51,21 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
 
+    @Test(arguments: ["commit", "rollback"])
+    func `one that deletes the service of calls under way holds up none of their answers`(end: String) throws {
+        let queue = try TestQueue()
+        let target = try cookieTarget(queue)
+        let worker = try RunningWorker(queue.database)
+        let jobs = try beginCalls(queue, target)
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; delete from postrider.services")
+        target.release()
+        for job in jobs { try queue.wait(for: job, toBe: "succeeded") }
+        try other.execute(end)
+        #expect(try queue.number("select count(*) from postrider.cookies") == (end == "commit" ? 0 : 1))
+        #expect(worker.count(of: "statement_failed") + worker.count(of: "result_unstorable") == 0)
+    }
+
     @Test func `an answer that waits for another lock than that of its row waits alone, and is stored in the end`()
         throws
     {

@@ -11,7 +11,7 @@
 -- then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after this look is
 -- served by the column login: cookies of an earlier one are neither sent nor put in the place of newer ones.
 --
--- An open transaction that has logged in or out (change_user) holds the jar's rows. This runs in the end of a call, which would take its
+-- An open transaction that has logged in or out (change_user) holds the jar's rows, one that deletes the service its key. This runs in the end of a call, which would take its
 -- whole batch along when its time is over: the rows are waited for as long as p_patience says, then what this call changed is let go. A
 -- cookie is worth less than a result.
 drop function if exists postrider.keep_cookies(text, text, timestamptz, text);
@@ -62,8 +62,12 @@ begin
               order by o.login desc, o.set_at desc, o.name
              offset 200));
     perform set_config('lock_timeout', v_timeout, true);
-  exception when lock_not_available then
-    return false;
+  exception
+    when lock_not_available then
+      return false;
+    when foreign_key_violation then
+      -- The service was deleted while the call ran: nobody needs its cookies.
+      return true;
   end;
   return true;
 end
