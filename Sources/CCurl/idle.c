@@ -48,7 +48,16 @@ void ccurl_idle_ready(ccurl_loop *loop, int fd) {
     if (has_news(fd)) retire(loop, fd);
 }
 
+void ccurl_idle_taken(ccurl_transfer *t) {
+    if (t->taken < 0 || !t->loop->descriptors[t->taken].idle) return;
+    ccurl_idle_end(t->loop, t->taken);
+    // Until libcurl asks for it, which it does when the transfer goes on.
+    ccurl_descriptor *d = ccurl_loop_touch(t->loop, t->taken);
+    if (d) d->wanted = 0;
+}
+
 bool ccurl_idle_check(ccurl_transfer *t, int port) {
+    t->taken = -1;
     SSL *tls = ccurl_tls_of(t->easy);
     if (tls) {
         const unsigned char *name = NULL;
@@ -63,6 +72,8 @@ bool ccurl_idle_check(ccurl_transfer *t, int port) {
         if (t->loop->idle_ports[fd] != port) continue;
         // A TLS record may hold more than the answer that it ended: those bytes the kernel does not have any more.
         if ((tls && SSL_has_pending(tls)) || has_news(fd)) retire(t->loop, fd);
+        // Not so the one that is taken: the others stay watched.
+        else if (t->part && ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
     }
     return false;
 }

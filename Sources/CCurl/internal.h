@@ -139,6 +139,8 @@ struct ccurl_transfer {
     ccurl_part *part;
     int sink;
     bool paused, identity;
+    /// The descriptor of the idle connection that it took, while libcurl may not have asked for it yet; -1: none.
+    int taken;
     int64_t filed, file_limit;
     size_t head_total;
     int head_state;
@@ -171,6 +173,8 @@ bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
 bool ccurl_session_is_broken(const ccurl_transfer *t);
 /// The number of the port at our end; 0: unknown.
 uint16_t ccurl_socket_port(int fd);
+/// Whether the other end of the socket has this address.
+bool ccurl_socket_has_peer(int fd, const char *host, int port);
 /// Ends the connection that the request was last sent on, for all transfers that share it.
 void ccurl_socket_end(const ccurl_transfer *t);
 /// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
@@ -183,6 +187,8 @@ void ccurl_idle_ready(ccurl_loop *loop, int fd);
 /// Before a request is written, on the connection with this port at our end: retires it if it was idle and something has
 /// come meanwhile. Says whether it is one of HTTP/2.
 bool ccurl_idle_check(ccurl_transfer *t, int port);
+/// The connection that the transfer took is idle no more, whether or not libcurl has asked for it yet.
+void ccurl_idle_taken(ccurl_transfer *t);
 size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 /// The body of a download: paused, copied into the part's ring, or refused.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);

@@ -98,8 +98,7 @@ uint16_t ccurl_socket_port(int fd) {
     return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
 }
 
-/// Whether the other end of the socket has this address.
-static bool has_peer(int fd, const char *host, int port) {
+bool ccurl_socket_has_peer(int fd, const char *host, int port) {
     struct sockaddr_storage a;
     socklen_t length = sizeof a;
     struct sockaddr *any = (struct sockaddr *)&a;
@@ -115,6 +114,6 @@ void ccurl_socket_end(const ccurl_transfer *t) {
     // it does not tell either.
     for (int fd = 0; fd < t->loop->descriptor_capacity; fd++) {
         if (!t->loop->descriptors[fd].open || ccurl_socket_port(fd) != t->local_port) continue;
-        if (has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
+        if (ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
     }
 }

@@ -89,6 +89,28 @@ struct IdleConnectionTests {
         #expect(try outcome.response().text == "right" && !outcome.reused)
     }
 
+    @Test func `a download keeps its open connection, though head and body come in the turn of its request`() throws {
+        // More than libcurl reads at once: the rest makes the descriptor readable.
+        let size = 200_000
+        let server = try PromptServer(answer: Self.answer("200 OK", body: String(repeating: "x", count: size)))
+        let folder = try TestFolder()
+        let driver = try AgentDriver(slots: 4, filesRoot: folder.path)
+        // While these are being written the answer comes.
+        let headers = (1...60).map { HTTPHeader("X-\($0)", String(repeating: "a", count: 8_000)) }
+        for _ in 1...40 {
+            for slot in 0..<4 {
+                var call = call(server.url)
+                call.headers = headers
+                call.download = Download(path: "file\(slot)")
+                driver.agent.start(call, slot: slot)
+            }
+            for finished in try driver.wait(for: 4) {
+                #expect(finished.outcome.download?.isComplete == true, "\(finished.outcome)")
+            }
+        }
+        for slot in 0..<4 { #expect(folder.size("file\(slot)") == size) }
+    }
+
     @Test(arguments: [true, false])
     func `over TLS an idle connection stays open, whatever tickets and settings the server sends`(shares: Bool) throws {
         let nginx = try NginxServer(firstPort: 21_970)
