@@ -190,6 +190,9 @@ enum FailureTable {
             return (.send, "the connection to \(host) broke while the request was being sent (\(words))")
         case CURLE_GOT_NOTHING:
             return (.emptyReply, "\(host) closed the connection without an answer")
+        // Of HTTP/2: there libcurl takes any end of the connection for one of the body.
+        case CURLE_PARTIAL_FILE where !e.answerBegan && e.status == nil:
+            return (.emptyReply, "\(host) closed the connection without an answer")
         case CURLE_OK where e.closeUnannounced:
             return (
                 .truncated,

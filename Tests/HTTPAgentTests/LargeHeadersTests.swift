@@ -61,7 +61,8 @@ struct LargeHeadersTests {
                 switch finished.outcome.ending {
                 case .response(let answer): #expect(answer.text == "hello" && finished.slot != 7)
                 case .failure(let failure):
-                    let isBroken = [.reset, .truncated, .send].contains(failure.code) && failure.sent == .maybe
+                    let codes: [ErrorCode] = [.reset, .truncated, .emptyReply, .send]
+                    let isBroken = codes.contains(failure.code) && failure.sent == .maybe
                     let isTooLarge = failure.code == .headersTooLarge && finished.slot == 7
                     #expect(isBroken || isTooLarge, "\(round), \(finished.slot): \(failure)")
                 }

@@ -33,6 +33,20 @@ struct ResendTests {
         #expect(get.message.contains("was then repeated; it was not sent a third time"), "\(get)")
     }
 
+    @Test func `over HTTP/2, too, a connection that ends before any answer is an empty reply`() throws {
+        let nginx = try NginxServer(firstPort: 22_046)
+        let server = try RefusingServer(as: nginx, closes: true)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        for method in [HTTPMethod.get, .post] {
+            let failure = try driver.run(
+                HTTPCall(
+                    method: method, url: server.url, limits: CallLimits(total: .seconds(20)),
+                    allowsPrivateNetwork: true)
+            ).failure()
+            #expect(failure.code == .emptyReply && failure.sent == .maybe && failure.status == nil, "\(failure)")
+        }
+    }
+
     @Test func `a handle that is made as new keeps its transport`() throws {
         let proxy = try TargetServer { request in request.turn % 2 == 1 ? TargetStep.answer(200, "proxy") : [.close] }
         let driver = try AgentDriver()

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it.
+/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it, or
+/// answers it with the end of the connection.
 public final class RefusingServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String
     private let server: PythonServer
 
     /// Starts it and waits until it takes connections.
-    public init(as nginx: NginxServer) throws {
-        server = try PythonServer(tls: Self.program, as: nginx)
+    public init(as nginx: NginxServer, closes: Bool = false) throws {
+        server = try PythonServer(tls: Self.program, as: nginx, [closes ? "closes" : ""])
         url = "https://localhost:\(server.port)"
     }
 
@@ -35,6 +36,8 @@ public final class RefusingServer: Sendable {
                     self.exactly(line, length)
                     if kind == SETTINGS and not head[4]:
                         line.write(frame(SETTINGS, 1, 0))
+                    if kind == HEADERS and sys.argv[4]:
+                        return
                     if kind == HEADERS:
                         line.write(frame(RST_STREAM, 0, stream, struct.pack(">I", REFUSED)))
 
