@@ -213,6 +213,10 @@ void ccurl_closing_begin(ccurl_transfer *t);
 void ccurl_closing_look(ccurl_transfer *t);
 /// Whether all of the body has come behind whole headers over HTTP/2, and nothing says that the stream ended for an error.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
+/// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status
+/// has come, and the rest not as far as to us. The call that happened to read then is told so, whosever headers they were;
+/// the one whose they were may see only the end of them, without the first line that libcurl itself writes.
+bool ccurl_headers_lost(const ccurl_transfer *t);
 /// Called once the connection is up: does its server ask for a client certificate?
 void ccurl_certificate_look(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);

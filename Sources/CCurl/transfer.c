@@ -15,18 +15,6 @@ static const long HTTP2_BUFFER = 128 * 1024;
 
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
 
-/// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status
-/// has come, and the rest not as far as to us. The call that happened to read then is told so, whosever headers they were;
-/// the one whose they were may see only the end of them, without the first line that libcurl itself writes.
-static bool headers_lost(const ccurl_transfer *t) {
-    if (!t->multiplexed || t->head_total > 0) return false;
-    if (!ccurl_session_is_broken(t) && !strstr(t->error_text, "HTTP/0.9")) return false;
-    struct curl_header *status;
-    for (int i = 0; i < t->sendings; i++)
-        if (curl_easy_header(t->easy, ":status", 0, CURLH_PSEUDO, i, &status) == CURLHE_OK) return true;
-    return false;
-}
-
 /// Runs before each writing of the request, on new and on reused connections alike.
 static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)local_ip;
@@ -34,7 +22,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     if (t->sendings > 0) {
         if (ccurl_session_is_broken(t)) ccurl_socket_end(t);
         // They would be no smaller the next time.
-        t->headers_too_large = headers_lost(t);
+        t->headers_too_large = ccurl_headers_lost(t);
         if (t->headers_too_large) return CURL_PREREQFUNC_ABORT;
     }
     t->local_port = local_port;
@@ -302,72 +290,6 @@ void ccurl_transfer_stop(ccurl_transfer *t) {
         t->is_worn |= !t->is_done;
     }
     t->pool = NULL;
-}
-
-static int64_t info_time(CURL *e, CURLINFO what) {
-    curl_off_t value = 0;
-    curl_easy_getinfo(e, what, &value);
-    return value;
-}
-
-static long info_long(CURL *e, CURLINFO what) {
-    long value = 0;
-    curl_easy_getinfo(e, what, &value);
-    return value;
-}
-
-ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
-    CURL *e = t->easy;
-    ccurl_result r = {0};
-    r.status = t->head_state == HEAD_START ? 0 : t->head_status;
-    r.dns_us = info_time(e, CURLINFO_NAMELOOKUP_TIME_T);
-    r.connect_us = info_time(e, CURLINFO_CONNECT_TIME_T);
-    r.tls_us = info_time(e, CURLINFO_APPCONNECT_TIME_T);
-    r.first_byte_us = info_time(e, CURLINFO_STARTTRANSFER_TIME_T);
-    // libcurl stops its clock at its own end of a transfer; one that we cut off has none yet.
-    r.total_us = t->cut_off ? (ccurl_now() - t->started_ns) / 1000 : info_time(e, CURLINFO_TOTAL_TIME_T);
-    // For a POST that went out in one piece libcurl counts the body in both.
-    int64_t request = info_long(e, CURLINFO_REQUEST_SIZE), upload = info_time(e, CURLINFO_SIZE_UPLOAD_T);
-    r.bytes_sent = request + upload;
-    r.bytes_received = (int64_t)t->head_total + info_time(e, CURLINFO_SIZE_DOWNLOAD_T);
-    r.http_version = info_long(e, CURLINFO_HTTP_VERSION);
-    r.os_errno = info_long(e, CURLINFO_OS_ERRNO);
-    r.request_began = t->sendings > 0;
-    r.reused = r.request_began && info_long(e, CURLINFO_NUM_CONNECTS) == 0;
-    r.answer_began = t->head_total > 0 || t->answer.length > 0;
-    r.headers_whole = t->answering && t->head_state == HEAD_DONE;
-    r.denied = t->denied && !t->opened;
-    r.headers_too_large = t->headers_too_large || headers_lost(t);
-    r.memory_out = t->memory_out;
-    r.coding_defect = t->coding_defect;
-    if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) r.coding_defect = CCURL_CODING_CUT;
-    r.length_unclear = t->length_unclear;
-    r.close_unannounced = t->awaits_close;
-    r.stream_whole = r.headers_whole && ccurl_stream_is_whole(t);
-    r.body_too_large = t->body_too_large;
-    r.resend_refused = t->resend_refused;
-    r.resent = t->sendings > 1;
-    r.certificate_wanted = t->certificate_wanted;
-    r.changed_file = t->changed_file;
-    r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
-    r.tls_began = t->tls_began;
-    r.out_of_descriptors = t->out_of_descriptors;
-    r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
-    r.error_text = t->error_text;
-    r.headers = t->head.bytes;
-    r.headers_length = t->head.length;
-    r.body = t->answer.bytes;
-    r.body_length = t->answer.length;
-    if (t->has_retry_after) {
-        r.retry_after = (const char *)t->head.bytes + t->retry_after;
-        r.retry_after_length = t->retry_after_length;
-    }
-    r.has_quota = t->has_quota;
-    if (t->has_location) {
-        r.location = (const char *)t->head.bytes + t->location;
-        r.location_length = t->location_length;
-    }
-    return r;
 }
 
 static void shrink(ccurl_buffer *b) {
