@@ -79,9 +79,6 @@ int ccurl_transport_apply(const ccurl_transport *t, CURL *e) {
         // Without one OpenSSL asks for it on the terminal and waits.
         failed |= curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
     }
-    // A resumed session (RFC 8446 §2.2) shows no certificate and checks none, and each gets new tickets: replaced files, or
-    // ones that are to be trusted no more, would count for as long as calls come. So each connection shakes hands in full.
-    if (t->ca_file || t->certificate_file) failed |= curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (t->pins) failed |= curl_easy_setopt(e, CURLOPT_PINNEDPUBLICKEY, t->pins);
     return failed;
 }
