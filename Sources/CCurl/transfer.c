@@ -52,6 +52,9 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     // The writing then fails before its first byte, and libcurl comes here once more with a new connection.
     t->multiplexed = ccurl_idle_check(t, local_port);
+    // Where a host or a NAT has forgotten one open connection, it has forgotten the others: what libcurl sends again by itself goes
+    // out on a new one (else 3 of 8 such calls failed, having met two of them). Over HTTP/2 all share one anyway.
+    if (!t->multiplexed) curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
     return CURL_PREREQFUNC_OK;
 }
 
@@ -247,6 +250,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
         curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, (long)t->library_decodes);
     }
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t->has_headers ? t->headers : NULL);
+    curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)!s->may_share);
+    curl_easy_setopt(e, CURLOPT_FORBID_REUSE, (long)!s->may_share);
 
     t->public_only = s->public_only;
     t->repeatable = s->repeatable;

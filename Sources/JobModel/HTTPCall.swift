@@ -146,10 +146,11 @@ public struct HTTPCall: Sendable {
     /// `at_most_once` job sets it to false, one with an idempotency key to true.
     public var isRepeatable: Bool
 
-    /// Whether other calls may be under way on its connection, over TLS with HTTP/2: true unless set.
+    /// Whether other calls may use its connection, before it, behind it, and over TLS with HTTP/2 beside it: true unless set.
     ///
-    /// A server may refuse what came on such a connection behind the last that it takes, and libcurl does not tell that
-    /// from a connection that broke. An `at_most_once` job, which then may not be sent again, sets it to false.
+    /// Whether an open connection still leads to its server shows only when a request has left on it. Over HTTP/2 a server
+    /// may refuse what came behind the last that it takes, and libcurl does not tell that from a connection that broke.
+    /// An `at_most_once` job, which then may not be sent again, sets it to false.
     public var mayShareConnection = true
 
     /// Whose `allow_private_network` counts for a call, beside the worker's `--allow-private`.

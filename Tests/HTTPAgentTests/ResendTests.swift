@@ -17,6 +17,42 @@ struct ResendTests {
         #expect(target.requests.count == 59)
     }
 
+    @Test func `what is sent again goes out on a new connection, not on another that may be as dead`() throws {
+        let target = try TargetServer { request in
+            request.path == "/dead" && request.turn == 1 ? [.close] : TargetStep.answer(200)
+        }
+        let driver = try AgentDriver(slots: 4)
+        func call(_ path: String) -> HTTPCall {
+            HTTPCall(url: target.url + path, limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+        }
+        for slot in 0..<4 { driver.agent.start(call("/"), slot: slot) }
+        _ = try driver.wait(for: 4)
+        let outcome = try driver.run(call("/dead"))
+        #expect(try outcome.response().status == 200 && !outcome.reused, "\(outcome)")
+        #expect(target.requests("/dead").count == 2)
+        // The others are open still, and the next call takes one.
+        #expect(try driver.run(call("/")).reused)
+    }
+
+    @Test func `a call that may not be sent twice takes no open connection and leaves none`() throws {
+        let target = try TargetServer { _ in TargetStep.answer(200) }
+        let driver = try AgentDriver()
+        for _ in 1...10 {
+            var call = HTTPCall(
+                url: target.url, limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
+            #expect(try driver.run(call).response().status == 200)
+            call.isRepeatable = false
+            call.mayShareConnection = false
+            let outcome = try driver.run(call)
+            #expect(try outcome.response().status == 200 && !outcome.reused, "\(outcome)")
+        }
+        #expect(target.requests.count == 20)
+        try TestClock.wait(10, for: "one open connection") {
+            try driver.turn(for: 10)
+            return driver.watched.count == 1
+        }
+    }
+
     @Test func `the sentence of a request that is not sent again says whether it was before`() throws {
         let nginx = try NginxServer(firstPort: 22_040)
         let server = try RefusingServer(as: nginx)

@@ -119,7 +119,7 @@ typedef struct {
     bool repeatable;
     bool has_body;
     bool https;
-    /// Over TLS, HTTP/2 may be used.
+    /// It may go over a connection that is open, over TLS one of HTTP/2, and leave it open. Else it has one of its own.
     bool may_share;
     /// The call asks for encodings that only libcurl can undo.
     bool library_decodes;
