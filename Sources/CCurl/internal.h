@@ -103,7 +103,7 @@ struct ccurl_transfer {
     CURLU *url;
     int method;
     bool method_set, method_has_body, has_headers, https, version_set;
-    long total_ms, connect_ms;
+    long total_ms, connect_ms, address_age;
     /// libcurl has ended the sending itself, without a failure.
     bool is_done;
     /// libcurl sent again by itself, or may have done without getting as far as a connection.
@@ -157,7 +157,7 @@ struct ccurl_transfer {
     bool awaits_close;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
-    bool memory_out, tls_began, certificate_wanted;
+    bool memory_out, looked_up, tls_began, certificate_wanted;
     /// Its connection is one of HTTP/2.
     bool multiplexed;
     char remote_ip[64];

@@ -59,6 +59,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.changed_file = t->changed_file;
     r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
     r.tls_began = t->tls_began;
+    r.looked_up = t->looked_up;
     r.out_of_descriptors = t->out_of_descriptors;
     r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
     r.error_text = t->error_text;

@@ -66,6 +66,14 @@ static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
     return CURLE_OK;
 }
 
+/// CURLOPT_RESOLVER_START_FUNCTION: what libcurl knows of the name is too old, or nothing.
+static int on_look_up(void *resolver, void *reserved, void *transfer) {
+    (void)resolver;
+    (void)reserved;
+    ((ccurl_transfer *)transfer)->looked_up = true;
+    return 0;
+}
+
 /// Counts what libcurl's own limits leave out: bytes as received, before they are decompressed.
 static int on_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t upload, curl_off_t uploaded) {
     ccurl_transfer *t = context;
@@ -102,6 +110,8 @@ static bool configure(ccurl_transfer *t) {
     curl_easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, before_request);
     curl_easy_setopt(e, CURLOPT_PREREQDATA, t);
+    curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, on_look_up);
+    curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t);
     curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, ccurl_socket_open);
     curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
     // The connection outlives the transfer that opened it.
@@ -174,7 +184,7 @@ static void renew(ccurl_transfer *t) {
     t->is_broken = !configure(t);
     if (t->url) curl_easy_setopt(t->easy, CURLOPT_CURLU, t->url);
     t->method_set = t->version_set = t->identity = t->library_decodes = false;
-    t->total_ms = t->connect_ms = 0;
+    t->total_ms = t->connect_ms = t->address_age = 0;
 }
 
 void ccurl_transfer_destroy(ccurl_transfer *t) {
@@ -240,6 +250,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     }
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
+    if (t->address_age != s->address_age) curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = s->address_age);
     // Ranges count bytes as they are sent: what has been decoded cannot be continued.
     if (t->identity != (t->part != NULL)) {
         t->identity = t->part != NULL;
@@ -275,7 +286,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
-    t->is_done = t->tls_began = t->multiplexed = t->awaits_close = t->certificate_wanted = false;
+    t->is_done = t->looked_up = t->tls_began = t->multiplexed = t->awaits_close = t->certificate_wanted = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 

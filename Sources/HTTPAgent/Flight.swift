@@ -15,7 +15,9 @@ struct Flight {
     /// The jar as it was when the origin was left; to other origins nothing of it goes along.
     var cookiesOfOrigin: [String] = []
     var redirects = 0
-    /// Of the redirects so far.
+    /// Its server was not whom it looked for at an address that was known before, so it was begun once more.
+    var hasLookedAgain = false
+    /// Of the sendings before this one.
     var elapsedMicroseconds: Int64 = 0
     var bytesSent: Int64 = 0
     var bytesReceived: Int64 = 0

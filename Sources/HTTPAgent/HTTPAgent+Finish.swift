@@ -114,6 +114,13 @@ extension HTTPAgent {
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
         if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
+        if unsafe !result.request_began, failure.code != .dns {
+            movedNames.doubt(flight.url.host, now: ccurl_wall_seconds())
+            // The job would end by it, and perhaps it is only that somebody else is at the old address now.
+            if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {
+                return unsafe lookAgain(slot, flight, result)
+            }
+        }
         if unsafe isRefusal(slot, result) {
             var refusal = unsafe answer(result)
             refusal.body = []
@@ -236,6 +243,18 @@ extension HTTPAgent {
             let failure = CallRefusal.memory.failure(sent: .maybe)
             release(slot, next.transfer)
             return finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
+        }
+        flights[slot] = next
+    }
+
+    /// Begins a call anew of which nothing has left, since its name may have moved.
+    private func lookAgain(_ slot: Int, _ flight: Flight, _ result: ccurl_result) {
+        var next = flight
+        next.hasLookedAgain = true
+        unsafe next.elapsedMicroseconds += result.total_us
+        next.transfer.stop()
+        guard send(next) else {
+            return unsafe deliver(slot, flight, result, .failure(CallRefusal.memory.failure(sent: .no)))
         }
         flights[slot] = next
     }

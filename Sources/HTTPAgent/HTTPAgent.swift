@@ -38,6 +38,8 @@ public import JobModel
     var asksForMore = false
     /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
+    /// What libcurl may know of names is too old where calls fail.
+    var movedNames = MovedNames()
     /// Where files that jobs name are; nil: such jobs are refused.
     let filesRoot: String?
     /// The downloads among the flights, by slot.

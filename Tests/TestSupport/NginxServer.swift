@@ -15,7 +15,7 @@ public final class NginxServer {
     public let port: Int
     /// TLS with HTTP/2, for `localhost`.
     public let tlsPort: Int
-    /// TLS without HTTP/2, with a certificate for `other.example`.
+    /// TLS without HTTP/2, with a certificate for `other.example`; at 127.0.0.2 with that for `localhost`.
     public let wrongNamePort: Int
     /// The authority that signed both certificates, PEM.
     public let caFile: String
@@ -119,7 +119,8 @@ public final class NginxServer {
             location = /who { return 200 "$remote_addr"; }
           }
           server {
-            listen 127.0.0.1:\(ports.1) ssl http2; ssl_certificate localhost.pem; ssl_certificate_key localhost.key;
+            listen 127.0.0.1:\(ports.1) ssl http2; listen 127.0.0.2:\(ports.2) ssl;
+            ssl_certificate localhost.pem; ssl_certificate_key localhost.key;
             ssl_client_certificate ca.pem; ssl_verify_client optional;
             location = /who { return 200 "$remote_addr $ssl_client_s_dn"; }
             location = /session { keepalive_timeout 0; return 200 "$ssl_session_reused"; }

@@ -95,6 +95,8 @@ typedef struct {
     long proxy_status;
     /// Behind a SOCKS proxy: TLS with the server has begun.
     bool tls_began;
+    /// A name was looked up for it, and not only found among those that were.
+    bool looked_up;
     /// `socket(2)` failed: out of descriptors.
     bool out_of_descriptors;
     /// The answer's Retry-After, Location; not terminated, null if absent.
@@ -125,6 +127,8 @@ typedef struct {
     bool library_decodes;
     long total_ms;
     long connect_ms;
+    /// How old an address may be that a name was found at, in seconds.
+    long address_age;
     int64_t first_byte_ms;
     int64_t low_speed_bytes;
     int64_t low_speed_ms;

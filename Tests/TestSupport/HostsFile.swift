@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PrivateCluster
+
+/// An `/etc/hosts` for one program, in which a name can move while it runs.
+public final class HostsFile: Sendable {
+    private let folder: TestFolder
+
+    /// What keeps such a file from being, as a sentence; nil: nothing.
+    public static let obstacle: String? = {
+        guard getuid() == 0 else { return "needs root, for an /etc/hosts of the worker's own" }
+        let tried = try? ChildProcess.run(["unshare", "-m", "mount", "--bind", "/etc/resolv.conf", "/etc/hosts"])
+        return tried?.status == 0 ? nil : "unshare -m or mount --bind is refused here"
+    }()
+
+    /// One name, at this address.
+    public init(_ name: String, at address: String) throws {
+        folder = try TestFolder()
+        try move(name, to: address)
+    }
+
+    /// The name is at another address from here on.
+    public func move(_ name: String, to address: String) throws {
+        try folder.write("hosts", "\(address) \(name)\n")
+    }
+
+    /// Becomes the program whose words follow, with this file.
+    public var wrapper: [String] {
+        let script = "mount --bind \"$0\" /etc/hosts && exec \"$@\""
+        return ["unshare", "-m", "/bin/sh", "-c", script, folder.path("hosts")]
+    }
+}
