@@ -131,6 +131,34 @@ struct CallbackTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
+    @Test func `a function that says itself that it was cancelled has not run out of time`() throws {
+        let queue = try queueWithLog()
+        try queue.connection.execute(
+            """
+            create function app.quit(bigint) returns void language plpgsql as $$
+            begin
+              raise exception using errcode = 'query_canceled', message = 'mine';
+            end $$;
+            create function app.quit(bigint, text) returns void language sql as $$ select app.quit($1) $$;
+            insert into postrider.callbacks (name, function) values ('quit', 'app.quit(bigint)');
+            insert into postrider.hooks (event, function) values
+              ('will_start', 'app.quit(bigint, text)'), ('will_start', 'app.hook(bigint, text)'), ('did_stop', 'app.hook(bigint, text)')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'quit'")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: id) == ["will_start running", "did_stop succeeded"])
+        let errors = "select event, sqlstate, error from postrider.callback_errors order by event"
+        #expect(try queue.rows(errors) == [["on_success", "57014", "mine"], ["will_start", "57014", "mine"]])
+        // Whoever runs it by hand hears of a cancel as of his own.
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute("select postrider.rerun_callback(\(id))")
+        }
+        #expect(error?.sqlState?.rawValue == "57014" && error?.message == "mine")
+        #expect(try queue.rows(errors).count == 2)
+        _ = worker
+    }
+
     @Test func `jobs that asked for it are announced, many in one message`() throws {
         let queue = try TestQueue()
         try queue.insert(100, "url, notify", "'\(target.url)/ok', i <= 50")

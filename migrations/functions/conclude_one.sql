@@ -41,7 +41,7 @@ begin
         v_function := v.function;
         select r.state, r.error into v_state, v_error
           from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
-        if v_state = '57014' then
+        if v_state = '57014' and postrider.time_is_over() then
           raise query_canceled using message = v_error;
         end if;
         v_key := null;
@@ -83,13 +83,14 @@ begin
     return;
   exception
     when query_canceled or others then
-      get stacked diagnostics v_error = message_text;
+      get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
   end;
   has_ended := false;
   if v_key is not null then
     update postrider.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
     insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
-    values (p_end.job_id, v_event, v_callback, v_function, '57014', case
+    values (p_end.job_id, v_event, v_callback, v_function, v_state, case
+      when v_state <> '57014' or not postrider.time_is_over() then ''
       when v_key = 'callback_url'
         then 'not sent: the functions of the job and its webhook have 5 s together, and it was being written when they were over: '
       else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);

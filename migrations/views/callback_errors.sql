@@ -13,7 +13,7 @@ comment on column postrider.callback_errors.event is 'on_success, on_failure, wi
 comment on column postrider.callback_errors.callback is 'row of callbacks; null for hooks and webhooks';
 comment on column postrider.callback_errors.function is 'what ran; null for webhooks';
 comment on column postrider.callback_errors.error_code is 'always callback';
-comment on column postrider.callback_errors.sqlstate is 'of PostgreSQL''s error; 57014: it took longer than 5 s';
+comment on column postrider.callback_errors.sqlstate is 'of PostgreSQL''s error; 57014: it took longer than 5 s, if error says so, else the statement was cancelled';
 comment on column postrider.callback_errors.error is 'PostgreSQL''s message';
 comment on column postrider.callback_errors.queue is 'of the job';
 comment on column postrider.callback_errors.service is 'of the job';
