@@ -131,6 +131,36 @@ struct CallbackTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
+    @Test func `a role that a callback has set is put back, in the transaction and behind it`() throws {
+        let queue = try queueWithLog()
+        // Roles are the cluster's: one for each test.
+        let role = "tenant_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
+        try queue.connection.execute(
+            """
+            create role \(role);
+            grant \(role) to \(TestRole.worker.name);
+            create function app.borrow(job bigint) returns void language plpgsql as $$
+            begin
+              insert into app.log (job, event) values (job, 'borrow');
+              if job = 1 then set local role \(role); else set role \(role); end if;
+            end $$;
+            insert into postrider.callbacks (name, function) values ('borrow', 'app.borrow(bigint)');
+            insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')
+            """)
+        try queue.insert(2, "url, on_success", "'\(target.url)/ok', 'borrow'")
+        let worker = try RunningWorker(queue.database)
+        for id in Int64(1)...2 { try queue.wait(for: id, toBe: "succeeded") }
+        let last = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
+        try queue.wait(for: last, toBe: "succeeded")
+        for id in Int64(1)...2 {
+            #expect(try CallbackLog.lines(queue, of: id) == ["borrow", "did_stop succeeded"])
+        }
+        #expect(try CallbackLog.lines(queue, of: last) == ["callback succeeded", "did_stop succeeded"])
+        #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
+        #expect(worker.end(SIGTERM) == 0)
+        try queue.connection.execute("drop role \(role)")
+    }
+
     @Test func `a function that says itself that it was cancelled has not run out of time`() throws {
         let queue = try queueWithLog()
         try queue.connection.execute(

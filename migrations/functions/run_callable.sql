@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The block is a savepoint: what a function wrote is undone if it fails, and nothing else. Constraints that are deferred
 -- are checked inside it, or their error would come at the commit and take the job's end along. Afterwards they are
--- deferred again, for the next function of the same transaction.
+-- deferred again, for the next function of the same transaction. A role that the function has set is put back, too: what comes after it
+-- would be refused for want of rights. Not locally, so that SET ROLE does not outlive the transaction either; what fails undoes its own.
 --
 -- "others" alone would let a timeout through, which is a query_canceled.
 create or replace function postrider.run_callable(
@@ -13,6 +14,7 @@ declare
   v_is_hook boolean := p_callback is null;
   v_found record;
   v_deferred text;
+  v_role constant text := current_setting('role');
 begin
   begin
     select * into v_found
@@ -31,6 +33,9 @@ begin
     end if;
     set constraints all immediate;
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    if current_setting('role') <> v_role then
+      perform pg_catalog.set_config('role', v_role, false);
+    end if;
   exception when query_canceled or assert_failure or others then
     get stacked diagnostics state = returned_sqlstate, error = message_text;
     error := left(error, 2000);
