@@ -103,6 +103,7 @@ struct ConcludeTests {
         try queue.insert(50, "url, on_success, notify", "'\(target.url)/ok', case when i < 5 then 'note' end, true")
         try queue.wait(until: "select count(*) = 50 from postrider.results")
         try queue.wait(until: "select tries >= 2 from postrider.outcomes")
+        #expect(try queue.text("select failure from postrider.outcomes") == "stuck")
         #expect(try queue.state(1) == "running")
         #expect(try queue.text("select postrider.explain(1)")?.contains("has failed") == true)
         #expect(worker.output.contains("stuck"))

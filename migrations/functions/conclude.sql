@@ -87,7 +87,7 @@ begin
     get stacked diagnostics failure = message_text;
     ended := 0;
     -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.
-    update postrider.outcomes o set tries = 1 where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
+    update postrider.outcomes o set tries = 1, failure = conclude.failure where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
   end;
 end
 $$;

@@ -33,7 +33,7 @@ begin
        order by c.place
     loop
       if p_end.tries >= 5 then
-        v_error := 'not run: the end of the job could not be stored together with its functions';
+        v_error := 'not run: the end of the job could not be stored together with its functions' || coalesce(': ' || p_end.failure, '');
       else
         v_key := v.key;
         v_event := v.event;
@@ -56,7 +56,7 @@ begin
       null;
     elsif p_end.tries >= 5 then
       insert into postrider.callback_faults (job_id, event, error)
-      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook');
+      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook' || coalesce(': ' || p_end.failure, ''));
     else
       v_key := 'callback_url';
       v_event := v_key;
@@ -96,7 +96,7 @@ begin
       else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
   else
     failure := v_error;
-    perform postrider.put_off(p_end.job_id);
+    perform postrider.put_off(p_end.job_id, v_error);
   end if;
 end
 $$;
