@@ -28,6 +28,8 @@ struct CallbackDesk {
     private struct Start {
         var entry: Preparation.Entry
         var losses = 0
+        /// Else it is only asked what became of the job.
+        var runsHooks: Bool { losses < CallbackDesk.longestRow }
     }
     private var waiting: [Start] = []
     /// Those whose hooks run, by number.
@@ -104,28 +106,39 @@ struct CallbackDesk {
         waiting.append(Start(entry: Preparation.Entry(slot: slot, lease: lease)))
     }
 
-    /// The next job whose hooks are to run; they count as begun.
-    mutating func nextBeginning(now: UInt64) -> (number: UInt64, jobID: Int64)? {
+    /// The next job whose hooks are to run, if they did not end the session too often; they count as begun.
+    mutating func nextBeginning(now: UInt64) -> (number: UInt64, lease: Lease, runsHooks: Bool)? {
         guard !waiting.isEmpty, now >= restUntil else { return nil }
         let start = waiting.removeFirst()
         defer { nextNumber += 1 }
         beginning[nextNumber] = start
         waitsSince = now
-        return (nextNumber, start.entry.lease.jobID)
+        return (nextNumber, start.entry.lease, start.runsHooks)
     }
 
-    /// A job's hooks have run, or cannot: it is to be called now, if it still has its slot.
+    /// A job's hooks have run, and what became of it is known.
     mutating func begun(_ number: UInt64, now: UInt64) -> Preparation.Entry? {
         waitsSince = now
         return beginning.removeValue(forKey: number)?.entry
+    }
+
+    /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is asked again
+    /// after a rest; what is rolled back would be so again, so then without hooks.
+    mutating func beginsAgain(_ number: UInt64, withHooks: Bool, now: UInt64) {
+        guard var start = beginning.removeValue(forKey: number) else { return }
+        waitsSince = now
+        if !withHooks { start.losses = CallbackDesk.longestRow }
+        waiting.insert(start, at: 0)
+        restUntil = now + CallbackDesk.rest
     }
 
     /// The connection is gone: all of it is asked for again. Hooks that did run do not run twice.
     ///
     /// A function may be what ends the connection. Nothing in the database tells of it then, so from the second time in a row on
     /// what a conclusion begins with is put off.
-    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them.
-    mutating func connectionLost(now: UInt64) -> [Preparation.Entry] {
+    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them. Whether they still are to be called is asked
+    ///   first: a hook may have cancelled its job in what was committed before the session ended.
+    mutating func connectionLost(now: UInt64) -> [Lease] {
         if isConcluding {
             isOwed = true
             losses += 1
@@ -135,7 +148,7 @@ struct CallbackDesk {
         isConcluding = false
         let cut = beginning.sorted { $0.key < $1.key }.map { Start(entry: $0.value.entry, losses: $0.value.losses + 1) }
         beginning.removeAll()
-        waiting = cut.filter { $0.losses < CallbackDesk.longestRow } + waiting
-        return cut.filter { $0.losses >= CallbackDesk.longestRow }.map(\.entry)
+        waiting = cut + waiting
+        return cut.filter { $0.losses == CallbackDesk.longestRow }.map(\.entry.lease)
     }
 }

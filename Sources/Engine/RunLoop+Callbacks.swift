@@ -20,9 +20,9 @@ extension RunLoop {
         guard callbacks.isReady else { return }
         if desk.isStuck(now: now) { return endStuckCallbacks() }
         do throws(PGError) {
-            while let (number, jobID) = desk.nextBeginning(now: now) {
+            while let (number, lease, runsHooks) = desk.nextBeginning(now: now) {
                 try limitTime()
-                StoreCalls.job(jobID, into: &parameters)
+                StoreCalls.begin(lease, runsHooks: runsHooks, into: &parameters)
                 try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
                 callbacks.commit()
             }
@@ -52,12 +52,10 @@ extension RunLoop {
     }
 
     private func callbacksLost() {
-        for entry in desk.connectionLost(now: now) {
+        for lease in desk.connectionLost(now: now) {
             configuration.log(
                 .statementFailed(
-                    verb: "begin", reason: "job \(entry.lease.jobID) is called without its hooks, which end the session"
-                ))
-            callBegun(entry)
+                    verb: "begin", reason: "job \(lease.jobID) is called without its hooks, which end the session"))
         }
     }
 
@@ -75,7 +73,7 @@ extension RunLoop {
             configuration.log(.connected(session: "callbacks"))
         case .result(let tag, let result):
             if tag == Tag.conclude { return concluded(result) }
-            if tag & 3 == Tag.beginKind { begun(tag >> 2) }
+            if tag & 3 == Tag.beginKind { begun(tag >> 2, result) }
         case .failed(let tag, let error):
             suspectSchema(error)
             if tag == Tag.conclude {
@@ -83,7 +81,7 @@ extension RunLoop {
                 desk.conclusionFailed(now: now)
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", reason: error.description))
-                begun(tag >> 2)
+                desk.beginsAgain(tag >> 2, withHooks: false, now: now)
             }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
@@ -105,14 +103,16 @@ extension RunLoop {
         }
     }
 
-    /// A job's hooks have run: it is called, if it was not cancelled meanwhile.
-    private func begun(_ number: UInt64) {
-        if let entry = desk.begun(number, now: now) { callBegun(entry) }
-    }
-
-    private func callBegun(_ entry: Preparation.Entry) {
-        guard let job = dispatcher.slots.job(in: entry.slot, entry.lease) else { return }
-        startPrepared(job, slot: entry.slot)
+    /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is over. News of a
+    /// cancel may still be on their way, so the transaction itself says so.
+    private func begun(_ number: UInt64, _ result: borrowing PGResult) {
+        if result.isNull(0, 0) { return desk.beginsAgain(number, withHooks: true, now: now) }
+        guard let entry = desk.begun(number, now: now),
+            let job = dispatcher.slots.job(in: entry.slot, entry.lease)
+        else { return }
+        if result.bool(0, 0) { return startPrepared(job, slot: entry.slot) }
+        dispatcher.dealtWith(slot: entry.slot, now: now)
+        desk.endsWait()
     }
 
     /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.

@@ -203,10 +203,14 @@ public enum StoreCalls {
         parameters.append(int64: after)
     }
 
-    /// `begin_job`, which takes a job alone.
-    public static func job(_ id: Int64, into parameters: inout PGParameters) {
+    /// `begin_job`.
+    public static func begin(_ lease: Lease, runsHooks: Bool, into parameters: inout PGParameters) {
         parameters.removeAll()
-        parameters.append(int64: id)
+        parameters.append(int32: lease.track)
+        parameters.append(int64: lease.seq)
+        parameters.append(int64: lease.fence)
+        parameters.append(int64: lease.jobID)
+        parameters.append(bool: runsHooks)
     }
 
     /// `end_session` and `idle_process`: by the server's process.

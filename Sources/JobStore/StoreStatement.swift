@@ -70,8 +70,8 @@ public enum StoreStatement {
         "settle", "select latest, has_more, has_ready from postrider.settle($1,$2,$3)")
     /// Gives the functions that users have registered 5 s, in this transaction.
     public static let limitTime = PGStatement("limit_time", "select set_config('statement_timeout', '5s', true)")
-    /// Runs the hooks of a job that is about to be called.
-    public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1)")
+    /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
+    public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1,$2,$3,$4,$5)")
     /// Ends jobs with what hangs on their end.
     public static let conclude = PGStatement(
         "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")

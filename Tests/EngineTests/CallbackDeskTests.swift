@@ -61,7 +61,7 @@ struct CallbackDeskTests {
         for id in 1...3 { desk.hooksWait(slot: Int(id), lease(Int64(id))) }
         let first = desk.nextBeginning(now: 0)
         let second = desk.nextBeginning(now: 0)
-        #expect([first?.jobID, second?.jobID] == [1, 2])
+        #expect([first?.lease.jobID, second?.lease.jobID] == [1, 2])
         let begun = desk.begun(first?.number ?? 0, now: 0)
         #expect(begun?.slot == 1)
         let givenUp = desk.connectionLost(now: 0)
@@ -70,8 +70,8 @@ struct CallbackDeskTests {
         #expect(late?.slot == nil)
         var again: [Int64] = []
         let early = desk.nextBeginning(now: CallbackDesk.rest - 1)
-        #expect(early?.jobID == nil && desk.deadline(now: 0) == CallbackDesk.rest)
-        while let next = desk.nextBeginning(now: CallbackDesk.rest) { again.append(next.jobID) }
+        #expect(early?.number == nil && desk.deadline(now: 0) == CallbackDesk.rest)
+        while let next = desk.nextBeginning(now: CallbackDesk.rest) { again.append(next.lease.jobID) }
         #expect(again == [2, 3])
     }
 
@@ -98,16 +98,32 @@ struct CallbackDeskTests {
         #expect(desk.hasFailed)
     }
 
-    @Test func `hooks that end the connection three times are left out`() {
+    @Test func `hooks that end the connection three times are left out, and what became of their job is asked`() {
         var desk = CallbackDesk()
         desk.hooksWait(slot: 4, lease(4))
-        for loss in UInt64(1)...3 {
+        for loss in UInt64(1)...5 {
             let begins = desk.nextBeginning(now: loss * CallbackDesk.rest)
-            #expect(begins?.jobID == 4)
+            #expect(begins?.lease.jobID == 4 && begins?.runsHooks == (loss <= 3))
             let givenUp = desk.connectionLost(now: loss * CallbackDesk.rest)
-            #expect(givenUp.map(\.slot) == (loss == 3 ? [4] : []))
+            #expect(givenUp.map(\.jobID) == (loss == 3 ? [4] : []))
         }
-        #expect(!desk.hasWork)
+        let last = desk.nextBeginning(now: 6 * CallbackDesk.rest)
+        let begun = desk.begun(last?.number ?? 0, now: 6 * CallbackDesk.rest)
+        #expect(begun?.slot == 4 && !desk.hasWork)
+    }
+
+    @Test(arguments: [true, false])
+    func `a job of which nothing is known yet is asked for again, first of all and after a rest`(withHooks: Bool) {
+        var desk = CallbackDesk()
+        desk.hooksWait(slot: 1, lease(1))
+        desk.hooksWait(slot: 2, lease(2))
+        let first = desk.nextBeginning(now: 1)
+        desk.beginsAgain(first?.number ?? 0, withHooks: withHooks, now: 1)
+        #expect(desk.deadline(now: 1) == 1 + CallbackDesk.rest)
+        let early = desk.nextBeginning(now: CallbackDesk.rest)
+        #expect(early?.number == nil)
+        let again = desk.nextBeginning(now: 1 + CallbackDesk.rest)
+        #expect(again?.lease.jobID == 1 && again?.runsHooks == withHooks)
     }
 
     @Test func `no answer for ten seconds means that the session is stuck, and each answer begins them anew`() {

@@ -86,6 +86,42 @@ struct HookTests {
         _ = worker
     }
 
+    @Test func `a job that its will_start hook cancels is not called, nor is one whose time passes meanwhile`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.stop(bigint, text) returns void language sql as $$ select postrider.cancel($1) $$;
+            create function app.linger(bigint, text) returns void language sql as $$
+              update postrider.ready set expires_at = clock_timestamp() where job_id = $1 $$;
+            insert into postrider.hooks (event, function, queue) values
+              ('will_start', 'app.stop(bigint, text)', 'stopped'), ('will_start', 'app.linger(bigint, text)', 'late'),
+              ('did_stop', 'app.hook(bigint, text)', null)
+            """)
+        let worker = try RunningWorker(queue.database)
+        let delivery = "case i % 2 when 0 then 'at_most_once' else 'at_least_once' end"
+        for name in ["stopped", "late"] {
+            try queue.insert(10, "url, queue, delivery", "'\(target.url)/ok', '\(name)', \(delivery)")
+        }
+        try queue.waitUntilDone()
+        let ends = try queue.rows(
+            """
+            select distinct queue, state, attempt::text, error_code, error, started_at::text from postrider.job_status order by 1
+            """)
+        #expect(
+            ends == [
+                ["late", "expired", "0", "expired", "not started before expires_at", nil],
+                ["stopped", "cancelled", "0", "cancelled", "cancelled before it was called", nil],
+            ])
+        #expect(target.requests.isEmpty)
+        #expect(try queue.number("select count(*) from app.log") == 20)
+        // The slots are free again.
+        try queue.insert(200, "url", "'\(target.url)/ok'")
+        try queue.waitUntilDone()
+        #expect(target.requests.count == 200)
+        #expect(worker.end(SIGTERM) == 0)
+    }
+
     @Test func `a hit of the cache, a cancel and an expiry have hooks and callbacks too`() throws {
         let queue = try queueWithHooks()
         let worker = try RunningWorker(queue.database)

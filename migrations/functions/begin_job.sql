@@ -1,6 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call.
-create or replace function postrider.begin_job(p_job bigint) returns void
+-- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call; one that cancels the
+-- job does, and so does expires_at, which may pass while hooks run.
+--
+-- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is told.
+--
+-- Without a lease, and void, once.
+drop function if exists postrider.begin_job(bigint);
+create or replace function postrider.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -9,16 +15,17 @@ declare
   v record;
   v_state text;
   v_error text;
+  v_runs boolean := false;
 begin
-  insert into postrider.hook_starts (job_id) values (p_job) on conflict do nothing;
-  if not found then
-    return;
+  if p_runs_hooks then
+    insert into postrider.hook_starts (job_id) values (p_job) on conflict do nothing;
+    v_runs := found;
   end if;
   for v in
     select h.event, h.function
       from postrider.hooks h
       join postrider.jobs j on j.id = p_job
-     where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
+     where v_runs and h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
      order by h.id
   loop
     if v_state = '57014' and postrider.time_is_over() then
@@ -31,7 +38,8 @@ begin
       values (p_job, v.event, v.function, v_state, v_error);
     end if;
   end loop;
+  return postrider.may_call(p_track, p_seq, p_fence, p_job);
 end
 $$;
-comment on function postrider.begin_job(bigint) is
-  'private: runs the will_start hooks of a job that is about to be called; once, however often it is tried';
+comment on function postrider.begin_job(int, bigint, bigint, bigint, boolean) is
+  'private: runs the will_start hooks of a job that is about to be called; once, however often it is tried. Whether to call it, as may_call has it';

@@ -13,6 +13,7 @@ declare
   v_member postrider.members;
   v_state "char";
   v_tried timestamptz;
+  v_is_called boolean;
 begin
   if exists (select from postrider.trees t where t.job_id = p_id) then
     return postrider.cancel_tree(p_id);
@@ -50,19 +51,22 @@ begin
       hint = 'Try again.';
   end if;
   delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
-  v_state := case when v_row.worker > 0 and v_row.at_most_once then 'u' else 'c' end;
+  -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
+  v_is_called := v_row.worker > 0
+    and not exists (select from postrider.hook_starts s where s.job_id = p_id and s.xmin = pg_current_xact_id()::xid);
+  v_state := case when v_is_called and v_row.at_most_once then 'u' else 'c' end;
   if v_row.worker > 0 then
     insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
   v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
   perform postrider.end_job(p_id, v_state, 'cancelled',
-    case when v_row.worker = 0 and v_tried is null then 'cancelled before it was called'
-         when v_row.worker = 0 then 'cancelled before its next try'
+    case when not v_is_called and v_tried is null then 'cancelled before it was called'
+         when not v_is_called then 'cancelled before its next try'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
-    v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt, v_row.rekey,
-    case when v_row.worker > 0 then v_row.since else v_tried end, v_row.fence, v_row.worker);
+    v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int, v_row.rekey,
+    case when v_is_called then v_row.since else v_tried end, v_row.fence, v_row.worker);
   return true;
 end
 $$;
