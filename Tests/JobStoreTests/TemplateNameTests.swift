@@ -89,7 +89,10 @@ struct TemplateNameTests {
         ("application/json; charset=utf-16", "'\\xfeff005b0031005d'", "[1]"),
         ("application/json", #"'{"a": "\\u0000"}'"#, #""{\"a\": \"\\u0000\"}""#),
         ("application/json", "convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')", "\"[1e10000"),
-        ("text/plain", "'{{register.body}}'", #""{{register.body}}""#),
+        ("text/plain", "'{{register.body}}'", #""{{register.body}}""#), ("Application/JSON", "'17'", "17"),
+        ("text/plain\naccess-control-expose-headers: x-json", "'1e5'", #""1e5""#),
+        ("text/plain\nx-format: json", "'123'", #""123""#), (#"text/plain; name="a.json""#, "'17'", #""17""#),
+        ("text/plain\nlink: </s.json>", "'true'", #""true""#), ("application/problem+json", "'17'", "17"),
     ]
 
     @Test func `a body is read as JSON where it is JSON, else as its text`() throws {
@@ -99,6 +102,24 @@ struct TemplateNameTests {
             let found = try desk.fill("body_json", #""{{register.body}}""#)
             #expect(found.hasPrefix(becomes), "\(type) \(body): \(found.prefix(99))")
         }
+    }
+
+    @Test func `a result in a template is the one that job_status shows`() throws {
+        let desk = try TemplateDesk()
+        let more = [
+            ("Application/JSON", #"'{"a": 1}'"#, ""), ("text/plain\nlink: </s.json>", #"'{"a": 1}'"#, ""),
+            ("application/json", #"'{"a": NaN}'"#, ""), ("text/plain\nx-format: json", "'123'", ""),
+        ]
+        var shows = 0
+        for (type, body, _) in Self.bodies + more {
+            try desk.answer(2, type: type, body: body)
+            let found = try desk.fill("body_json", #""{{register.result}}""#)
+            let shown = try desk.queue.text("select result::text from postrider.job_status where id = 2")
+            #expect(
+                shown.map { $0 == found } ?? found.contains("has no result"), "\(type) \(body): \(found.prefix(99))")
+            if shown != nil { shows += 1 }
+        }
+        #expect(shows > 4)
     }
 
     @Test func `the row that is kept is that of the last filling, and other jobs are left alone`() throws {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The body is read once, whatever is asked for. result is what job_status shows.
+-- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
 create or replace function postrider.answer_parts(p_job bigint, p_parts text[]) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,7 +9,7 @@ set enable_seqscan = off
 as $$
 declare
   v_result postrider.results;
-  v_body jsonb;
+  v_value jsonb;
   v_parts jsonb := '{}';
 begin
   select r.* into v_result from postrider.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
@@ -25,16 +25,17 @@ begin
       raise exception using errcode = 'PR009',
         message = format('the answer of job %s is larger than 16 MiB; give that job an extract and use its result', p_job);
     end if;
-    v_body := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
   end if;
-  if 'body' = any (p_parts) and v_body is not null then
-    v_parts := jsonb_build_object('body', v_body);
+  if 'body' = any (p_parts) then
+    v_value := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
+    if v_value is not null then
+      v_parts := jsonb_build_object('body', v_value);
+    end if;
   end if;
   if 'result' = any (p_parts) then
-    if v_result.result is not null then
-      v_parts := v_parts || jsonb_build_object('result', v_result.result);
-    elsif v_body is not null and position('json'::bytea in v_result.headers) > 0 then
-      v_parts := v_parts || jsonb_build_object('result', v_body);
+    v_value := coalesce(v_result.result, postrider.result_json(v_result.headers, v_result.body));
+    if v_value is not null then
+      v_parts := v_parts || jsonb_build_object('result', v_value);
     end if;
   end if;
   if 'status' = any (p_parts) and v_result.status_code is not null then

@@ -21,7 +21,7 @@ begin
   exception when others then
     v_json := null;
   end;
-  if jsonb_typeof(v_json) in ('object', 'array') or v_json is not null and position('json'::bytea in p_headers) > 0 then
+  if jsonb_typeof(v_json) in ('object', 'array') or v_json is not null and split_part(postrider.content_type(p_headers), ';', 1) ~* 'json' then
     return v_json;
   end if;
   return to_jsonb(v_text);
