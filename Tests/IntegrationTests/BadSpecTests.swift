@@ -71,6 +71,17 @@ struct BadSpecTests {
             #"{"batch": {"each": [1], "do": {"chain": [{"url": "http://h/", "priority": 999}]}}}"#
         ),
         ("$.batch.do.timeout", #"{"batch": {"each": [1], "do": {"url": "http://h/", "timeout": "x"}}}"#),
+        // Taken as they are: a template there would be a file or a host of that name.
+        (
+            "$.batch.do.download_to",
+            #"{"batch": {"each": [1], "do": {"url": "http://h/", "download_to": "d/{{item}}.txt"}}}"#
+        ),
+        (
+            "$.batch.do.callback_url",
+            #"{"batch": {"each": [1], "do": {"url": "http://h/", "callback_url": "http://h/{{item}}"}}}"#
+        ),
+        ("$.batch[0].callback_url", #"{"batch": [{"url": "http://h/", "callback_url": "http://h/{{item}}"}]}"#),
+        ("$.chain[0].callback_url", #"{"chain": [{"batch": [{"url": "http://h/"}], "callback_url": "{{ x.body }}"}]}"#),
     ])
     func `a bad spec is refused with its place and a hint, and nothing is inserted`(place: String, spec: String) throws
     {

@@ -150,6 +150,14 @@ struct TemplateGuardTests {
             #"{"service": "api", "url": "/u", "body_parts": [{"name": "a", "file": "{{a.body}}"}]}"#,
             "body_parts: $[0].file holds a template"
         ),
+        (
+            #"{"service": "api", "url": "/u", "download_to": "d/{{a.body}}"}"#,
+            "download_to: holds a template, and is taken as it is"
+        ),
+        (
+            #"{"service": "api", "url": "/u", "callback_url": "{{a.body}}"}"#,
+            "callback_url: holds a template, and is taken as it is"
+        ),
         (#"{"service": "api", "url": "/u", "name": "prev"}"#, "name: prev means something else"),
         (#"{"service": "api", "url": "/u", "run_if": "$ == 1"}"#, "run_if: has a $ that no name follows"),
         (#"{"kind": "batch", "each": {"list": "{{a..b}}"}}"#, "each: list: holds a template that cannot be read"),

@@ -80,15 +80,15 @@ begin
   if column_name is not null then
     return;
   end if;
-  if p_job.callback_url is not null then
-    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.callback_url) d
-     where d.reason is not null;
+  if p_job.parent_id is not null or p_job.each is not null then
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.job_template_defect(p_job) d;
     if column_name is not null then
       return;
     end if;
   end if;
-  if p_job.parent_id is not null or p_job.each is not null then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.job_template_defect(p_job) d;
+  if p_job.callback_url is not null then
+    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.callback_url) d
+     where d.reason is not null;
     if column_name is not null then
       return;
     end if;

@@ -39,7 +39,7 @@ as $$
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object' and octet_length(p_job.body_form::text) <= 20000)
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
-     and (p_job.callback_url is null or postrider.url_is_regular(p_job.callback_url) and postrider.host_is_plain(split_part(p_job.callback_url, '/', 3)))
+     and (p_job.callback_url is null or p_job.callback_url not like '%{{%' and postrider.url_is_regular(p_job.callback_url) and postrider.host_is_plain(split_part(p_job.callback_url, '/', 3)))
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(

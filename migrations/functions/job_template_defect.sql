@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a row alone tells. Scheme, host and port must stand before the first template: then no value can change
--- them, and the lane of the job is known. A file to send is never chosen by an answer.
+-- them, and the lane of the job is known. Neither a file nor who hears of an end is chosen by an answer.
 create or replace function postrider.job_template_defect(
   p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql immutable
@@ -15,6 +15,15 @@ begin
     reason := format('%s means something else in templates', p_job.name);
     hint := 'Choose another name; prev, item and results are taken.';
     return;
+  end if;
+  if p_job.parent_id is not null then
+    select d.c, 'holds a template, and is taken as it is', d.h into column_name, reason, hint from (values
+      (p_job.download_to, 'download_to', 'Where a file goes cannot come from an answer; write its path out.'),
+      (p_job.callback_url, 'callback_url', 'Where the webhook goes cannot come from an answer; write its URL out.')) as d(value, c, h)
+     where position('{{' in d.value) > 0 limit 1;
+    if column_name is not null then
+      return;
+    end if;
   end if;
   for v_found in
     select t.column_name as name, t.path, t.value from postrider.job_templates(p_job) t
