@@ -17,7 +17,7 @@ struct TemplateNameTests {
         ("fan[1].x", "2"), ("fan.results[0]", #"{"x": 1}"#), ("fan.results.1.x", "2"), ("fan.b.body.x", "2"),
         ("fan.b.x", "a request has body, status, headers and result, not x"), ("fan.b", #"{"x": 2}"#),
         ("fan.c.body.x", "3"), ("fan.c.result", "has no result, it failed"),
-        ("fan.d.body", "fan has no member with the name d"),
+        ("fan.d.body", "fan has no member with the name d"), (#"fan["1"].x"#, "2"),
         ("prev", #"[{"x": 1}, {"x": 2}, null, null]"#), ("prev.results[0].x", "1"), ("prev[0].x", "1"),
         ("prev.a.body.x", "1"), ("prev[7].x", "has no value"),
         ("skip.body", "has no value: job 8 was skipped"), ("later.body", "no earlier step has the name later"),
@@ -36,6 +36,26 @@ struct TemplateNameTests {
                 "\(template) became \(found)")
         }
         #expect(try desk.fill("body_json", #"{"x": "{{register}}"}"#).contains(#""id": 17"#))
+    }
+
+    @Test func `a whole number in quotes is the member of that name, and without them a place in the results`() throws {
+        let desk = try TemplateDesk()
+        try desk.queue.connection.execute(
+            """
+            select pg_temp.member(11, 3, 5, '1', null, '{}'), pg_temp.answer(11, 's', 200, 'content-type: application/json', '{"x":9}');
+            select pg_temp.member(12, 3, 6, '-7', 's', '{"kind": "batch"}');
+            select pg_temp.member(13, 12, 1, '0', null, '{}'), pg_temp.answer(13, 's', 200, 'content-type: application/json', '{"x":8}');
+            """)
+        for (template, becomes) in [
+            (#"fan[\"1\"].result.x"#, "9"), (#"fan[\"1\"].x"#, "has body, status"), (#"fan.\"1\".body.x"#, "9"),
+            ("fan[1].x", "2"), ("fan.1.x", "2"), (#"fan[\"0\"].x"#, "1"),
+            (#"fan.\"-7\".\"0\".status"#, "200"), (#"fan[\"-7\"][0].x"#, "8"), ("fan[-1][0].x", "8"),
+            (#"fan.results.\"1\".x"#, "2"), (#"fan.\"-7\".a"#, "has no member with the name a"),
+        ] {
+            let found = try desk.fill("body_json", #""{{\#(template)}}""#)
+            #expect(
+                found == becomes || found.contains(becomes) && becomes.hasPrefix("has "), "\(template) became \(found)")
+        }
     }
 
     @Test func `names are looked up in the own chain first and then further up, past batches`() throws {

@@ -40,8 +40,11 @@ begin
                     left(v_path[1], 200)) end;
     end if;
     v_at := 2;
-    while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_path[v_at] !~ E'^-?\\d+$'
-          and v_step.state = 's' loop
+    while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_step.state = 's' loop
+      -- A number is a place in the results, unless it stands in quotes and a member has that name.
+      exit when v_path[v_at] ~ E'^-?\\d+$'
+        and (not postrider.template_quotes(p_templates[i], v_at)
+             or not exists (select from postrider.members m where m.parent_id = v_step.step and m.name = v_path[v_at]));
       select m.job_id as step, m.is_tree, m.state into v_step
         from postrider.member_states(v_step.step) m
        where m.name = v_path[v_at];
