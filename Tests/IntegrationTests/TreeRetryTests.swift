@@ -108,21 +108,59 @@ final class TreeRetryTests: TreeDesk {
         _ = try queue.text(settle)
         #expect(try queue.number(members) == 250)
         #expect(try queue.number("select count(*) from postrider.ready") == 0)
-        try queue.connection.execute("delete from postrider.services")
+        try queue.connection.execute(
+            """
+            create function public.no() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+            create trigger no before insert on postrider.jobs for each row execute function public.no()
+            """)
         _ = try queue.text(settle)
         #expect(try queue.state(id) == "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "template")
         let worker = try RunningWorker(queue.database, concurrency: 32)
         try queue.wait(until: "select not exists (select from postrider.trees where is_draining)")
-        try queue.connection.execute(
-            "insert into postrider.services (name, base_url) values ('s', '\(target.url)'); select postrider.retry(\(id))"
-        )
+        try queue.connection.execute("drop trigger no on postrider.jobs; select postrider.retry(\(id))")
         try queue.wait(60, for: id, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)).count == 600)
         #expect(target.requests.count == 600)
         #expect(
             try queue.number(
                 "select count(*) from postrider.members where parent_id = \(id) and item = to_jsonb(position)") == 600)
+        _ = worker
+    }
+
+    @Test(
+        arguments: [
+            ("services", #""service": "gone", "url": "/ok/{{item}}""#, "config"),
+            ("credentials", #""url": "URL/ok/{{item}}", "credential": "gone""#, "config"),
+            ("callbacks", #""url": "URL/ok/{{item}}", "on_success": "note""#, nil),
+        ] as [(String, String, String?)])
+    func `what do names and is removed before the batch begins ends its members as it ends every job`(
+        table: String, job: String, code: String?
+    ) throws {
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url) values ('gone', '\(target.url)');
+            insert into postrider.credentials (name, kind) values ('gone', 'bearer')
+            """)
+        let worker = try RunningWorker(queue.database)
+        let id = try submit(
+            #"{"chain": [{"url": "URL/held"}, {"name": "fan", "mode": "settle", "batch": {"each": [1, 2], "do": {"#
+                + job + "}}}]}")
+        try TestClock.wait(10, for: "the first call") { target.requests("/held").count == 1 }
+        try queue.connection.execute("delete from postrider.\(table)")
+        target.release()
+        try queue.wait(for: id, toBe: "succeeded")
+        let ends = try queue.rows(
+            "select error_code, error from postrider.job_status where parent_id = \(try member("fan")) order by id")
+        #expect(ends.map { $0[0] } == [code, code])
+        if code == nil {
+            #expect(
+                try queue.rows("select distinct callback, error from postrider.callback_errors")
+                    == [["note", "callback note is not registered any more"]])
+        } else {
+            #expect(ends.allSatisfy { $0[1]?.contains("gone does not exist any more") == true }, "\(ends)")
+        }
         _ = worker
     }
 

@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was inserted: a row
+-- removed since then ends the member as it ends every job, with config, or is noted as an error of its callback.
 create or replace function postrider.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -7,6 +9,7 @@ declare
   v_bad text;
   v_service postrider.services;
   v_url text;
+  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on';
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -76,7 +79,7 @@ begin
   select d.c, format('there is no callback %s', quote_literal(d.n)), 'Ask the owner of the schema to insert it into postrider.callbacks.'
     into column_name, reason, hint
     from (values (p_job.on_success, 'on_success'), (p_job.on_failure, 'on_failure')) as d(n, c)
-   where d.n is not null and not exists (select from postrider.callbacks b where b.name = d.n) limit 1;
+   where v_is_new and d.n is not null and not exists (select from postrider.callbacks b where b.name = d.n) limit 1;
   if column_name is not null then
     return;
   end if;
@@ -101,7 +104,9 @@ begin
 
   if p_job.service is not null then
     select * into v_service from postrider.services s where s.name = p_job.service;
-    if not found then
+    if not found and not v_is_new then
+      return;
+    elsif not found then
       column_name := 'service';
       reason := format('there is no service %s', quote_literal(p_job.service));
       hint := 'Insert it into postrider.services first.';
@@ -112,19 +117,19 @@ begin
     select t.base_url into v_service.base_url
       from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
-  if p_job.credential is not null and not exists (select from postrider.credentials c where c.name = p_job.credential) then
+  if v_is_new and p_job.credential is not null and not exists (select from postrider.credentials c where c.name = p_job.credential) then
     column_name := 'credential';
     reason := format('there is no credential %s', quote_literal(p_job.credential));
     hint := 'Insert it into postrider.credentials first.';
     return;
   end if;
-  if p_job.login_required and p_job.credential is null and v_service.credential is null then
+  if v_is_new and p_job.login_required and p_job.credential is null and v_service.credential is null then
     column_name := 'login_required';
     reason := 'the job has no credential, and neither has its service';
     hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
     return;
   end if;
-  if p_job.use_cdn and v_service.cdn_url is null then
+  if v_is_new and p_job.use_cdn and v_service.cdn_url is null then
     column_name := 'use_cdn';
     reason := 'the job has no service with a cdn_url';
     hint := 'Set services.cdn_url, or leave use_cdn out.';
@@ -139,6 +144,9 @@ begin
   v_url := postrider.job_url(
     case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
   if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    if not v_is_new then
+      return;
+    end if;
     column_name := 'url';
     reason := 'is relative, and the service has neither a base_url nor servers';
     hint := 'Set services.base_url, insert into servers, or give an absolute URL.';
