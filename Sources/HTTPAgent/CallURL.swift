@@ -103,6 +103,9 @@ import JobModel
         !isHTTPS && other.isHTTPS && port == 80 && other.port == 443 && host == other.host
     }
 
+    /// As it is called.
+    var text: String? { unsafe CallURL.part(handle, CURLUPART_URL) }
+
     /// Scheme, host and port, for messages; no path, no query, and no port that is its scheme's own.
     var origin: String {
         "\(isHTTPS ? "https" : "http")://\(host)" + (port == (isHTTPS ? 443 : 80) ? "" : ":\(port)")

@@ -187,7 +187,8 @@ extension HTTPAgent {
             bytesReceived: flight.bytesReceived + result.bytes_received,
             cookies: flight.call.usesCookies ? cookies(of: flight) : nil,
             redirected: flight.redirects > 0,
-            leftOrigin: flight.leftOrigin
+            leftOrigin: flight.leftOrigin,
+            landedAt: flight.redirects > 0 && !flight.leftOrigin ? flight.url.text : nil
         )
         if !downloads.isEmpty, let task = downloads[slot] { return settle(slot, flight, task, outcome) }
         release(slot, flight.transfer)

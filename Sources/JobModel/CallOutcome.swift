@@ -115,6 +115,8 @@ public struct CallOutcome: Equatable, Sendable {
     public var redirected: Bool
     /// Whether that is one of another origin, which got neither token nor cookies: what it says is not the API's word.
     public var leftOrigin: Bool
+    /// The URL that redirects led to without leaving the origin, without user and password; nil: none did.
+    public var landedAt: String?
     /// How far the file came; nil unless the call was a download that reached its file.
     public var download: DownloadProgress?
 
@@ -130,6 +132,7 @@ public struct CallOutcome: Equatable, Sendable {
         cookies: CookieChanges? = nil,
         redirected: Bool = false,
         leftOrigin: Bool = false,
+        landedAt: String? = nil,
         download: DownloadProgress? = nil
     ) {
         self.ending = ending
@@ -142,6 +145,7 @@ public struct CallOutcome: Equatable, Sendable {
         self.cookies = cookies
         self.redirected = redirected
         self.leftOrigin = leftOrigin
+        self.landedAt = landedAt
         self.download = download
     }
 

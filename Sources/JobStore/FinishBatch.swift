@@ -74,7 +74,7 @@ public struct FinishBatch: Sendable {
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
     /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` seven more. Two are about servers, and null while no attempt has one; the last four of `judge` are about
+    /// `postrider.judge` eight more. Two are about servers, and null while no attempt has one; the last five of `judge` are about
     /// credentials and redirects.
     ///
     /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
@@ -107,16 +107,25 @@ public struct FinishBatch: Sendable {
         guard attempts.contains(where: { $0.outcome?.redirected == true }) else {
             parameters.appendNull(.boolArray)
             parameters.appendNull(.boolArray)
+            parameters.appendNull(.textArray)
             return
         }
         var redirected = PGArrayBuilder<Bool>()
         var left = PGArrayBuilder<Bool>()
+        var landed = PGArrayBuilder<String>()
         for attempt in attempts {
             redirected.append(attempt.outcome?.redirected ?? false)
             left.append(attempt.outcome?.leftOrigin ?? false)
+            // A URL may be long, and only links to further pages are resolved against it.
+            if attempt.sequel.contains(.page), let url = attempt.outcome?.landedAt {
+                landed.append(url)
+            } else {
+                landed.appendNull()
+            }
         }
         parameters.append(array: redirected)
         parameters.append(array: left)
+        parameters.append(array: landed)
     }
 
     private func encodeServers(into parameters: inout PGParameters) {

@@ -47,7 +47,7 @@ public enum StoreStatement {
         """
         select postrider.judge($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
         $22,$23,$24, p_server => $25, p_health => $26::"char"[], p_credential => $27, p_version => $28, \
-        p_redirected => $29, p_left => $30)
+        p_redirected => $29, p_left => $30, p_landed => $31)
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(

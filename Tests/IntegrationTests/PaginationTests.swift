@@ -160,6 +160,27 @@ struct PaginationTests {
         _ = worker
     }
 
+    @Test func `a relative link is resolved against the URL that a redirect led to`() throws {
+        let desk = try PageDesk()
+        let target = try TargetServer { request in
+            switch request.path {
+            case "/items": TargetStep.answer(301, headers: ["Location: /items/"])
+            case "/items/": TargetStep.answer(200, "[1]", headers: ["Link: <page2>; rel=next"])
+            case "/items/page2": TargetStep.answer(200, "[2]", headers: ["Link: <?page=3>; rel=next"])
+            case "/items/page2?page=3": TargetStep.answer(200, "[3]")
+            default: TargetStep.answer(404)
+            }
+        }
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
+        let worker = try RunningWorker(desk.queue.database)
+        let id = try desk.queue.insert("service, url, paginate", #"'api', '/items', '{"style": "link"}'"#)
+        try desk.queue.waitUntilDone()
+        #expect(try desk.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3]")
+        #expect(target.requests.map(\.path) == ["/items", "/items/", "/items/page2", "/items/page2?page=3"])
+        _ = worker
+    }
+
     @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
         let desk = try PageDesk()
         let worker = try RunningWorker(desk.queue.database)

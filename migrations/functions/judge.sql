@@ -10,10 +10,15 @@
 -- p_credential, p_version: what the call carried; see credential_judge.
 -- p_redirected: whether the answer is that of another URL, to which a redirect led; null: none is.
 -- p_left: whether that is one of another origin, which got no token and whose word on it counts for nothing; null: none is.
+-- p_landed: of jobs with paginate, where redirects led, if that is another URL of the same origin.
 drop function if exists postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[],
   bigint[], text, text[], int[], "char"[], text[], bigint[], boolean[]);
+drop function if exists postrider.judge(
+  int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
+  int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[],
+  bigint[], text, text[], int[], "char"[], text[], bigint[], boolean[], boolean[]);
 create or replace function postrider.judge(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],
   p_code text[], p_error text[], p_headers bytea[], p_body bytea[], p_retry_after_ms bigint[],
@@ -21,7 +26,7 @@ create or replace function postrider.judge(
   p_ip text[], p_http text[], p_reused boolean[], p_sent bigint[], p_received bigint[],
   p_job bigint[], p_app_version text, p_cookies text[], p_server int[] default null, p_health "char"[] default null,
   p_credential text[] default null, p_version bigint[] default null, p_redirected boolean[] default null,
-  p_left boolean[] default null)
+  p_left boolean[] default null, p_landed text[] default null)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -124,7 +129,7 @@ begin
       end if;
       if v_job.paginate is not null then
         v_turn := postrider.page_turn(
-          v_job, v_service, p_status[i]::int, p_headers[i], p_body[i], p_verdict[i], p_code[i], p_error[i], v_result[i], v_encoding[i]);
+          v_job, v_service, p_status[i]::int, p_headers[i], p_body[i], p_verdict[i], p_code[i], p_error[i], v_result[i], v_encoding[i], p_landed[i]);
         p_verdict[i] := v_turn.verdict;
         p_code[i] := v_turn.code;
         p_error[i] := v_turn.error;
@@ -229,5 +234,5 @@ $$;
 comment on function postrider.judge(
   int, int[], bigint[], bigint[], "char"[], smallint[], text[], text[], bytea[], bytea[], bigint[],
   int[], int[], int[], int[], int[], text[], text[], boolean[], bigint[], bigint[], bigint[], text, text[],
-  int[], "char"[], text[], bigint[], boolean[], boolean[]) is
+  int[], "char"[], text[], bigint[], boolean[], boolean[], text[]) is
   'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';

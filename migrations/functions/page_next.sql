@@ -4,9 +4,15 @@
 --
 -- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
 -- stand in the table of pages. So it does the token of a credential that stands in the query.
+--
+-- p_landed: where redirects led, if that is another URL of the same origin. A relative link begins there (RFC 3986, 5.1.3).
+--
+-- Without p_landed once.
+drop function if exists postrider.page_next(
+  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text);
 create or replace function postrider.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
-  p_headers bytea, p_body bytea, p_encoding text, out next text, out target text, out code text, out error text)
+  p_headers bytea, p_body bytea, p_encoding text, p_landed text, out next text, out target text, out code text, out error text)
 language plpgsql stable
 as $$
 declare
@@ -55,7 +61,7 @@ begin
     end if;
   end if;
   v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
-  next := postrider.url_shown(postrider.url_resolve(v_called, next));
+  next := postrider.url_shown(postrider.url_resolve(coalesce(p_landed, v_called), next));
   if p_service.query is not null and postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
     select array_agg(lower((postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
@@ -104,5 +110,5 @@ begin
 end
 $$;
 comment on function postrider.page_next(
-  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text) is
+  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text, text) is
   'private: what leads to the page after the one that was answered; nulls: there is none; code and error: it cannot be followed';

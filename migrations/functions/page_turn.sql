@@ -7,10 +7,14 @@
 -- rather than pass for whole.
 --
 -- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
+--
+-- Without p_landed once.
+drop function if exists postrider.page_turn(
+  postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text);
 create or replace function postrider.page_turn(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   inout verdict "char", inout code text, inout error text, inout result jsonb, p_encoding text,
-  out page postrider.fetched_pages)
+  p_landed text, out page postrider.fetched_pages)
 language plpgsql stable
 as $$
 declare
@@ -52,7 +56,7 @@ begin
     code := null;
     error := null;
     if page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
-      v_next := postrider.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding);
+      v_next := postrider.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding, p_landed);
       page.next := v_next.next;
       page.target := v_next.target;
       code := v_next.code;
@@ -103,5 +107,5 @@ begin
 end
 $$;
 comment on function postrider.page_turn(
-  postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text) is
+  postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text, text) is
   'private: what a page''s answer means for its job: n fetches the next, s is the last and holds all items, f; and the row to store';
