@@ -125,7 +125,9 @@ extension HTTPAgent {
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
         asksForMore = false
-        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil, call.download == nil {
+        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil, call.download == nil,
+            call.mayShareConnection
+        {
             return flight.transfer.setHeaders([], count: 0)
         }
         lines.removeAll(keepingCapacity: true)
@@ -169,6 +171,11 @@ extension HTTPAgent {
         }
         if sendsBody, flight.transfer.hasGzipBody {
             RequestHeaders.append("Content-Encoding", "gzip", to: &lines)
+            count += 1
+        }
+        if !call.mayShareConnection {
+            // Whoever closes first keeps the port for a minute: better the server.
+            RequestHeaders.append("Connection", "close", to: &lines)
             count += 1
         }
         return flight.transfer.setHeaders(lines, count: count)

@@ -47,6 +47,7 @@ struct ResendTests {
             #expect(try outcome.response().status == 200 && !outcome.reused, "\(outcome)")
         }
         #expect(target.requests.count == 20)
+        #expect(target.requests.count { $0.header("connection") == "close" } == 10)
         try TestClock.wait(10, for: "one open connection") {
             try driver.turn(for: 10)
             return driver.watched.count == 1
