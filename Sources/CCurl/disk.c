@@ -68,9 +68,8 @@ static void *run(void *context) {
             int64_t after = d->expire_after;
             d->expire_after = 0;
             pthread_mutex_unlock(&d->lock);
-            int64_t removed = ccurl_expire_walk(d->root, after, serve_between, d);
+            ccurl_expire_walk(d->root, after, serve_between, d);
             pthread_mutex_lock(&d->lock);
-            d->expired += removed;
             continue;
         }
         pthread_cond_wait(&d->work, &d->lock);
@@ -136,13 +135,6 @@ void ccurl_disk_expire(ccurl_disk *d, int64_t seconds) {
     d->expire_after = seconds > 0 ? seconds : 1;
     pthread_cond_signal(&d->work);
     pthread_mutex_unlock(&d->lock);
-}
-
-int64_t ccurl_disk_expired(ccurl_disk *d) {
-    pthread_mutex_lock(&d->lock);
-    int64_t count = d->expired;
-    pthread_mutex_unlock(&d->lock);
-    return count;
 }
 
 ccurl_part *ccurl_part_open(ccurl_disk *d, const char *path, const uint8_t *sha256) {

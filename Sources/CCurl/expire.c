@@ -17,7 +17,6 @@ enum { DEEPEST = 64 };
 
 typedef struct {
     time_t before;
-    int64_t removed;
     void (*pause)(void *);
     void *context;
 } walk_state;
@@ -42,7 +41,7 @@ static void expire_pair(int directory, const char *note, walk_state *w) {
     int fd = openat(directory, part, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT) return;
     if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_old(directory, note, w) && is_old(directory, part, w))) {
-        if (unlinkat(directory, part, 0) == 0) w->removed++;
+        unlinkat(directory, part, 0);
         unlinkat(directory, note, 0);
     }
     if (fd >= 0) ccurl_unlock_and_close(fd);
@@ -71,9 +70,8 @@ static void walk(int directory, int depth, walk_state *w) {
     closedir(entries);
 }
 
-int64_t ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context) {
+void ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context) {
     walk_state w = {.before = time(NULL) - seconds, .pause = pause, .context = context};
     int directory = root < 0 ? -1 : openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) walk(directory, 0, &w);
-    return w.removed;
 }

@@ -34,7 +34,7 @@ struct ccurl_disk {
     ccurl_part *first, *last, *current;
     /// When the thread began what it is at or, idle, was given work: monotonic nanoseconds.
     int64_t since;
-    int64_t expire_after, expired;
+    int64_t expire_after;
     bool stop;
     char *holder;
     /// The thread's, for hashing what lies on disk.
@@ -85,6 +85,6 @@ void ccurl_part_destroy(ccurl_part *p);
 void ccurl_unlock_and_close(int file);
 // expire.c
 /// Walks the tree; calls `pause` between entries, so that downloads go on.
-int64_t ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);
+void ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);
 
 #endif

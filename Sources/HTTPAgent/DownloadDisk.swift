@@ -25,9 +25,6 @@ import JobModel
     /// Removes parts that nobody has touched for so many seconds, in the background.
     func expire(olderThan seconds: Int64) { unsafe ccurl_disk_expire(handle, seconds) }
 
-    /// How many parts have been removed so.
-    var expired: Int64 { unsafe ccurl_disk_expired(handle) }
-
     /// Begins to open and lock the part of a download; nil if memory is out.
     func open(_ download: Download) -> DownloadPart? {
         let part =

@@ -20,9 +20,6 @@ extension HTTPAgent {
         openDisk()?.expire(olderThan: max(1, age.components.seconds))
     }
 
-    /// How many parts `expireParts` has removed so far.
-    public var expiredParts: Int64 { disk?.expired ?? 0 }
-
     private func openDisk() -> DownloadDisk? {
         if disk == nil, let filesRoot { disk = DownloadDisk(root: filesRoot) }
         return disk

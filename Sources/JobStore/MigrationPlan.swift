@@ -86,9 +86,6 @@ public struct MigrationPlan: Equatable, Sendable {
     /// Whether a newer worker has migrated, breaking or not; then this one leaves the schema alone.
     public var isAhead: Bool { entries.contains { $0.standing == .unknown || $0.standing == .newer } }
 
-    /// Whether each file has its very text in the database and nothing else is there.
-    public var isCurrent: Bool { entries.allSatisfy { $0.standing == .applied } }
-
     /// Compares the entries.
     public static func == (left: MigrationPlan, right: MigrationPlan) -> Bool {
         left.isBroken == right.isBroken && left.entries.elementsEqual(right.entries, by: ==)

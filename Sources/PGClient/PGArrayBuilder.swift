@@ -10,9 +10,6 @@ public protocol PGArrayElement {
 
 /// A `timestamptz` as it travels: microseconds since 2000-01-01 00:00 UTC.
 public struct PGTimestamp: Hashable, Sendable, PGArrayElement {
-    /// Seconds between the epoch of Unix and that of PostgreSQL.
-    public static let unixOffsetSeconds: Int64 = 946_684_800
-
     /// Microseconds since 2000-01-01 00:00 UTC.
     public var microseconds: Int64
 

@@ -34,9 +34,6 @@ public struct PGConnection: ~Copyable {
         try self.init(PGConnectionString(text))
     }
 
-    /// `150020` for 15.20. C: `PQserverVersion`.
-    public var serverVersion: Int { Int(unsafe PQserverVersion(link.raw)) }
-
     /// The server's process, as `pg_terminate_backend` takes it. C: `PQbackendPID`.
     public var processID: Int32 { unsafe PQbackendPID(link.raw) }
 

@@ -62,19 +62,6 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
         guard let sqlState else { return message }
         return "\(message) (SQLSTATE \(sqlState))"
     }
-
-    /// Whether the same statement may succeed if sent again later.
-    public var isTransient: Bool {
-        switch code {
-        case .connectionString, .unexpected: false
-        case .connect, .timeout, .lost, .notReady, .aborted: !isConfiguration
-        case .server:
-            switch sqlState {
-            case .serializationFailure, .deadlock, .lockNotAvailable, .queryCanceled, .unknownStatement: true
-            default: ["53", "57", "58", "08"].contains(sqlState?.category ?? "")
-            }
-        }
-    }
 }
 
 extension PGError {

@@ -24,12 +24,6 @@ internal import CPostgres
     /// How many columns there are. C: `PQnfields`.
     public var columnCount: Int { Int(unsafe PQnfields(raw)) }
 
-    /// How many rows an INSERT, UPDATE, DELETE or SELECT touched; 0 for other commands. C: `PQcmdTuples`.
-    public var commandTuples: Int {
-        guard let text = unsafe PQcmdTuples(raw) else { return 0 }
-        return unsafe Int(String(cString: text)) ?? 0
-    }
-
     /// The index of a column, `nil` if there is none of that name. C: `PQfnumber`.
     public func column(_ name: String) -> Int? {
         let index = unsafe PQfnumber(raw, name)
@@ -151,14 +145,6 @@ internal import CPostgres
         _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try unsafe body(bytesOf(row, column))
-    }
-
-    /// Lends the value's bytes without a copy, bounds-checked; empty for NULL.
-    public func withSpan<Value, Failure: Error>(
-        _ row: Int, _ column: Int, _ body: (Span<UInt8>) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let value = unsafe bytesOf(row, column)
-        return try unsafe body(value.bindMemory(to: UInt8.self).span)
     }
 
     func bytesOf(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {

@@ -36,20 +36,14 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let deadlock = SQLState(rawValue: "40P01")
     /// `insufficient_privilege`.
     public static let insufficientPrivilege = SQLState(rawValue: "42501")
-    /// `undefined_function`.
-    public static let undefinedFunction = SQLState(rawValue: "42883")
     /// `undefined_table`.
     public static let undefinedTable = SQLState(rawValue: "42P01")
-    /// `too_many_connections`.
-    public static let tooManyConnections = SQLState(rawValue: "53300")
     /// `lock_not_available`: lock_timeout, or NOWAIT.
     public static let lockNotAvailable = SQLState(rawValue: "55P03")
     /// `query_canceled`: statement_timeout, or pg_cancel_backend.
     public static let queryCanceled = SQLState(rawValue: "57014")
     /// `admin_shutdown`: the session was ended, or the server stops.
     public static let adminShutdown = SQLState(rawValue: "57P01")
-    /// `crash_shutdown`.
-    public static let crashShutdown = SQLState(rawValue: "57P02")
     /// `cannot_connect_now`: starting up or shutting down.
     public static let cannotConnectNow = SQLState(rawValue: "57P03")
 

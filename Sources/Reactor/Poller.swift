@@ -25,8 +25,8 @@ public struct PollerEvent: Equatable, Sendable {
 
 /// An epoll set, level-triggered; one thread waits on it.
 ///
-/// Tokens are the owner's. Give a new token with each registration (a slot and a generation), never the bare
-/// descriptor: numbers are reused, and an event of the old one may still be in the batch.
+/// Tokens are the owner's. Numbers of descriptors are reused, and an event of a closed one may still be in the batch: a bare descriptor
+/// is a token only where an event too many does no harm, as libcurl's; else give a new one with each registration.
 @safe public struct Poller: ~Copyable {
     private let epoll: Descriptor
     private let events: UnsafeMutablePointer<epoll_event>
@@ -47,11 +47,6 @@ public struct PollerEvent: Equatable, Sendable {
     /// Registers a descriptor. C: `EPOLL_CTL_ADD`.
     public func add(_ descriptor: Int32, token: UInt64, read: Bool, write: Bool) throws(ReactorError) {
         guard control(EPOLL_CTL_ADD, descriptor, token, read, write) else { throw ReactorError("epoll_ctl") }
-    }
-
-    /// Changes what a registered descriptor waits for. C: `EPOLL_CTL_MOD`.
-    public func modify(_ descriptor: Int32, token: UInt64, read: Bool, write: Bool) throws(ReactorError) {
-        guard control(EPOLL_CTL_MOD, descriptor, token, read, write) else { throw ReactorError("epoll_ctl") }
     }
 
     /// Registers or changes, whichever it takes.

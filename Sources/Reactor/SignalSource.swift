@@ -40,12 +40,4 @@ public struct SignalSource: ~Copyable {
             arrived.append(Int32(info.ssi_signo))
         }
     }
-
-    /// Unblocks all signals for a child that is about to be spawned, or for a process that goes back to default.
-    public static func unblock(_ signals: [Int32]) {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for signal in signals { unsafe sigaddset(&set, signal) }
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One line of `worker doctor`.
+/// One line of `worker doctor` or `worker audit`.
 struct Finding: Equatable, Sendable {
     /// How bad it is.
     enum Grade: String, Sendable {

@@ -52,7 +52,7 @@ struct SchemaTests {
             select proname::text from pg_proc
             where pronamespace = 'postrider'::regnamespace and prokind = 'f'
               and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider.(ready|scheduled|tallies|intake)')
-              and proname not in ('cancel_any', 'retry', 'reschedule')
+              and proname not in ('retry', 'reschedule')
               and not coalesce('jit=off' = any (proconfig), false)
             order by 1
             """)

@@ -11,7 +11,7 @@ import Testing
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
     private static let tables =
-        "'{ready,scheduled,members,trees,tree_deltas,tallies,outcomes,cache_waits,cache_calls,credential_waits}'::text[]"
+        "'{ready,scheduled,members,trees,tree_deltas,tallies,outcomes,cache_waits,cache_calls,credential_waits,dedupe_keys}'::text[]"
 
     init() throws { cluster = try TestQueue.quietCluster() }
 
@@ -40,6 +40,17 @@ struct StaleStatisticsTests {
         let read = try Self.rowsRead(queue) - before
         // Some 90 a job, whole looks through ready included when a worker comes and goes. Joined as a planner likes it: 7,000 to 14,000.
         #expect(read < jobs * 1000, "\(read) rows for \(jobs) jobs")
+    }
+
+    @Test func `one INSERT looks each key up by its index, though the plan is from the first duplicate`() throws {
+        let queue = try TestQueue(on: cluster)
+        try Self.forget(queue)
+        let before = try Self.rowsRead(queue)
+        try queue.insert(8_000, "url, dedupe_key, on_duplicate", "'http://h/' || i, i / 2, 'skip'")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 4_001)
+        let read = try Self.rowsRead(queue) - before
+        // Two or three a row. Walking through the table for each duplicate: eight million.
+        #expect(read < 100_000, "\(read)")
     }
 
     /// 15,000 jobs ready, 9,000 scheduled, 2,000 batches of three: all in a queue that is paused.

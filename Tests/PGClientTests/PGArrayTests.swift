@@ -49,9 +49,8 @@ struct PGArrayTests {
         parameters.append(array: flags)
         parameters.append(array: floats)
         parameters.append(array: times)
-        let inserted = try connection.query(
+        _ = try connection.query(
             "insert into t select * from unnest($1, $2, $3, $4, $5, $6, $7, $8)", &parameters)
-        #expect(inserted.commandTuples == count)
 
         let rows = try connection.query("select * from t order by a")
         #expect(rows.rowCount == count)
@@ -107,7 +106,7 @@ struct PGArrayTests {
             unsafe Array(UnsafeRawBufferPointer(start: $0.baseAddress, count: 4))
         }
         #expect(lent == [0x61, 0, 0x62, 0])
-        let counts = (rows.withSpan(0, 0) { $0.count }, rows.withSpan(0, 1) { $0.count })
-        #expect(counts == (3, 0))
+        let counts = [0, 1].map { column in unsafe rows.withUnsafeBytes(0, column) { $0.count } }
+        #expect(counts == [3, 0])
     }
 }

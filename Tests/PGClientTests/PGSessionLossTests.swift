@@ -103,7 +103,7 @@ struct PGSessionLossTests {
         #expect((4...9).contains(attempts))
         #expect(loop.turns - loop.staleTurns - turns < 60)
         let errors = loop.errors
-        #expect(errors.allSatisfy { !$0.isConfiguration && $0.isTransient })
+        #expect(errors.allSatisfy { !$0.isConfiguration })
         try cluster.start()
         #expect(try loop.runUntilReady())
     }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PrivateCluster
 import TestSupport
 import Testing
 
 @testable import Reactor
 
 struct PollerTests {
-    @Test func `a wakeup from another thread ends the wait, and draining it ends the readiness`() throws {
-        let wakeup = try Wakeup()
+    @Test func `what another thread writes ends the wait, and reading it ends the readiness`() throws {
+        let pipe = try Pipe()
         var poller = try Poller()
-        try poller.add(wakeup.descriptor, token: 7, read: true, write: false)
-        let signaller = BackgroundThread { for _ in 0..<3 { wakeup.signal() } }
+        try poller.add(pipe.readEnd, token: 7, read: true, write: false)
+        let writer = BackgroundThread { _ = unsafe write(pipe.writeEnd, [1, 2, 3] as [UInt8], 3) }
         var ready: [PollerEvent] = []
         try poller.wait(timeoutNanoseconds: 10_000_000_000, into: &ready)
         #expect(ready == [PollerEvent(token: 7, readable: true, writable: false)])
-        signaller.join()
-        wakeup.drain()
+        writer.join()
+        var bytes: [UInt8] = [0, 0, 0]
+        #expect(unsafe read(pipe.readEnd, &bytes, 3) == 3)
         try poller.wait(timeoutNanoseconds: 0, into: &ready)
         #expect(ready.isEmpty)
     }
@@ -52,7 +54,7 @@ struct PollerTests {
         try poller.add(ends[1], token: 2, read: false, write: true)
         try poller.wait(timeoutNanoseconds: 0, into: &ready)
         #expect(ready == [PollerEvent(token: 2, readable: false, writable: true)])
-        try poller.modify(ends[1], token: 2, read: false, write: false)
+        try poller.set(ends[1], token: 2, read: false, write: false)
         try poller.wait(timeoutNanoseconds: 0, into: &ready)
         #expect(ready.isEmpty)
         _ = writer.take()
@@ -66,15 +68,15 @@ struct PollerTests {
 
     @Test func `a descriptor that was closed and opened under the same number is registered again`() throws {
         var poller = try Poller()
-        let first = try Wakeup()
-        let second = try Wakeup()
-        try poller.set(first.descriptor, token: 1, read: true, write: false)
-        try poller.set(first.descriptor, token: 2, read: true, write: false)
+        let first = try Pipe()
+        let second = try Pipe()
+        try poller.set(first.readEnd, token: 1, read: true, write: false)
+        try poller.set(first.readEnd, token: 2, read: true, write: false)
         // What a library does behind our back: the number stays, the file behind it is another.
-        dup2(second.descriptor, first.descriptor)
-        second.signal()
+        dup2(second.readEnd, first.readEnd)
+        _ = unsafe write(second.writeEnd, [1] as [UInt8], 1)
         var ready: [PollerEvent] = []
-        try poller.set(first.descriptor, token: 3, read: true, write: false)
+        try poller.set(first.readEnd, token: 3, read: true, write: false)
         try poller.wait(timeoutNanoseconds: 0, into: &ready)
         #expect(ready == [PollerEvent(token: 3, readable: true, writable: false)])
     }

@@ -24,7 +24,7 @@ begin
     if v_reason is null then
       begin
         perform postrider.spec_check(p_each -> 'do', '$.do', true);
-      exception when sqlstate 'PR001' or sqlstate 'PR002' or sqlstate 'PR006' then
+      exception when sqlstate 'PR001' or sqlstate 'PR006' then
         get stacked diagnostics v_reason = message_text, v_hint = pg_exception_hint;
       end;
     end if;

@@ -5,6 +5,7 @@ create or replace function postrider.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 set jit = off
 as $$
 declare

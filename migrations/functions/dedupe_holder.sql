@@ -6,6 +6,8 @@ create or replace function postrider.dedupe_holder(p_queue text, p_key text, p_j
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_digest bytea := sha256(convert_to(length(p_queue) || ':' || p_queue || p_key, 'UTF8'));

@@ -3,6 +3,8 @@ create or replace function postrider.is_hooked(p_job bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 begin
   return exists (

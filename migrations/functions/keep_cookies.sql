@@ -30,7 +30,7 @@ begin
   -- One writer for a jar: cookies come in any order, and two batches would wait for each other.
   perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
   if p_credential <> '' then
-    -- One that was deleted and inserted again counts its versions anew: the fence tells its calls from those before.
+    -- A call that was claimed before the login may have carried another user's cookies.
     select r.login into v_login from postrider.refreshes r
      where r.credential = p_credential and r.login_version <= p_version and r.login < p_fence;
     if not found then

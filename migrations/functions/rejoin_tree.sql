@@ -5,6 +5,8 @@ create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint, 
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_tree postrider.trees;

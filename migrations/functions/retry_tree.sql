@@ -3,6 +3,7 @@ create or replace function postrider.retry_tree(p_id bigint, p_new_key boolean) 
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 set jit = off
 as $$
 begin

@@ -63,7 +63,7 @@ begin
   begin
     v_nodes := postrider.spec_check(p_schedule.spec, '$', false);
     perform postrider.spec_values(v_nodes, false);
-  exception when sqlstate 'PR001' or sqlstate 'PR002' or sqlstate 'PR006' then
+  exception when sqlstate 'PR001' or sqlstate 'PR006' then
     get stacked diagnostics reason = message_text, hint = pg_exception_hint;
     column_name := 'spec';
   end;

@@ -5,6 +5,7 @@ create or replace function postrider.trees_begin() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 set jit = off
 as $$
 begin

@@ -3,7 +3,7 @@
 // The C half of HTTPAgent. libcurl's callbacks live here, append to buffers and lists that C owns, and
 // Swift drains those afterwards: no Swift code ever runs inside a callback. A `ccurl_loop` holds two
 // connection pools that never mix (one for public addresses only, one for all) and the list of socket
-// changes for the owner's epoll; a `ccurl_transport` is another way to the server with two pools of its own; a
+// changes for the owner's epoll; a `ccurl_transport` is another way to the server with pools of its own; a
 // `ccurl_transfer` is one pooled easy handle with its buffers.
 // Everything here belongs to one thread.
 #ifndef CCURL_H

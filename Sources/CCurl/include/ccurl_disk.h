@@ -66,8 +66,6 @@ int ccurl_disk_descriptor(const ccurl_disk *_Nonnull disk);
 void ccurl_disk_drain(ccurl_disk *_Nonnull disk);
 /// Lets the thread remove all parts below the root that nobody has touched for so long.
 void ccurl_disk_expire(ccurl_disk *_Nonnull disk, int64_t seconds);
-/// How many parts the last walks have removed.
-int64_t ccurl_disk_expired(ccurl_disk *_Nonnull disk);
 
 /// Opens and locks the part for `path`; directories on the way are made. `sha256`: 32 bytes, or null. Null: out of memory.
 ccurl_part *_Nullable ccurl_part_open(
