@@ -59,7 +59,6 @@ static void serve_between(void *context) {
 static void *run(void *context) {
     ccurl_disk *d = context;
     d->root = ccurl_root_open(d->path);
-    d->root_errno = d->root < 0 ? -d->root : 0;
     pthread_mutex_lock(&d->lock);
     while (true) {
         serve(d);

@@ -173,6 +173,9 @@ bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
 bool ccurl_session_is_broken(const ccurl_transfer *t);
 /// The number of the port at our end; 0: unknown.
 uint16_t ccurl_socket_port(int fd);
+/// libcurl has looked into its cache of names by now. At the end of a transfer it throws out of the cache, which all transfers of a pool
+/// share, whatever is older than that one allows: a doubted name would have all others looked up again.
+void ccurl_names_read(ccurl_transfer *t);
 /// Whether the other end of the socket has this address.
 bool ccurl_socket_has_peer(int fd, const char *host, int port);
 /// Ends the connection that the request was last sent on, for all transfers that share it.

@@ -50,7 +50,9 @@ static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
 
 static bool open_part(ccurl_part *p) {
     const char *name = NULL;
-    if (p->disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, p->disk->root_errno);
+    // A mount that failed once may be there again.
+    if (p->disk->root < 0) p->disk->root = ccurl_root_open(p->disk->path);
+    if (p->disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -p->disk->root);
     int directory = ccurl_parent_beneath(p->disk->root, p->path, true, &name);
     if (directory < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -directory);
     p->directory = directory;

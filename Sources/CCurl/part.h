@@ -29,7 +29,7 @@ struct ccurl_disk {
     int event;
     // The thread's: to open the root may hang, too.
     char *path;
-    int root, root_errno;
+    int root;
     /// Those that wait for the thread, and the one that it is at.
     ccurl_part *first, *last, *current;
     /// When the thread began what it is at or, idle, was given work: monotonic nanoseconds.

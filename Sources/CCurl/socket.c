@@ -34,6 +34,7 @@ bool ccurl_socket_is_open(ccurl_loop *loop, int fd) {
 curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     ccurl_transfer *t = context;
+    ccurl_names_read(t);
     // A proxy is the operator's choice and may be anywhere; what lies behind it cannot be seen from here.
     if (t->public_only && !(t->transport && t->transport->proxy)) {
         bool allowed = false;

@@ -12,6 +12,8 @@ enum { KEEP = 2048 };
 /// libcurl 7.88 takes up to 128 KiB of headers over HTTP/2. What of them its buffer does not hold it looks for on the socket, which
 /// has nothing more, and sometimes hands it out before their beginning. Pages of it that nothing was written to take no memory.
 static const long HTTP2_BUFFER = 128 * 1024;
+/// How long libcurl keeps the addresses of a name, in seconds.
+static const long USUAL_AGE = 60;
 
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
 
@@ -19,6 +21,7 @@ static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "P
 static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)local_ip;
     ccurl_transfer *t = context;
+    ccurl_names_read(t);
     if (t->sendings > 0) {
         if (ccurl_session_is_broken(t)) ccurl_socket_end(t);
         // They would be no smaller the next time.
@@ -66,11 +69,17 @@ static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
     return CURLE_OK;
 }
 
+void ccurl_names_read(ccurl_transfer *t) {
+    if (t->address_age != USUAL_AGE) curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = USUAL_AGE);
+}
+
 /// CURLOPT_RESOLVER_START_FUNCTION: what libcurl knows of the name is too old, or nothing.
 static int on_look_up(void *resolver, void *reserved, void *transfer) {
     (void)resolver;
     (void)reserved;
-    ((ccurl_transfer *)transfer)->looked_up = true;
+    ccurl_transfer *t = transfer;
+    t->looked_up = true;
+    ccurl_names_read(t);
     return 0;
 }
 

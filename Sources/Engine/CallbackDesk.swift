@@ -15,6 +15,8 @@ struct CallbackDesk {
     static let longestAnswer: UInt64 = 10_000_000_000
     /// How often a job's hooks may end the connection before it is called without them.
     static let longestRow = 3
+    /// How often a job is asked after that cannot be told of.
+    static let mostRefusals = 5
 
     /// Whether ends may wait in the database.
     private(set) var isOwed = false
@@ -28,6 +30,10 @@ struct CallbackDesk {
     private struct Start {
         var entry: Preparation.Entry
         var losses = 0
+        /// How often it was not told what became of the job.
+        var refusals = 0
+        /// Not before this moment.
+        var due: UInt64 = 0
         /// Else it is only asked what became of the job.
         var runsHooks: Bool { losses < CallbackDesk.longestRow }
     }
@@ -67,8 +73,12 @@ struct CallbackDesk {
 
     /// When to look again: to conclude after a failure, or because an answer has been due for too long; nil: never.
     func deadline(now: UInt64) -> UInt64? {
-        if isWaiting { return waitsSince + CallbackDesk.longestAnswer }
-        return (isOwed || !waiting.isEmpty) && now < restUntil ? restUntil : nil
+        let moments = [
+            isOwed && now < restUntil ? restUntil : nil,
+            waiting.lazy.map(\.due).filter { $0 > now }.min(),
+            isWaiting ? waitsSince + CallbackDesk.longestAnswer : nil,
+        ]
+        return moments.lazy.compactMap { $0 }.min()
     }
 
     /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn, and true in the
@@ -108,8 +118,8 @@ struct CallbackDesk {
 
     /// The next job whose hooks are to run, if they did not end the session too often; they count as begun.
     mutating func nextBeginning(now: UInt64) -> (number: UInt64, lease: Lease, runsHooks: Bool)? {
-        guard !waiting.isEmpty, now >= restUntil else { return nil }
-        let start = waiting.removeFirst()
+        guard let place = waiting.firstIndex(where: { $0.due <= now }) else { return nil }
+        let start = waiting.remove(at: place)
         defer { nextNumber += 1 }
         beginning[nextNumber] = start
         waitsSince = now
@@ -123,13 +133,18 @@ struct CallbackDesk {
     }
 
     /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is asked again
-    /// after a rest; what is rolled back would be so again, so then without hooks.
-    mutating func beginsAgain(_ number: UInt64, withHooks: Bool, now: UInt64) {
-        guard var start = beginning.removeValue(forKey: number) else { return }
+    /// after a rest, twice as long each time; what is rolled back would be so again, so then without hooks.
+    ///
+    /// - Returns: what is to be handed back, since even that has failed five times.
+    mutating func beginsAgain(_ number: UInt64, withHooks: Bool, now: UInt64) -> Preparation.Entry? {
+        guard var start = beginning.removeValue(forKey: number) else { return nil }
         waitsSince = now
         if !withHooks { start.losses = CallbackDesk.longestRow }
+        start.refusals += 1
+        if !withHooks, start.refusals > CallbackDesk.mostRefusals { return start.entry }
+        start.due = now + CallbackDesk.rest << UInt64(min(start.refusals - 1, 5))
         waiting.insert(start, at: 0)
-        restUntil = now + CallbackDesk.rest
+        return nil
     }
 
     /// The connection is gone: all of it is asked for again. Hooks that did run do not run twice.
@@ -144,9 +159,14 @@ struct CallbackDesk {
             losses += 1
             hasFailed = losses > 1
         }
-        if isWaiting { restUntil = now + CallbackDesk.rest }
+        if isWaiting {
+            restUntil = now + CallbackDesk.rest
+            for place in waiting.indices { waiting[place].due = max(waiting[place].due, restUntil) }
+        }
         isConcluding = false
-        let cut = beginning.sorted { $0.key < $1.key }.map { Start(entry: $0.value.entry, losses: $0.value.losses + 1) }
+        let cut = beginning.sorted { $0.key < $1.key }.map {
+            Start(entry: $0.value.entry, losses: $0.value.losses + 1, refusals: $0.value.refusals, due: restUntil)
+        }
         beginning.removeAll()
         waiting = cut + waiting
         return cut.filter { $0.losses == CallbackDesk.longestRow }.map(\.entry.lease)

@@ -74,9 +74,13 @@ extension Dispatcher {
         return .none
     }
 
-    /// Whether a batch, or one written now, waits for locks for 20 ms only: somebody is known to hold what the worker needs.
+    /// Whether a batch waits for locks for 20 ms only: somebody is known to hold what the worker needs. One that was put off has the full
+    /// second, at times: what many take in turn, as a jar's lock with a slow disk, is never free for a whole look.
     func hurries(_ batch: FinishBatch) -> Bool {
-        !aside.isEmpty || batch.attempts.contains { $0.blocks > 0 }
+        if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
+            return isDraining && batch.attempts[0].lockWaits % 2 == 0
+        }
+        return !aside.isEmpty || batch.attempts.contains { $0.blocks > 0 }
     }
 
     /// The next question for what is locked, if one is due; to be sent at once, or given up.

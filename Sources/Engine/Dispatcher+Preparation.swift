@@ -13,6 +13,8 @@ struct Preparation {
         var overruns = 0
         /// Preparations with it that waited for a lock; it goes alone then, too.
         var lockWaits = 0
+        /// When the first of them ended.
+        var waitsSince: UInt64 = 0
         /// Not before this moment.
         var due: UInt64 = 0
 
@@ -28,8 +30,8 @@ struct Preparation {
     static let haste: UInt64 = 60_000_000_000
     /// What waits alone for a lock is tried again after 250 ms, then after twice as long each time.
     static let pause: UInt64 = 250_000_000
-    /// After so many waits, 4 s, it is handed back.
-    static let patience = 5
+    /// After 4 s it is handed back.
+    static let patience: UInt64 = 4_000_000_000
 }
 
 // Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
@@ -39,12 +41,13 @@ extension Dispatcher {
     mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
-        var due = unprepared.filter { $0.due <= now }
-        let mates = due.prefix { !$0.goesAlone }.prefix(preparationLimit)
-        let entries = Array(mates.isEmpty ? due.prefix(1) : mates)
+        // By turns, since there may be a thousand of either.
+        let mates = unprepared.filter { $0.due <= now && !$0.goesAlone }.prefix(preparationLimit)
+        let alone = unprepared.first { $0.due <= now && $0.goesAlone }
+        let entries = if let alone, preparesAlone || mates.isEmpty { [alone] } else { Array(mates) }
         guard !entries.isEmpty else { return nil }
-        due.removeFirst(entries.count)
-        unprepared = due + unprepared.filter { $0.due > now }
+        preparesAlone = !entries[0].goesAlone
+        unprepared.removeAll { entry in entries.contains { $0.lease == entry.lease } }
         let number = takeNumber()
         preparations[number] = Preparation(entries: entries, hurries: now < hastyUntil)
         return (number, entries.map(\.lease))
@@ -127,10 +130,14 @@ extension Dispatcher {
     private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> Remedy {
         let isNews = now >= hastyUntil
         if isNews { hastyUntil = now + Preparation.haste }
-        for place in entries.indices { unprepared[place].lockWaits += 1 }
+        for place in entries.indices {
+            if unprepared[place].lockWaits == 0 { unprepared[place].waitsSince = now }
+            unprepared[place].lockWaits += 1
+        }
         guard let entry = unprepared.first, entries.count == 1 else { return isNews ? .report : .none }
-        if entry.lockWaits < Preparation.patience {
-            unprepared[0].due = now + Preparation.pause << UInt64(entry.lockWaits - 1)
+        if now < entry.waitsSince + Preparation.patience {
+            unprepared[0].due = min(
+                now + Preparation.pause << UInt64(min(entry.lockWaits - 1, 3)), entry.waitsSince + Preparation.patience)
         } else {
             let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
             _ = giveUp(entry, Verdict(.handedBack, .internal, reason), now: now)

@@ -26,6 +26,8 @@ struct Dispatcher: ~Copyable {
     var unprepared: [Preparation.Entry] = []
     var preparations: [UInt64: Preparation] = [:]
     var preparationLimit = Preparation.limit
+    /// Whether the next preparation is that of a job which goes alone, if there is one.
+    var preparesAlone = false
     /// Until then preparations hurry, after one that waited for a lock.
     var hastyUntil: UInt64 = 0
     /// Attempts to be written.

@@ -81,7 +81,7 @@ extension RunLoop {
                 desk.conclusionFailed(now: now)
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", reason: error.description))
-                desk.beginsAgain(tag >> 2, withHooks: false, now: now)
+                handBack(desk.beginsAgain(tag >> 2, withHooks: false, now: now))
             }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
@@ -106,13 +106,20 @@ extension RunLoop {
     /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is over. News of a
     /// cancel may still be on their way, so the transaction itself says so.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
-        if result.isNull(0, 0) { return desk.beginsAgain(number, withHooks: true, now: now) }
+        if result.isNull(0, 0) { return handBack(desk.beginsAgain(number, withHooks: true, now: now)) }
         guard let entry = desk.begun(number, now: now),
             let job = dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
         if result.bool(0, 0) { return startPrepared(job, slot: entry.slot) }
         dispatcher.dealtWith(slot: entry.slot, now: now)
         desk.endsWait()
+    }
+
+    /// Gives up a job of which the database cannot say whether it is to be called.
+    private func handBack(_ entry: Preparation.Entry?) {
+        guard let entry, dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
+        let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
+        dispatcher.callRefused(slot: entry.slot, Verdict(.handedBack, .internal, reason), now: now)
     }
 
     /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.

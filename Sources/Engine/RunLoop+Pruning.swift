@@ -18,7 +18,8 @@ extension RunLoop {
             let isPooled = !configuration.usesSessions
             let patience = RunLoop.limits(["statement_timeout": "\(RunLoop.pruneSeconds)s"], inTransaction: isPooled)
             var session = PGSession.Configuration(
-                string: configuration.database, setUp: isPooled ? [] : [RunLoop.readsCommitted, patience],
+                string: configuration.database,
+                setUp: isPooled ? [] : [patience, RunLoop.staysOpen, RunLoop.readsCommitted],
                 prepares: !isPooled,
                 openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
             session.answerTimeout = UInt64(RunLoop.pruneSeconds + 5) * 1_000_000_000

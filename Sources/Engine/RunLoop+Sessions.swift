@@ -78,7 +78,13 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
-        case Tag.patience, Tag.askAfterDuties: break
+        case Tag.patience:
+            // If it is to blame, what stands behind it in its transaction is told only that an earlier statement failed.
+            if error.code != .aborted {
+                configuration.log(.statementFailed(verb: "hurry", reason: error.description))
+                dispatcher.rest(now: now)
+            }
+        case Tag.askAfterDuties: break
         case Tag.leave:
             configuration.log(.statementFailed(verb: "leave", reason: error.description))
             end = .abandoned

@@ -128,9 +128,10 @@ public final class RunLoop {
         // cost of what is switched off PostgreSQL would compile the plan anew in each claim, 200 ms. And with more partitions than
         // a few it would plan it anew, 0.5 ms, since only one is left in a plan for one job.
         let byIndex = ["set enable_seqscan = off", "set jit = off", "set plan_cache_mode = force_generic_plan"]
+        // Limits first: until they are told, those of the role hold.
         var ofJobs = PGSession.Configuration(
             string: configuration.database,
-            setUp: setUp + (isPooled ? [] : [patience] + byIndex + ["listen postrider"]),
+            setUp: (isPooled ? [] : [patience]) + setUp + (isPooled ? [] : byIndex + ["listen postrider"]),
             prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
         // A commit has no limit of the server's.
         ofJobs.answerTimeout = UInt64(Dispatcher.statementSeconds + 5) * 1_000_000_000
@@ -139,7 +140,7 @@ public final class RunLoop {
         let dutyPatience = RunLoop.limits(
             ["statement_timeout": "\(RunLoop.dutySeconds)s"], inTransaction: isPooled)
         var ofDuties = PGSession.Configuration(
-            string: configuration.database, setUp: setUp + (isPooled ? [] : [dutyPatience]),
+            string: configuration.database, setUp: (isPooled ? [] : [dutyPatience]) + setUp,
             prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, dutyPatience] : [])
         ofDuties.answerTimeout = UInt64(RunLoop.dutySeconds + 2) * 1_000_000_000
         ofDuties.ending = isPooled ? nil : StoreStatement.ending
@@ -150,6 +151,8 @@ public final class RunLoop {
                 openings: isPooled ? [RunLoop.readsCommittedOnce] : []))
     }
 
+    /// A session is idle for as long as there is nothing to do.
+    static let staysOpen = "set idle_session_timeout = 0"
     /// A database or role may have another isolation as its default, in which what commits meanwhile is not seen.
     static let readsCommitted = "set default_transaction_isolation = 'read committed'"
     /// For the transaction that it begins. As a function (`set_config`) it would come too late, behind its own snapshot.

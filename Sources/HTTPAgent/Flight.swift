@@ -6,6 +6,8 @@ struct Flight {
     var transfer: CurlTransfer
     let call: HTTPCall
     var url: CallURL
+    /// By user and password in the call's URL. Redirects name none; those of the same origin are asked with it, too.
+    let authorization: String?
     var method: HTTPMethod
     var keepsBody = true
     /// Once true it stays true: what was withheld from one origin is not given to the next.
@@ -27,6 +29,7 @@ struct Flight {
         self.transfer = transfer
         self.call = call
         self.url = url
+        authorization = url.authorization
         method = call.method
         transport = call.transport
     }

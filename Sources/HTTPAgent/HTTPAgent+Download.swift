@@ -143,7 +143,9 @@ extension HTTPAgent {
         } else if unsafe status.has_room {
             resume(slot, flight)
         } else if unsafe hangs(status) {
-            end(slot, flight, task, .file, "")
+            // Said here: when it is settled, the disk may have woken.
+            let seconds = Double(diskLimit / 1_000_000) / 1000
+            end(slot, flight, task, .file, FileFailure.silentSentence(seconds: seconds, path: task.download.path))
             // To be settled at once: the disk will have no news.
             mayHaveFinished = true
         }

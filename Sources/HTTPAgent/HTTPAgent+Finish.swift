@@ -114,7 +114,8 @@ extension HTTPAgent {
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
         if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
-        if unsafe !result.request_began, failure.code != .dns {
+        // Behind a proxy it is the proxy that is looked up.
+        if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
             movedNames.doubt(flight.url.host, now: ccurl_wall_seconds())
             // The job would end by it, and perhaps it is only that somebody else is at the old address now.
             if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {

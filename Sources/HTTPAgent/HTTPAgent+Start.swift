@@ -125,7 +125,7 @@ extension HTTPAgent {
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
         asksForMore = false
-        if call.headers.isEmpty, !sendsBody, flight.url.authorization == nil, call.download == nil,
+        if call.headers.isEmpty, !sendsBody, flight.authorization == nil, call.download == nil,
             call.mayShareConnection
         {
             return flight.transfer.setHeaders([], count: 0)
@@ -150,7 +150,7 @@ extension HTTPAgent {
             count += 1
         }
         if call.download != nil, let task = downloads[flight.transfer.slot] { count += task.appendHeaders(to: &lines) }
-        if let authorization = flight.url.authorization, !hasAuthorization, !flight.leftOrigin {
+        if let authorization = flight.authorization, !hasAuthorization, !flight.leftOrigin {
             RequestHeaders.append("Authorization", authorization, to: &lines)
             count += 1
         }
@@ -176,7 +176,9 @@ extension HTTPAgent {
         if !call.mayShareConnection {
             // Whoever closes first keeps the port for a minute: better the server.
             RequestHeaders.append("Connection", "close", to: &lines)
-            count += 1
+            // libcurl tells a proxy the opposite.
+            RequestHeaders.appendRemoval(of: "Proxy-Connection", to: &lines)
+            count += 2
         }
         return flight.transfer.setHeaders(lines, count: count)
     }

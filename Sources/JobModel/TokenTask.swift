@@ -51,6 +51,7 @@ public struct TokenTask: Sendable {
         var call = request
         call.limits = TokenTask.limits
         call.isRepeatable = false
+        call.mayShareConnection = false
         call.url = try TokenTask.fill(call.url, secrets, TokenTask.percentEncoded)
         for index in call.headers.indices {
             call.headers[index].value = try TokenTask.fill(call.headers[index].value, secrets) { $0 }

@@ -77,11 +77,15 @@ public enum StoreStatement {
         "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
     /// Puts off the end that could not be concluded.
     public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next()")
-    /// Ends another session of this worker's: one of the same role and name.
-    public static let endSession = PGStatement("end_session", ending("$1"))
-    /// The same as a text without parameters.
-    public static func ending(_ process: Int32) -> String { ending("\(process)") }
-    private static func ending(_ process: String) -> String {
+    /// Ends another session of this worker's, whose functions may have given it any name: one of the same role.
+    public static let endSession = PGStatement(
+        "end_session",
+        """
+        select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = $1 \
+        and a.pid <> pg_backend_pid() and a.usename = session_user
+        """)
+    /// The same as a text without parameters, of a session with the same name.
+    public static func ending(_ process: Int32) -> String {
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = \(process) \
         and a.pid <> pg_backend_pid() and a.usename = session_user \

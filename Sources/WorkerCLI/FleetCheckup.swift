@@ -14,7 +14,7 @@ enum FleetCheckup {
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
           (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null),
           (select string_agg(distinct c.conrelid::regclass::text, ', ') from pg_constraint c
-            where c.confrelid = 'postrider.jobs'::regclass and c.contype = 'f' and c.conparentid = 0)
+            where c.confrelid in ('postrider.jobs'::regclass, 'postrider.results'::regclass) and c.contype = 'f' and c.conparentid = 0)
         """
 
     /// Workers, pauses, credentials, schedules, foreign keys.

@@ -113,17 +113,30 @@ struct CallbackDeskTests {
     }
 
     @Test(arguments: [true, false])
-    func `a job of which nothing is known yet is asked for again, first of all and after a rest`(withHooks: Bool) {
+    func `a job of which nothing is known yet is asked for again, ever later, and holds up no other`(withHooks: Bool) {
         var desk = CallbackDesk()
         desk.hooksWait(slot: 1, lease(1))
         desk.hooksWait(slot: 2, lease(2))
-        let first = desk.nextBeginning(now: 1)
-        desk.beginsAgain(first?.number ?? 0, withHooks: withHooks, now: 1)
-        #expect(desk.deadline(now: 1) == 1 + CallbackDesk.rest)
-        let early = desk.nextBeginning(now: CallbackDesk.rest)
-        #expect(early?.number == nil)
-        let again = desk.nextBeginning(now: 1 + CallbackDesk.rest)
-        #expect(again?.lease.jobID == 1 && again?.runsHooks == withHooks)
+        var first = desk.nextBeginning(now: 1)
+        var givenUp: [Int64] = []
+        var pauses: [UInt64] = []
+        var now: UInt64 = 1
+        for turn in 1...8 {
+            let entry = desk.beginsAgain(first?.number ?? 0, withHooks: withHooks, now: now)
+            if let entry { givenUp.append(entry.lease.jobID) }
+            guard let due = desk.deadline(now: now), entry == nil else { break }
+            pauses.append((due - now) / CallbackDesk.rest)
+            if turn == 1 {
+                let other = desk.nextBeginning(now: due - 1)
+                #expect(other?.lease.jobID == 2)
+                _ = desk.begun(other?.number ?? 0, now: due - 1)
+            }
+            now = due
+            first = desk.nextBeginning(now: now)
+            #expect(first?.lease.jobID == 1 && first?.runsHooks == withHooks)
+        }
+        #expect(pauses == (withHooks ? [1, 2, 4, 8, 16, 32, 32, 32] : [1, 2, 4, 8, 16]))
+        #expect(givenUp == (withHooks ? [] : [1]))
     }
 
     @Test func `no answer for ten seconds means that the session is stuck, and each answer begins them anew`() {

@@ -107,4 +107,14 @@ struct RedirectTests {
         let text = try AgentDriver().run(Hostile.call("/redirect?to=\(url)")).response().text
         #expect(!text.contains("Authorization"))
     }
+
+    @Test func `user and password of the call's own URL go along within its origin, and to no other`() throws {
+        let other = try HostileServer()
+        for (target, isTold) in [("/echo", true), (other.url("/echo"), false)] {
+            var call = try Hostile.call("/redirect?to=\(target)")
+            call.url = call.url.replacing("http://", with: "http://a:b@")
+            let text = try AgentDriver().run(call).response().text
+            #expect(text.contains("Authorization: Basic YTpi") == isTold, "\(text)")
+        }
+    }
 }

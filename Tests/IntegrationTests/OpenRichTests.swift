@@ -88,7 +88,7 @@ struct OpenRichTests {
         #expect(worker.wait() == 0)
         #expect(try queue.state(jobs[0]) == "succeeded")
         #expect(try queue.text("select line from postrider.cookies")?.hasSuffix("\t2") == true)
-        #expect(worker.count(of: "statement_failed") == 1)
+        #expect(worker.count(of: "statement_failed") == 1, "\(worker.output)")
     }
 
     @Test func `one that has called cache_invalidate holds up no answer that is to be stored in its place`() throws {

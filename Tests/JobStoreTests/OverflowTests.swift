@@ -40,7 +40,7 @@ final class OverflowTests {
         #expect(try bound() == "103040000")
         #expect(try insert() == "postrider.jobs_overflow 3040001")
         #expect(try extend() == nil)
-        #expect(try prune() == "0")
+        for _ in ["results", "jobs"] { #expect(try prune() == "0") }
         #expect(try bound() == "103040000 proven")
         #expect(try insert() == "postrider.jobs_overflow 3040002")
         let scans = "select sum(seq_scan)::bigint from pg_stat_xact_user_tables where relname like '%overflow'"
@@ -56,8 +56,7 @@ final class OverflowTests {
         #expect(try extend() == nil)
         #expect(try insert() == "postrider.jobs_3 103040001")
         // The range after it in the same way; ids jump when this one is nearly used up.
-        #expect(try prune() == "0")
-        #expect(try prune() == "0")
+        for _ in 1...3 { #expect(try prune() == "0") }
         #expect(try extend() == "jobs_4 from 203040001 to 204040000")
         #expect(try insert() == "postrider.jobs_3 103040002")
         _ = try queue.number("select setval('postrider.jobs_id_seq', 103939999)")
@@ -75,8 +74,7 @@ final class OverflowTests {
             #expect(try extend() == nil)
             #expect(try bound() == nil)
             #expect(try insert()?.hasPrefix("postrider.jobs_overflow") == true)
-            #expect(try prune() == "0")
-            #expect(try prune() == "0")
+            for _ in 1...3 { #expect(try prune() == "0") }
         }
     }
 
@@ -92,8 +90,7 @@ final class OverflowTests {
         try queue.connection.execute(
             "drop table postrider.jobs_1, postrider.jobs_2, postrider.results_1, postrider.results_2")
         #expect(try extend() == nil)
-        #expect(try prune() == "0")
-        #expect(try prune() == "0")
+        for _ in 1...3 { #expect(try prune() == "0") }
         #expect(try extend() == "jobs_1 from 103040000 to 104039999")
         #expect(try extend() == nil)
         #expect(try insert() == "postrider.jobs_1 103040000")

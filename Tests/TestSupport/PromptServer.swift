@@ -37,6 +37,7 @@ public final class PromptServer: Sendable {
         defer { close(line) }
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         var isInside = false
+        var tail: [UInt8] = []
         while true {
             let count = unsafe recv(line, &chunk, chunk.count, 0)
             guard count > 0 else { return }
@@ -44,7 +45,8 @@ public final class PromptServer: Sendable {
                 let sent = unsafe send(line, answer, answer.count, Int32(MSG_NOSIGNAL))
                 guard sent == answer.count else { return }
             }
-            isInside = count < 4 || !chunk[count - 4..<count].elementsEqual([13, 10, 13, 10])
+            tail = (tail + chunk[max(0, count - 4)..<count]).suffix(4)
+            isInside = tail != [13, 10, 13, 10]
         }
     }
 }

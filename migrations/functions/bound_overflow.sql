@@ -34,8 +34,12 @@ begin
   end if;
   -- Nobody waits behind this one but a vacuum, which gives way after a second.
   perform set_config('lock_timeout', '5s', true);
-  alter table postrider.results_overflow validate constraint results_overflow_ends;
-  alter table postrider.jobs_overflow validate constraint jobs_overflow_ends;
+  if exists (select from pg_constraint c where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider.results_overflow'::regclass
+                and not c.convalidated) then
+    alter table postrider.results_overflow validate constraint results_overflow_ends;
+  else
+    alter table postrider.jobs_overflow validate constraint jobs_overflow_ends;
+  end if;
   return true;
 end
 $$;

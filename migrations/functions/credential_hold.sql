@@ -3,7 +3,7 @@
 -- being fetched leaves the worker for scheduled, no attempt used, until credential_release. The 15 s are for the case that
 -- nobody releases it.
 --
--- Locks of credentials are waited for for 500 ms, all of them together: an open transaction may have changed every one.
+-- Locks of credentials are waited for for 500 ms, or for as long as the caller waits for locks if that is less, all of them together: an open transaction may have changed every one.
 create or replace function postrider.credential_hold(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
@@ -21,8 +21,8 @@ declare
   v_verdicts "char"[] := '{}';
   v_codes text[] := '{}';
   v_errors text[] := '{}';
-  v_until constant timestamptz := clock_timestamp() + interval '500 ms';
   v_timeout constant text := current_setting('lock_timeout');
+  v_until constant timestamptz := clock_timestamp() + least(interval '500 ms', nullif(v_timeout::interval, interval '0'));
   v_environment constant text := (select w.environment from postrider.workers w where w.id = p_worker);
 begin
   v_names := array(

@@ -30,7 +30,7 @@ declare
   v_is_recent boolean;
   v_is_held boolean;
   v_timeout constant text := current_setting('lock_timeout');
-  v_patience text := '500ms';
+  v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000 || 'ms';
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
   for i in 1 .. cardinality(p_job) loop

@@ -55,12 +55,16 @@ begin
        cross join lateral (select x.ctid from postrider.scheduled x where x.job_id = u.id for update skip locked) s),
     dropped as (
       delete from postrider.scheduled s using planned p where s.ctid = p.spot returning s.*),
-    -- What the server may have acted on is not called cancelled.
+    -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not called.
     over as materialized (
-      select g.job_id, g.worker, g.fence, g.attempt, g.track, g.rekey, case when g.worker > 0 then g.since end as started_at,
+      select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
+             case when g.is_called then g.since end as started_at,
              g.is_followed or case when v_hooked then postrider.is_hooked(g.job_id) else false end as is_told,
-             case when g.worker > 0 and g.at_most_once then 'u' else 'c' end::"char" as state
-        from gone g
+             case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
+        from (select g.*, g.worker > 0 and not (v_hooked and exists (
+                       select from postrider.hook_starts s
+                        where s.job_id = g.job_id and s.xmin = pg_current_xact_id()::xid offset 0)) as is_called
+                from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
              d.is_followed or case when v_hooked then postrider.is_hooked(d.job_id) else false end, 'c'

@@ -28,8 +28,8 @@ begin
   select a.* into v_ids from postrider.ids_ahead() a;
   select b.* into v_bound from postrider.overflow_bound() b;
   if v_ids.next_id > coalesce(v_ids.reach, 0) and v_ids.last_id + 100000 >= coalesce(v_ids.reach, 0) then
-    lock table postrider.jobs in share mode;
-    -- Nobody draws ids now but for places in ready, and no other leader has done it.
+    lock table postrider.jobs in share row exclusive mode;
+    -- Nobody draws ids now but for places in ready, and no other leader is at this.
     select a.* into v_ids from postrider.ids_ahead() a;
     if v_ids.next_id > coalesce(v_ids.reach, 0) then
       perform setval('postrider.jobs_id_seq', v_ids.next_id - 1);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was inserted: a row
--- removed since then ends the member as it ends every job, with config, or is noted as an error of its callback.
+-- removed since then ends the member as it ends every job, with config, or is noted as an error of its callback. All else is held against
+-- the rules then, too: anybody may set the setting that tells of it.
 create or replace function postrider.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,7 +10,8 @@ declare
   v_bad text;
   v_service postrider.services;
   v_url text;
-  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on';
+  v_has_no_base boolean := false;
+  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on' or not postrider.is_expanded(p_job.parent_id);
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -104,9 +106,7 @@ begin
 
   if p_job.service is not null then
     select * into v_service from postrider.services s where s.name = p_job.service;
-    if not found and not v_is_new then
-      return;
-    elsif not found then
+    if not found and v_is_new then
       column_name := 'service';
       reason := format('there is no service %s', quote_literal(p_job.service));
       hint := 'Insert it into postrider.services first.';
@@ -143,17 +143,17 @@ begin
   end if;
   v_url := postrider.job_url(
     case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
-  if v_url is not null and v_service.name is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
-    if not v_is_new then
+  if v_url is not null and p_job.service is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    v_has_no_base := true;
+    if v_is_new then
+      column_name := 'url';
+      reason := 'is relative, and the service has neither a base_url nor servers';
+      hint := 'Set services.base_url, insert into servers, or give an absolute URL.';
       return;
     end if;
-    column_name := 'url';
-    reason := 'is relative, and the service has neither a base_url nor servers';
-    hint := 'Set services.base_url, insert into servers, or give an absolute URL.';
-    return;
   end if;
   select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(v_url) d
-   where d.reason is not null;
+   where d.reason is not null and not v_has_no_base;
   if column_name is not null then
     return;
   end if;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped. One whose newest
 -- job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the overflow, and one in which too
--- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs, none is dropped: PostgreSQL
+-- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs or results, none is dropped: PostgreSQL
 -- refuses that, whatever the key does with a DELETE. So an installation with fewer than a million jobs within the
 -- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
 --
@@ -30,14 +30,19 @@ begin
          extract(epoch from greatest(interval '10 s', least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
     into v_ended, v_failed, wait_ms
     from postrider.settings s;
-  if postrider.bound_overflow() then
-    wait_ms := 0;
-    return;
-  end if;
+  begin
+    if postrider.bound_overflow() then
+      wait_ms := 0;
+      return;
+    end if;
+  exception when lock_not_available then
+    -- An open transaction has read jobs, say: again in the next step.
+    null;
+  end;
   if postrider.prune_leftovers(5000) > 0 then
     wait_ms := 0;
   end if;
-  v_is_referenced := exists (select from pg_constraint c where c.confrelid = 'postrider.jobs'::regclass and c.contype = 'f');
+  v_is_referenced := exists (select from pg_constraint c where c.confrelid in ('postrider.jobs'::regclass, 'postrider.results'::regclass) and c.contype = 'f');
   select * into v_mark from postrider.prune_mark for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full

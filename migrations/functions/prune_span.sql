@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A batch or chain goes as a whole: what is below a root goes when the root does, or after it. Nothing here waits for a lock. Of a
 -- plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has locked stays this time.
---
--- Rows are deleted from the partition itself: jobs_keep refuses a DELETE on jobs.
 create or replace function postrider.prune_span(
   p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint, out pruned bigint)
 language plpgsql
@@ -18,7 +16,6 @@ declare
   v_ids bigint[];
   v_roots bigint[];
   v_locked bigint[];
-  v_held bigint[];
 begin
   pruned := 0;
   execute format($q$
@@ -40,12 +37,11 @@ begin
   if v_ids is null then
     return;
   end if;
-  v_held := postrider.referenced_jobs(v_ids || v_roots);
   select array_agg(l.job_id) into v_locked
     from (select distinct u.id from unnest(v_roots) u (id) order by u.id) u
    cross join lateral (select t.job_id from postrider.trees t where t.job_id = u.id for update skip locked) l;
   execute format($q$
-    select array_agg(l.job_id)
+    select array_agg(l.job_id order by l.job_id), array_agg(u.root_id order by l.job_id)
       from unnest($1, $2) u (id, root_id)
      cross join lateral (
            select j.parent_id is null and j.kind = 'request' as is_single
@@ -55,23 +51,16 @@ begin
            select r.job_id from postrider.results_%1$s r
             where r.job_id = u.id and postrider.job_is_outdated(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
               for update skip locked) l
-     where (u.root_id is null or u.root_id in (select unnest($3)))
-       and not (u.id = any ($6) or u.root_id is not null and u.root_id = any ($6))
-  $q$, p_part) into v_ids using v_ids, v_roots, v_locked, p_ended, p_failed, v_held;
+     where u.root_id is null or u.root_id in (select unnest($3))
+  $q$, p_part) into v_ids, v_roots using v_ids, v_roots, v_locked, p_ended, p_failed;
   if v_ids is null then
     return;
   end if;
-  delete from postrider.tries t where t.job_id = any (v_ids);
-  delete from postrider.fetched_pages f where f.job_id = any (v_ids);
-  delete from postrider.callback_faults f where f.job_id = any (v_ids);
-  delete from postrider.webhooks w where w.job_id = any (v_ids);
-  delete from postrider.resolved d where d.job_id = any (v_ids);
-  delete from postrider.hook_starts s where s.job_id = any (v_ids);
-  delete from postrider.members m where m.job_id = any (v_ids);
-  delete from postrider.trees t where t.job_id = any (v_ids);
-  execute format('delete from postrider.results_%s r where r.job_id = any ($1)', p_part) using v_ids;
-  execute format('delete from postrider.jobs_%s j where j.id = any ($1)', p_part) using v_ids;
-  pruned := cardinality(v_ids);
+  v_ids := postrider.forget(p_part, v_ids, v_roots);
+  pruned := coalesce(cardinality(v_ids), 0);
+  if pruned = 0 then
+    return;
+  end if;
   perform postrider.note_prune(v_ids[1], v_ids[pruned], pruned);
 end
 $$;
