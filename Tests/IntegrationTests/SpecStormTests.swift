@@ -139,12 +139,31 @@ private final class SpecStorm {
         for request in target.requests { seen[request.path, default: 0] += 1 }
         // A call that the model does not know has other values, unless somebody's doing took its values away.
         let ownTouched = Set(planted.filter { isTouched($0.id, rows) }.flatMap(\.calls))
-        defects += seen.keys.filter { expected[$0] == nil && !ownTouched.contains(number($0)) }.map { "called: \($0)" }
+        for path in seen.keys where expected[path] == nil && !ownTouched.contains(number(path)) {
+            defects.append("called: \(path)\(try story(of: path))")
+        }
         defects += expected.filter { isExact[$0.key] == true && seen[$0.key] ?? 0 < $0.value }.map {
             "not called: \($0.key)"
         }
         defects += try unexplained()
         return try defects + fleet.faults(queue)
+    }
+
+    /// What the database knows of the spec that a call is of: its jobs, and all that was tried, in order.
+    private func story(of path: String) throws -> String {
+        guard let plant = planted.first(where: { $0.calls.contains(number(path)) }) else { return "" }
+        let jobs = try queue.rows(
+            """
+            select s.id::text, s.state, s.url, s.error_code
+              from postrider.trees t join postrider.job_status s on s.parent_id = t.job_id where t.root_id = \(plant.id) order by s.id
+            """)
+        let tries = try queue.rows(
+            """
+            select a.started_at::text, a.job_id::text, a.attempt::text, a.worker, a.status_code::text, a.error_code
+              from postrider.trees t join postrider.members m on m.parent_id = t.job_id join postrider.attempts a on a.job_id = m.job_id
+             where t.root_id = \(plant.id) order by a.started_at
+            """)
+        return " of \(plant.id), \(plant.spec), whose jobs are \(jobs) and were tried so: \(tries)"
     }
 
     /// The second part of a path.
