@@ -84,8 +84,9 @@ struct CallbackDesk {
     /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn, and true in the
     /// second: after the process or the machine stood still, the answer may lie there and is read before.
     mutating func isStuck(now: UInt64) -> Bool {
-        defer { wasOverdue = isWaiting && now >= waitsSince + CallbackDesk.longestAnswer }
-        return wasOverdue && isWaiting && now >= waitsSince + CallbackDesk.longestAnswer
+        let isOverdue = isWaiting && now >= waitsSince + CallbackDesk.longestAnswer
+        defer { wasOverdue = isOverdue }
+        return wasOverdue && isOverdue
     }
 
     /// The session is ended because it is stuck: what it is stuck with is to be put off at once.

@@ -42,12 +42,21 @@ extension Dispatcher {
         guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
         // By turns, since there may be a thousand of either.
-        let mates = unprepared.filter { $0.due <= now && !$0.goesAlone }.prefix(preparationLimit)
-        let alone = unprepared.first { $0.due <= now && $0.goesAlone }
-        let entries = if let alone, preparesAlone || mates.isEmpty { [alone] } else { Array(mates) }
+        let hasMates = unprepared.contains { $0.due <= now && !$0.goesAlone }
+        let takesAlone = (preparesAlone || !hasMates) && unprepared.contains { $0.due <= now && $0.goesAlone }
+        let limit = takesAlone ? 1 : preparationLimit
+        var entries: [Preparation.Entry] = []
+        var rest: [Preparation.Entry] = []
+        for entry in unprepared {
+            if entries.count < limit, entry.due <= now, entry.goesAlone == takesAlone {
+                entries.append(entry)
+            } else {
+                rest.append(entry)
+            }
+        }
         guard !entries.isEmpty else { return nil }
-        preparesAlone = !entries[0].goesAlone
-        unprepared.removeAll { entry in entries.contains { $0.lease == entry.lease } }
+        preparesAlone = !takesAlone
+        unprepared = rest
         let number = takeNumber()
         preparations[number] = Preparation(entries: entries, hurries: now < hastyUntil)
         return (number, entries.map(\.lease))

@@ -42,12 +42,9 @@ enum FileFailure {
 
     /// The failure of a download whose file system has not answered for so long.
     static func silence(seconds: Double, path: String, sent: SentState, answer: Int?) -> CallFailure {
-        CallFailure(
-            .file, silentSentence(seconds: seconds, path: path), sent: sent, status: answer, retries: true)
-    }
-
-    static func silentSentence(seconds: Double, path: String) -> String {
-        "the file system of \(path).part has not answered for \(seconds) s; see whether the mount below --files hangs"
+        let sentence =
+            "the file system of \(path).part has not answered for \(seconds) s; see whether the mount below --files hangs"
+        return CallFailure(.file, sentence, sent: sent, status: answer, retries: true)
     }
 
     private static func opening(_ number: Int32, _ path: String) -> (ErrorCode, String, Bool) {

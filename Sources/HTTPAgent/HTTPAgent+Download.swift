@@ -144,8 +144,7 @@ extension HTTPAgent {
             resume(slot, flight)
         } else if unsafe hangs(status) {
             // Said here: when it is settled, the disk may have woken.
-            let seconds = Double(diskLimit / 1_000_000) / 1000
-            end(slot, flight, task, .file, FileFailure.silentSentence(seconds: seconds, path: task.download.path))
+            end(slot, flight, task, .file, silence(task, sent: .maybe, answer: nil).message)
             // To be settled at once: the disk will have no news.
             mayHaveFinished = true
         }

@@ -55,7 +55,7 @@ begin
   delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
   -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
   v_is_called := v_row.worker > 0
-    and not exists (select from postrider.hook_starts s where s.job_id = p_id and s.xmin = pg_current_xact_id()::xid);
+    and not postrider.is_begun_here(p_id);
   v_state := case when v_is_called and v_row.at_most_once then 'u' else 'c' end;
   if v_row.worker > 0 then
     insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);

@@ -61,10 +61,7 @@ begin
              case when g.is_called then g.since end as started_at,
              g.is_followed or case when v_hooked then postrider.is_hooked(g.job_id) else false end as is_told,
              case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
-        from (select g.*, g.worker > 0 and not (v_hooked and exists (
-                       select from postrider.hook_starts s
-                        where s.job_id = g.job_id and s.xmin = pg_current_xact_id()::xid offset 0)) as is_called
-                from gone g) g
+        from (select g.*, g.worker > 0 and not (v_hooked and postrider.is_begun_here(g.job_id)) as is_called from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
              d.is_followed or case when v_hooked then postrider.is_hooked(d.job_id) else false end, 'c'
