@@ -12,8 +12,6 @@ enum { KEEP = 2048 };
 /// libcurl 7.88 takes up to 128 KiB of headers over HTTP/2. What of them its buffer does not hold it looks for on the socket, which
 /// has nothing more, and sometimes hands it out before their beginning. Pages of it that nothing was written to take no memory.
 static const long HTTP2_BUFFER = 128 * 1024;
-/// How long libcurl keeps the addresses of a name, in seconds.
-static const long USUAL_AGE = 60;
 
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
 
@@ -70,7 +68,8 @@ static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
 }
 
 void ccurl_names_read(ccurl_transfer *t) {
-    if (t->address_age != USUAL_AGE) curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = USUAL_AGE);
+    if (t->address_age != CCURL_ADDRESS_AGE)
+        curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = CCURL_ADDRESS_AGE);
 }
 
 /// CURLOPT_RESOLVER_START_FUNCTION: what libcurl knows of the name is too old, or nothing.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCurl
+
 /// Which names may have moved. libcurl keeps the addresses of a name for 60 s, whatever comes of them: all five tries of a job
 /// would go to the one that was left.
 ///
@@ -8,7 +10,7 @@
 /// second at most, by all of its calls together.
 struct MovedNames {
     /// How long libcurl keeps addresses, in seconds.
-    static let usualAge = 60
+    static let usualAge = Int(CCURL_ADDRESS_AGE)
     private static let most = 1_024
     /// Where a call last failed so: seconds since 1970, as libcurl counts.
     private var failures: [String: Int64] = [:]

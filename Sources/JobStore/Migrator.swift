@@ -250,8 +250,8 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The check interval ends a statement within a second of its client's death, so that
-    /// a killed migrator does not keep the lock.
+    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The check interval
+    /// ends a statement within a second of its client's death, so that a killed migrator does not keep the lock.
     private var settings: String {
         """
         set local lock_timeout = \(lockWaitMilliseconds);

@@ -12,18 +12,14 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_table text;
   v_units bigint[];
   v_middle bigint;
 begin
   begin
-    delete from postrider.tries t where t.job_id = any (p_ids);
-    delete from postrider.fetched_pages f where f.job_id = any (p_ids);
-    delete from postrider.callback_faults f where f.job_id = any (p_ids);
-    delete from postrider.webhooks w where w.job_id = any (p_ids);
-    delete from postrider.resolved d where d.job_id = any (p_ids);
-    delete from postrider.hook_starts s where s.job_id = any (p_ids);
-    delete from postrider.members m where m.job_id = any (p_ids);
-    delete from postrider.trees t where t.job_id = any (p_ids);
+    foreach v_table in array postrider.tables_of_jobs() loop
+      execute format('delete from postrider.%I d where d.job_id = any ($1)', v_table) using p_ids;
+    end loop;
     execute format('delete from postrider.results_%s r where r.job_id = any ($1)', p_part) using p_ids;
     execute format('delete from postrider.jobs_%s j where j.id = any ($1)', p_part) using p_ids;
     return p_ids;

@@ -15,7 +15,7 @@ begin
   if not found then
     return 0;
   end if;
-  foreach v_table in array array['tries', 'fetched_pages', 'callback_faults', 'webhooks', 'resolved', 'hook_starts', 'members', 'trees'] loop
+  foreach v_table in array postrider.tables_of_jobs() loop
     execute format($q$
       delete from postrider.%1$I d
        where d.ctid = any (array(

@@ -41,6 +41,9 @@ typedef struct {
     const char *_Nullable ca_file;
 } ccurl_settings;
 
+/// How long libcurl keeps the addresses of a name, in seconds.
+#define CCURL_ADDRESS_AGE 60L
+
 /// What is wrong with the answer's Content-Encoding.
 typedef enum {
     CCURL_CODING_FINE,
@@ -127,7 +130,7 @@ typedef struct {
     bool library_decodes;
     long total_ms;
     long connect_ms;
-    /// How old an address may be that a name was found at, in seconds.
+    /// How old an address may be that a name was found at, in seconds: CCURL_ADDRESS_AGE at most.
     long address_age;
     int64_t first_byte_ms;
     int64_t low_speed_bytes;
