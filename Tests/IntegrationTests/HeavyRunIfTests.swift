@@ -73,6 +73,32 @@ struct HeavyRunIfTests {
         #expect(worker.count(of: "enlisted") == 1)
     }
 
+    @Test func `what its answer's charset waits for puts the step off, and does not skip it`() throws {
+        let target = try TargetServer { _ in
+            TargetStep.answer(200, "{\"a\": 1}", headers: ["Content-Type: application/json; charset=iso-8859-1"])
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        // Who has not read Latin 1 yet looks up there how to.
+        try queue.connection.execute("begin; lock table pg_catalog.pg_conversion in access exclusive mode")
+        let client = try PGConnection(queue.database)
+        let id = try client.query(
+            """
+            select postrider.submit('{"chain": [{"url": "\(target.url)/a", "name": "a"},
+              {"url": "\(target.url)/next", "run_if": "$.a.body.a == 1"}]}')
+            """
+        ).int64(0, 0)
+        let isPutOff = """
+            select exists (select from postrider.tree_deltas where due_at is not null)
+                or exists (select from postrider.results where job_id = \(id))
+            """
+        try TestClock.wait(20, for: "the step to be put off") { try client.query(isPutOff).bool(0, 0) }
+        try queue.connection.execute("commit")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests("/next").count == 1)
+    }
+
     @Test(arguments: [
         ("$.a.status == 201", true), ("$.a.body.fresh == true && $.b.status < 300", true),
         ("exists($.a.body.id)", true), (#"$.a.body.name starts with "x""#, true), ("$.a.body == $.b.body", false),

@@ -106,7 +106,9 @@ begin
         end if;
       exception when others then
         -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
-        null;
+        if left(sqlstate, 2) in ('40', '55', '57', '58') then
+          raise;
+        end if;
       end;
     end if;
     if p_verdict[i] = 's' and v_job.service is not null and v_service.name is null then

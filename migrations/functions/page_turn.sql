@@ -98,6 +98,9 @@ begin
     end if;
     return;
   exception when others then
+    if left(sqlstate, 2) in ('40', '55', '57', '58') then
+      raise;
+    end if;
     verdict := 'f';
     result := null;
     code := 'no_data';

@@ -18,6 +18,9 @@ begin
   begin
     v_json := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'))::jsonb;
   exception when others then
+    if left(sqlstate, 2) in ('40', '55', '57', '58') then
+      raise;
+    end if;
     v_json := null;
   end;
   if p_status not between 200 and 299 then
