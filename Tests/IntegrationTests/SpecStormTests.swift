@@ -166,8 +166,10 @@ private final class SpecStorm {
         return " of \(plant.id), \(plant.spec), whose jobs are \(jobs) and were tried so: \(tries)"
     }
 
-    /// The second part of a path.
-    private func number(_ path: String) -> Int { Int(path.split(separator: "/").dropFirst().first ?? "") ?? 0 }
+    /// The number of the call in a path, its second part: `/good/17?q=5` is of call 17.
+    private func number(_ path: String) -> Int {
+        Int(path.split { $0 == "/" || $0 == "?" }.dropFirst().first ?? "") ?? 0
+    }
 
     private func isTouched(_ id: Int64, _ rows: [Int64: Row]) -> Bool {
         touched.contains(id) || (rows[id]?.members ?? []).contains { isTouched($0, rows) }
