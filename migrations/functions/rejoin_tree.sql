@@ -33,6 +33,9 @@ begin
       raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
         hint = 'Insert it anew to run it once more.';
     end if;
+    if (select t.run_at > now() from postrider.trees t where t.job_id = p_job) then
+      perform postrider.reschedule_tree(p_job, greatest(v_tree.run_at, now()));
+    end if;
   else
     v_result := postrider.reopen_job(p_job);
     if v_result is null then

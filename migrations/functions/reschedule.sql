@@ -10,6 +10,7 @@ as $$
 declare
   v_job postrider.jobs;
   v_row record;
+  v_tree postrider.trees;
   v_track int;
   v_lane text;
 begin
@@ -33,8 +34,19 @@ begin
       hint = 'Give now() to run it at once.';
   end if;
   if v_job.kind <> 'request' then
-    raise exception using errcode = 'PR005', message = format('job %s is a %s', reschedule.id, v_job.kind),
-      hint = 'Reschedule its members that are scheduled or ready, or cancel it and insert it anew.';
+    if reschedule.priority is not null then
+      raise exception using errcode = 'PR001', column = 'priority',
+        message = format('priority: job %s is a %s, whose members have each their own', reschedule.id, v_job.kind),
+        hint = 'Give a run_at alone; reschedule its members that are scheduled or ready for another priority.';
+    end if;
+    select * into v_tree from postrider.trees t where t.job_id = reschedule.id for update;
+    if (v_tree.state in ('w', 'o')) is not true then
+      raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
+        hint = 'Only a batch or chain that has not finished can be rescheduled; retry a finished one.';
+    end if;
+    perform postrider.refuse_late(reschedule.run_at, v_tree.expires_at);
+    perform postrider.reschedule_tree(reschedule.id, reschedule.run_at);
+    return;
   end if;
   for i in 1 .. 100 loop
     perform postrider.feed_job(reschedule.id);
@@ -59,11 +71,7 @@ begin
         else format('job %s is running or has finished', reschedule.id) end,
       hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
   end if;
-  if v_row.expires_at <= coalesce(reschedule.run_at, v_row.at) then
-    raise exception using errcode = 'PR001', column = 'run_at',
-      message = format('run_at: is not before the job''s expires_at, %s', v_row.expires_at),
-      hint = 'Give an earlier time, or insert a new job with a later expires_at.';
-  end if;
+  perform postrider.refuse_late(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
     v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
@@ -81,4 +89,4 @@ begin
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is
-  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track';
+  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain, to another time, all that was never called and has that time of it';

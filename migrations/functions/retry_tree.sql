@@ -11,6 +11,10 @@ begin
     raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_id),
       hint = 'Insert it anew to run it once more.';
   end if;
+  -- It runs at once, even where its run_at is ahead.
+  if (select t.run_at > now() from postrider.trees t where t.job_id = p_id) then
+    perform postrider.reschedule_tree(p_id, now());
+  end if;
   perform postrider.begin_tree(p_id);
 end
 $$;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Batches and chains that are given another time.
+struct TreeRescheduleTests {
+    private let target: TargetServer
+
+    init() throws { target = try TargetServer() }
+
+    private func scheduled(_ queue: borrowing TestQueue, _ at: String = "now() + interval '1 h'") throws -> Int64 {
+        try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('run_at', \(at), 'chain', '[{"name": "a", "url": "\(target.url)/ok/a"},
+              {"batch": [{"url": "\(target.url)/ok/b"}, {"url": "\(target.url)/ok/d"}]},
+              {"url": "\(target.url)/ok/c"}]'::jsonb))
+            """)
+    }
+
+    @Test func `a chain that was to run in an hour runs now, with all that is in it`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try scheduled(queue)
+        try queue.wait(for: id, toBe: "scheduled")
+        try queue.connection.execute("select postrider.reschedule(\(id), now())")
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(Set(target.requests.map(\.path)) == ["/ok/a", "/ok/b", "/ok/d", "/ok/c"])
+        _ = worker
+    }
+
+    @Test
+    func `a batch whose members are ready waits for its new time, but for what is called and what has another time`()
+        throws
+    {
+        let queue = try TestQueue()
+        let id = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('batch', jsonb_build_array(
+              jsonb_build_object('name', 'called', 'url', '\(target.url)/held/1'), jsonb_build_object('name', 'ready', 'url', '\(target.url)/ok/2'),
+              jsonb_build_object('name', 'own', 'url', '\(target.url)/ok/3', 'run_at', now() + interval '3 h'),
+              jsonb_build_object('name', 'moved', 'url', '\(target.url)/ok/4'),
+              jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/5'))))))
+            """)
+        let worker = try RunningWorker(queue.database, concurrency: 1)
+        try TestClock.wait(10, for: "the first call") { target.requests.count == 1 }
+        try queue.connection.execute(
+            """
+            select postrider.reschedule(id, now() + interval '10 min') from postrider.job_status
+             where parent_id = \(id) and name = 'moved';
+            select postrider.reschedule(\(id), now() + interval '1 h')
+            """)
+        let hours = """
+            select coalesce(name, 'innermost'), round(extract(epoch from run_at - now()) / 3600, 1)::text
+              from postrider.job_status where id > \(id) order by id
+            """
+        target.release()
+        try queue.wait(until: "select state = 'succeeded' from postrider.job_status where name = 'called'")
+        #expect(
+            try queue.rows(hours).dropFirst() == [
+                ["ready", "1.0"], ["own", "3.0"], ["moved", "0.2"], ["inner", "1.0"], ["innermost", "1.0"],
+            ])
+        #expect(target.requests.count == 1)
+        try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '2 h')")
+        #expect(
+            try queue.rows(hours).dropFirst() == [
+                ["ready", "2.0"], ["own", "3.0"], ["moved", "0.2"], ["inner", "2.0"], ["innermost", "2.0"],
+            ])
+        _ = worker
+    }
+
+    @Test func `one that has ended, a time past its end and a priority are refused with a hint`() throws {
+        let queue = try TestQueue()
+        let id = try scheduled(queue)
+        func refusal(_ arguments: String) throws -> [String?] {
+            let error = try #require(throws: PGError.self) {
+                try queue.connection.execute("select postrider.reschedule(\(id), \(arguments))")
+            }
+            return [error.sqlState?.rawValue, error.column, error.hint == nil ? "no hint" : nil]
+        }
+        #expect(try refusal("priority => 4") == ["PR001", "priority", nil])
+        #expect(try refusal("'infinity'") == ["PR001", "run_at", nil])
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        #expect(try refusal("now()") == ["PR005", nil, nil])
+        let short = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('expires_at', now() + interval '1 h', 'batch', '[{"url": "\(target.url)/ok"}]'::jsonb))
+            """)
+        let error = try #require(throws: PGError.self) {
+            try queue.connection.execute("select postrider.reschedule(\(short), now() + interval '2 h')")
+        }
+        #expect(error.sqlState?.rawValue == "PR001" && error.column == "run_at")
+    }
+
+    @Test func `retry runs at once what was to run in an hour and was cancelled`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try scheduled(queue)
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        try queue.wait(until: "select postrider.job_has_ended(\(id))")
+        try TestClock.wait(10, for: "all below to have ended") {
+            do throws(PGError) {
+                try queue.connection.execute("select postrider.retry(\(id))")
+                return true
+            } catch { return false }
+        }
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.count == 4)
+        _ = worker
+    }
+}
