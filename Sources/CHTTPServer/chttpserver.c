@@ -16,7 +16,8 @@
 #include "places.h"
 
 // A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s without a byte. One
-// address has half of the connections at most, and where all are taken a new one ends another: a probe is heard whatever others hold.
+// address has half of the connections at most, and where those or all are taken a new one ends another: a probe is heard whatever others
+// hold, be it on its own machine.
 enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
 struct chttpserver_exchange {
@@ -85,7 +86,9 @@ static void connection_changed(
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         place_leave(*place);
     } else {
-        *place = place_take(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, CONNECTIONS);
+        *place = place_take(
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, CONNECTIONS, OF_ONE_ADDRESS);
     }
 }
 
@@ -148,9 +151,9 @@ int chttpserver_start(const char *address, uint16_t port, chttpserver_handler ha
     errno = 0;
     the_server.daemon = MHD_start_daemon(
         flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, place->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)PLACES, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)OF_ONE_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
-        connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED, request_ended, NULL, MHD_OPTION_END);
+        (unsigned)PLACES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        request_ended, NULL, MHD_OPTION_END);
     int error = errno;
     freeaddrinfo(place);
     if (the_server.daemon) return 0;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "places.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 struct place {
     enum place_state state;
     int socket;
+    // Of the client.
+    unsigned char address[16];
     // In the order of what all of them did.
     uint64_t since;
 };
@@ -23,34 +28,62 @@ static void enter(struct place *place, enum place_state state) {
     place->since = ++events;
 }
 
+static bool is_of(const struct place *place, const struct place *other) {
+    return !memcmp(place->address, other->address, sizeof place->address);
+}
+
+static bool is_open(const struct place *place) {
+    return place->state != PLACE_IS_FREE && place->state != PLACE_ENDS;
+}
+
 // Its thread, which waits for the socket, sees the end of the stream and closes it.
-static void end_longest(const struct place *newest) {
+static void end(struct place *place) {
+    shutdown(place->socket, SHUT_RDWR);
+    enter(place, PLACE_ENDS);
+}
+
+// Of those of its address, or of all: the one that has waited for longest. Whether there is one.
+static bool end_longest(const struct place *newest, bool of_its_address) {
     struct place *longest = NULL;
     for (struct place *place = places; place < places + PLACES; place++) {
         if (place == newest || (place->state != PLACE_WAITS && place->state != PLACE_SENDS)) continue;
+        if (of_its_address && !is_of(place, newest)) continue;
         if (!longest || place->state < longest->state || (place->state == longest->state && place->since < longest->since))
             longest = place;
     }
-    if (!longest) return;
-    shutdown(longest->socket, SHUT_RDWR);
-    enter(longest, PLACE_ENDS);
+    if (longest) end(longest);
+    return longest;
 }
 
-struct place *place_take(int socket, int most) {
-    struct place *taken = NULL;
-    int open = 0;
-    pthread_mutex_lock(&lock);
-    for (struct place *place = places; place < places + PLACES; place++) {
-        if (place->state == PLACE_IS_FREE) {
-            if (!taken) taken = place;
-        } else if (place->state != PLACE_ENDS) {
-            open++;
-        }
+static void note_address(struct place *place, const struct sockaddr *client) {
+    memset(place->address, 0, sizeof place->address);
+    if (client->sa_family == AF_INET6) {
+        memcpy(place->address, &((const struct sockaddr_in6 *)client)->sin6_addr, 16);
+    } else if (client->sa_family == AF_INET) {
+        memcpy(place->address, &((const struct sockaddr_in *)client)->sin_addr, 4);
     }
+}
+
+struct place *place_take(int socket, const struct sockaddr *client, int most, int most_of_one) {
+    struct place *taken = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct place *place = places; place < places + PLACES && !taken; place++)
+        if (place->state == PLACE_IS_FREE) taken = place;
     if (taken) {
         taken->socket = socket;
+        note_address(taken, client);
         enter(taken, PLACE_WAITS);
-        if (open >= most) end_longest(taken);
+        int open = 0, of_one = 0;
+        for (struct place *place = places; place < places + PLACES; place++) {
+            if (!is_open(place)) continue;
+            open++;
+            of_one += is_of(place, taken);
+        }
+        if (of_one > most_of_one) {
+            if (!end_longest(taken, true)) end(taken);
+        } else if (open > most) {
+            end_longest(taken, false);
+        }
     }
     pthread_mutex_unlock(&lock);
     return taken;

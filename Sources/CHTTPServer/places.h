@@ -4,6 +4,8 @@
 #ifndef PLACES_H
 #define PLACES_H
 
+#include <sys/socket.h>
+
 // How many may be open, those included whose end is under way.
 enum { PLACES = 48 };
 
@@ -20,9 +22,10 @@ enum place_state {
 
 struct place;
 
-// For a connection that was accepted. If more than this many are open then and do not end, another one is ended: one that waits rather than
-// one that sends, the one that has for longest. NULL: there is no place.
-struct place *place_take(int socket, int most);
+// For a connection that was accepted. If more than `most` are open then and do not end, another one is ended: one that waits rather than
+// one that sends, the one that has for longest. If more than `most_of_one` are of its client, that is one of that client's, or it itself
+// while answers to all the others are being made. NULL: there is no place.
+struct place *place_take(int socket, const struct sockaddr *client, int most, int most_of_one);
 
 // What it does from now on, unless its end is under way.
 void place_follow(struct place *place, enum place_state state);

@@ -120,7 +120,8 @@ struct AdminPagesTests {
         #expect(isUp.withLock { $0 } == [true, true])
     }
 
-    @Test func `one address cannot take the connections of all`() throws {
+    @Test(arguments: ["127.0.0.2", "127.0.0.3"])
+    func `one address cannot take the connections of all, nor all of its own`(probe: String) throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         let program = """
@@ -130,7 +131,7 @@ struct AdminPagesTests {
             for _ in range(40):
                 held.append(socket.create_connection(place, source_address=("127.0.0.3", 0)))
                 held[-1].sendall(b"G")
-            probe = socket.create_connection(place, source_address=("127.0.0.2", 0))
+            probe = socket.create_connection(place, source_address=("\(probe)", 0))
             probe.settimeout(5)
             probe.sendall(b"GET /healthz HTTP/1.0\\r\\n\\r\\n")
             print(probe.recv(12).decode())
