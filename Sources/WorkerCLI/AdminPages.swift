@@ -21,21 +21,22 @@ struct AdminPages: Equatable, Sendable {
         content: "16 random characters or more, like openssl rand -hex 32 prints them",
         meaning: "what readers show: Authorization: Bearer …, or this as the password of any name")
 
-    /// What the flags say; nil if nothing is to be served.
+    /// What the flags say; nil if nothing is to be served. A token is read even then: a bad one would else be found by the next start.
     ///
     /// - Throws: `usage`.
     static func read(_ arguments: Arguments) throws(CommandError) -> AdminPages? {
+        let token = try tokenSource.read(arguments, AdminToken.init(_:), reason: \.reason)
         guard let text = arguments.text(flag.name) else { return nil }
+        let place = arguments.place(of: flag)
         let address: AdminAddress
         do throws(AdminError) {
             address = try AdminAddress(text)
         } catch {
-            throw .usage("--\(flag.name)", "\(quoted(text)): \(error.reason)", "give one like \(flag.example)")
+            throw .usage(place, "\(quoted(text)): \(error.reason)", "give one like \(flag.example)")
         }
-        let token = try tokenSource.read(arguments, AdminToken.init(_:), reason: \.reason)
         if !address.isLoopback && token == nil {
             throw .usage(
-                "--\(flag.name)", "\(address) can be reached from other machines",
+                place, "\(address) can be reached from other machines",
                 "give a token with --\(tokenSource.flag.name), or an address like \(flag.example)")
         }
         return AdminPages(address: address, token: token)

@@ -35,7 +35,7 @@ struct SecretSource: Sendable {
         let text: String
         let place: String
         if let path = arguments.text(flag.name) {
-            place = "--\(flag.name)"
+            place = arguments.place(of: flag)
             // The path is not quoted: it is the secret itself where somebody took the one for the other.
             guard let contents = SecretSource.contents(of: path) else {
                 let reason = "its file cannot be read: \(Terminal.reason(errno))"

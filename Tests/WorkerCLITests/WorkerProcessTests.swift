@@ -45,6 +45,15 @@ struct WorkerProcessTests {
         #expect(!outcome.output.contains("geheim"))
     }
 
+    @Test(arguments: [
+        ["POSTRIDER_HTTP_TOKEN": "geheim"], ["POSTRIDER_HTTP_TOKEN_FILE": "/nowhere"], ["POSTRIDER_HTTP": "9464"],
+    ])
+    func `what is wrong with pages is named by its variable, served or not`(environment: [String: String]) throws {
+        let outcome = try WorkerProcess.run(["--database", "host=/nowhere"], environment)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.hasPrefix("worker: \(environment.keys.first ?? ""): "), "\(outcome.output)")
+    }
+
     @Test func `an address that somebody has ends with 64 and says so`() throws {
         let queue = try TestQueue()
         let taken = try TargetServer()
