@@ -104,10 +104,10 @@ struct LookoutTests {
         #expect(holds(&lookout, now + 200_000))
         #expect(lookout.surveyDue == lookout.heldUntil, "before the track is made it would see nothing")
         lookout.mayLookAtOnce()
-        #expect(lookout.surveyDue == now + Lookout.quickSurveyInterval)
-        lookout.surveyBegan(now: now + Lookout.quickSurveyInterval)
-        lookout.surveyReturned(now: now + Lookout.quickSurveyInterval + 1)
-        #expect(holds(&lookout, now + Lookout.quickSurveyInterval + 1) == false)
+        #expect(lookout.surveyDue == now + SurveyPace.quickInterval)
+        lookout.surveyBegan(now: now + SurveyPace.quickInterval)
+        lookout.surveyReturned(now: now + SurveyPace.quickInterval + 1)
+        #expect(holds(&lookout, now + SurveyPace.quickInterval + 1) == false)
     }
 
     /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.

@@ -147,8 +147,8 @@ struct SingleClaimTests {
             // A claim of the tracks that are known would take what is of a lower priority.
             let early = claim(&dispatcher)
             #expect(early == nil)
-            #expect(dispatcher.deadline(now: moment) == moment + Lookout.longestHold)
-            #expect(dispatcher.lookout.surveyDue == moment + Lookout.quickSurveyInterval)
+            #expect(dispatcher.deadline(now: moment) == moment + ClaimHold.longest)
+            #expect(dispatcher.lookout.surveyDue == moment + SurveyPace.quickInterval)
             dispatcher.lookout.surveyBegan(now: moment + 10_000_000)
             dispatcher.surveyReturned([], now: moment + 10_100_000)
         }

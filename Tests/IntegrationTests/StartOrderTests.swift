@@ -25,7 +25,7 @@ struct StartOrderTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try worker(queue, target)
-        // A survey that takes longer than `Lookout.longestHold` is not waited for, so not each of the five must come first.
+        // A survey that takes longer than `ClaimHold.longest` is not waited for, so not each of the five must come first.
         for level in 1...5 {
             let values = ["low\(level)", "low\(level)", "high\(level)"].map {
                 "('\(target.url)/ok/\($0)', 'L', \($0.hasPrefix("low") ? 0 : level))"
