@@ -294,10 +294,6 @@ struct Dispatcher: ~Copyable {
     /// 250 ms: a database in trouble is not helped by haste.
     private static let restAfterFailure: UInt64 = 250_000_000
 
-    /// How long a statement of the jobs session may take: 10 MB of JSON in the smallest of values are judged in 3 s, and
-    /// a jsonpath that compares all of them with all takes days.
-    static let statementSeconds = 30
-
     mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
         if finished.isEmpty { finishedSince = now }
         finished.append(attempt)

@@ -7,23 +7,12 @@ internal import PGClient
 // The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million jobs
 // takes seconds, in which the leader's other duties go on.
 extension RunLoop {
-    /// 10 min, whatever the role's own limit is: a step takes a second for each million rows of a range, and begins anew if it is ended.
-    private static let pruneSeconds = 600
-
     /// Sends what is due.
     func prune() {
         switch pruneDesk.next(isReady: pruning?.isReady ?? false, now: now) {
         case .none: break
         case .connect:
-            let isPooled = !configuration.usesSessions
-            let patience = RunLoop.limits(["statement_timeout": "\(RunLoop.pruneSeconds)s"], inTransaction: isPooled)
-            var session = PGSession.Configuration(
-                string: configuration.database,
-                setUp: isPooled ? [] : [patience, RunLoop.staysOpen, RunLoop.readsCommitted],
-                prepares: !isPooled,
-                openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
-            session.answerTimeout = UInt64(RunLoop.pruneSeconds + 5) * 1_000_000_000
-            pruning = PGSession(session)
+            pruning = PGSession(SessionPlan(configuration).pruning)
             pruning?.start(now: now)
         case .step:
             guard let epoch else { return pruneDesk.failed(now: now) }

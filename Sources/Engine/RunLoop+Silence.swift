@@ -9,8 +9,6 @@ internal import Reactor
 // long before, the other session asks what the backend does. One that waits for a statement, while its worker waits for an
 // answer, will never give it. So the worker is heard again before others take it for lost, and its jobs go on within 15 s.
 extension RunLoop {
-    /// How long a duty's statement may take: heartbeats, one in 3 s, wait behind it, and after 10 s a silent worker is declared lost.
-    static let dutySeconds = 6
     /// 3 s without a byte of an answer: then the other session asks, and again after each 3 s more.
     private static let silence: UInt64 = 3_000_000_000
 

@@ -114,54 +114,10 @@ public final class RunLoop {
             throw EngineError(message: error.message)
         }
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
-        let setUp =
-            configuration.usesSessions
-            ? [
-                "set idle_in_transaction_session_timeout = '10s'", "set idle_session_timeout = 0",
-                RunLoop.readsCommitted,
-            ] : []
-        let isPooled = !configuration.usesSessions
-        // What a client's open transaction holds for longer than a second is written later; see Aside.
-        let patience = RunLoop.limits(
-            ["statement_timeout": "\(Dispatcher.statementSeconds)s", "lock_timeout": "1s"], inTransaction: isPooled)
-        // For claimOne; the functions of the hot path say so themselves. It reads a sequence, which can only be scanned: at the
-        // cost of what is switched off PostgreSQL would compile the plan anew in each claim, 200 ms. And with more partitions than
-        // a few it would plan it anew, 0.5 ms, since only one is left in a plan for one job.
-        let byIndex = ["set enable_seqscan = off", "set jit = off", "set plan_cache_mode = force_generic_plan"]
-        // Limits first: until they are told, those of the role hold.
-        var ofJobs = PGSession.Configuration(
-            string: configuration.database,
-            setUp: (isPooled ? [] : [patience]) + setUp + (isPooled ? [] : byIndex + ["listen postrider"]),
-            prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, patience] : [])
-        // A commit has no limit of the server's.
-        ofJobs.answerTimeout = UInt64(Dispatcher.statementSeconds + 5) * 1_000_000_000
-        ofJobs.ending = isPooled ? nil : StoreStatement.ending
-        jobs = PGSession(ofJobs)
-        let dutyPatience = RunLoop.limits(
-            ["statement_timeout": "\(RunLoop.dutySeconds)s"], inTransaction: isPooled)
-        var ofDuties = PGSession.Configuration(
-            string: configuration.database, setUp: (isPooled ? [] : [dutyPatience]) + setUp,
-            prepares: !isPooled, openings: isPooled ? [RunLoop.readsCommittedOnce, dutyPatience] : [])
-        ofDuties.answerTimeout = UInt64(RunLoop.dutySeconds + 2) * 1_000_000_000
-        ofDuties.ending = isPooled ? nil : StoreStatement.ending
-        duties = PGSession(ofDuties)
-        callbacks = PGSession(
-            PGSession.Configuration(
-                string: configuration.database, setUp: setUp, prepares: configuration.usesSessions,
-                openings: isPooled ? [RunLoop.readsCommittedOnce] : []))
-    }
-
-    /// A session is idle for as long as there is nothing to do.
-    static let staysOpen = "set idle_session_timeout = 0"
-    /// A database or role may have another isolation as its default, in which what commits meanwhile is not seen.
-    static let readsCommitted = "set default_transaction_isolation = 'read committed'"
-    /// For the transaction that it begins. As a function (`set_config`) it would come too late, behind its own snapshot.
-    static let readsCommittedOnce = "set transaction_isolation = 'read committed'"
-
-    /// Limits of time: a session of one's own is told them once, and behind PgBouncer each transaction, since the next one may run
-    /// on another connection.
-    static func limits(_ limits: KeyValuePairs<String, String>, inTransaction: Bool) -> String {
-        "select " + limits.map { "set_config('\($0.key)', '\($0.value)', \(inTransaction))" }.joined(separator: ", ")
+        let plan = SessionPlan(configuration)
+        jobs = PGSession(plan.jobs)
+        duties = PGSession(plan.duties)
+        callbacks = PGSession(plan.callbacks)
     }
 
     /// Runs until a signal has ended it.
