@@ -13,7 +13,7 @@ extension RunLoop {
         let worker = dispatcher.worker
         guard worker > 0, duties.isReady else { return }
         let settles = !dutiesUnderWay.contains(.settle) && now >= treeMarks.due
-        if settles, now >= beatSent + Schedule.beatBeforeSettle { schedule.beat = now }
+        if settles, now >= liveness.beatSent + Schedule.beatBeforeSettle { schedule.beat = now }
         if due(&schedule.beat, Schedule.beatInterval) {
             beat(worker)
             if memoryMarks.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
@@ -49,7 +49,7 @@ extension RunLoop {
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
             isListening: dispatcher.pickup.isListening, into: &parameters)
-        beatSent = now
+        liveness.beats(now: now)
         send(.beat, StoreStatement.beat)
     }
 
@@ -141,8 +141,7 @@ extension RunLoop {
         switch duty {
         case .beat:
             if result.bool(0, 0) {
-                aliveSince = beatSent
-                beatHeard = beatSent
+                liveness.beatConfirmed()
             } else if !isLeaving {
                 enlist()
             }

@@ -14,7 +14,7 @@ extension RunLoop {
     /// Sends exchanges while they are due.
     func exchange() {
         guard jobs.isReady else { return }
-        dispatcher.isUnheard = now >= beatHeard + RunLoop.lifetime
+        dispatcher.isUnheard = liveness.isUnheard(now: now)
         prepare()
         askWhatIsLocked()
         while let (number, next) = dispatcher.nextExchange(now: now) {
@@ -180,8 +180,7 @@ extension RunLoop {
 
     /// Tells of calls that wait for a descriptor, once a minute.
     func tellShortage() {
-        guard agent.isShortOfDescriptors, now >= shortLogDue else { return }
-        shortLogDue = now + 60_000_000_000
+        guard agent.isShortOfDescriptors, warnings.tellsShortage(now: now) else { return }
         configuration.log(.outOfDescriptors)
     }
 

@@ -7,10 +7,6 @@ internal import PGClient
 
 // Lanes with limits: permits and slots are drawn on the duties session, and calls begin when their slot comes.
 extension RunLoop {
-    /// After 10 s without a sign of life others may hold this worker's permits, and make its calls: calls of lanes with limits end
-    /// before that, and nothing more is claimed.
-    static let lifetime: UInt64 = 9_500_000_000
-
     /// Calls a job, now or when its lane allows it; after the drain it is left to be handed back uncalled.
     func start(_ call: HTTPCall, slot: Int) {
         guard !isDrainOver else { return }
@@ -21,7 +17,7 @@ extension RunLoop {
     func startDue() {
         guard !dispatcher.lanes.isEmpty else { return }
         while let (slot, call) = dispatcher.nextStart(now: now) { agent.start(call, slot: slot) }
-        guard aliveSince > 0, now >= aliveSince + RunLoop.lifetime else { return }
+        guard let end = liveness.end, now >= end else { return }
         // Nor does another begin before the database has answered.
         dispatcher.lanes.drawAnew()
         let slots = dispatcher.limitedSlots
@@ -39,8 +35,8 @@ extension RunLoop {
         let due = dispatcher.laneDeadline(
             canDraw: duties.isReady && !dutiesUnderWay.contains(.draw), canClaim: jobs.isReady, now: now)
         // Once it is over each turn sees to it.
-        guard aliveSince > 0, now < aliveSince + RunLoop.lifetime, dispatcher.lanes.isInUse else { return due }
-        return min(due ?? .max, aliveSince + RunLoop.lifetime)
+        guard let end = liveness.end, now < end, dispatcher.lanes.isInUse else { return due }
+        return min(due ?? .max, end)
     }
 
     /// Asks for permits and slots.

@@ -6,13 +6,10 @@ internal import PGClient
 // The schema may change while a worker runs: after a migration that it cannot go along with its statements fail for good, while its
 // heartbeats would keep its jobs from all others.
 extension RunLoop {
-    /// No more often does a worker whose statements fail look at the history: 1 s.
-    private static let schemaInterval: UInt64 = 1_000_000_000
-
     /// A statement has failed. If it names what is not there, the history tells whether the schema is another now. A migration is
     /// one transaction: a look behind the failure sees all of it or nothing, and what fails for another reason is tried again.
     func suspectSchema(_ error: PGError) {
-        guard error.sqlState?.isSchemaMismatch == true, schemaAdvice == nil, now >= schemaDue else { return }
+        guard error.sqlState?.isSchemaMismatch == true, schemaDoubt.wantsLook(now: now) else { return }
         lookAtSchema()
     }
 
@@ -21,7 +18,7 @@ extension RunLoop {
         parameters.removeAll()
         do throws(PGError) {
             try jobs.send(SchemaCheck.historyStatement, &parameters, tag: Tag.schema)
-            schemaDue = now + RunLoop.schemaInterval
+            schemaDoubt.looks(now: now)
         } catch {
             // The next failure asks again.
         }
@@ -30,14 +27,14 @@ extension RunLoop {
     /// The history is there. With a number the worker stops as for a signal: calls under way end and are stored, if they still can
     /// be, and jobs are handed back.
     func schemaSeen(_ state: SchemaState?) {
-        if cannotEnlist {
+        if schemaDoubt.cannotEnlist {
             let advice =
                 state?.advice ?? "the schema of this database is not the one this worker knows; run: worker migrate"
             end = .schemaMismatch(advice)
         } else if let advice = state?.advice {
-            schemaAdvice = advice
+            schemaDoubt.advice = advice
             configuration.log(.statementFailed(verb: "schema", reason: advice))
-            if drainDeadline == nil { stopRequested() }
+            if !shutdown.isRequested { stopRequested() }
         }
     }
 
@@ -45,6 +42,6 @@ extension RunLoop {
     func schemaNotSeen(_ error: PGError) {
         if error.sqlState == .undefinedTable || error.sqlState == .noSuchSchema { return schemaSeen(.missing) }
         configuration.log(.statementFailed(verb: "schema", reason: error.description))
-        if cannotEnlist { schemaSeen(nil) }
+        if schemaDoubt.cannotEnlist { schemaSeen(nil) }
     }
 }

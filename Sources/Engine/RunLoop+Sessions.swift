@@ -72,7 +72,7 @@ extension RunLoop {
         case Tag.enlist:
             dispatcher.enlistingFailed()
             if error.sqlState?.isSchemaMismatch == true {
-                cannotEnlist = true
+                schemaDoubt.cannotEnlist = true
                 return lookAtSchema()
             }
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
@@ -107,7 +107,7 @@ extension RunLoop {
         StoreCalls.enlist(introduction, old: old, held: held, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)
-            enlistSent = now
+            liveness.enlists(now: now)
         } catch {
             dispatcher.enlistingFailed()
         }
@@ -116,8 +116,8 @@ extension RunLoop {
     /// The number is there. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
-        aliveSince = enlistSent
-        cannotEnlist = false
+        liveness.enlisted()
+        schemaDoubt.cannotEnlist = false
         let calls = CallReader(
             installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
@@ -190,8 +190,7 @@ extension RunLoop {
     /// What finds a lock that somebody's open transaction has is tried again at its next turn; said once a minute.
     private func logFailure(of duty: Duty, _ error: PGError) {
         if error.sqlState == .lockNotAvailable {
-            guard now >= lockLogDue[duty] ?? 0 else { return }
-            lockLogDue[duty] = now + 60_000_000_000
+            guard warnings.tellsLock(of: duty, now: now) else { return }
         }
         configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
     }

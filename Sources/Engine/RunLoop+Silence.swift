@@ -9,15 +9,11 @@ internal import Reactor
 // long before, the other session asks what the backend does. One that waits for a statement, while its worker waits for an
 // answer, will never give it. So the worker is heard again before others take it for lost, and its jobs go on within 15 s.
 extension RunLoop {
-    /// 3 s without a byte of an answer: then the other session asks, and again after each 3 s more.
-    private static let silence: UInt64 = 3_000_000_000
-
     /// When a silent session is to be asked after; nil: not before something happens.
     var silenceDue: UInt64? {
         guard configuration.usesSessions, jobs.isReady, duties.isReady else { return nil }
         let moments = [
-            jobs.silentSince.map { max($0 + RunLoop.silence, jobsQuestionDue) },
-            duties.silentSince.map { max($0 + RunLoop.silence, dutiesQuestionDue) },
+            jobsSilence.due(silentSince: jobs.silentSince), dutiesSilence.due(silentSince: duties.silentSince),
         ]
         return moments.lazy.compactMap { $0 }.min()
     }
@@ -25,17 +21,15 @@ extension RunLoop {
     /// Has one session ask after the other.
     func mindSilence() {
         guard let due = silenceDue, now >= due else { return }
-        let (jobsSilent, dutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.silentSince))
-        if jobsSilent, now >= jobsQuestionDue {
-            jobsQuestionDue = now + RunLoop.silence
-            if !dutiesSilent, RunLoop.hasArrived(jobs.interest) {
+        let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.silentSince))
+        if jobsSilence.asks(silentSince: jobs.silentSince, now: now) {
+            if !areDutiesSilent, RunLoop.hasArrived(jobs.interest) {
                 StoreCalls.session(jobs.processID, into: &parameters)
                 send(.askAfterJobs, StoreStatement.idleProcess)
             }
         }
-        if dutiesSilent, now >= dutiesQuestionDue {
-            dutiesQuestionDue = now + RunLoop.silence
-            if !jobsSilent, RunLoop.hasArrived(duties.interest) {
+        if dutiesSilence.asks(silentSince: duties.silentSince, now: now) {
+            if !areJobsSilent, RunLoop.hasArrived(duties.interest) {
                 StoreCalls.session(duties.processID, into: &parameters)
                 do throws(PGError) {
                     try jobs.send(StoreStatement.idleProcess, &parameters, tag: Tag.askAfterDuties)
@@ -60,7 +54,7 @@ extension RunLoop {
 
     private static let reason = "the server waits for statements that were sent to it, and does not answer them"
 
-    private func isSilent(_ since: UInt64?) -> Bool { since.map { now >= $0 + RunLoop.silence } ?? false }
+    private func isSilent(_ since: UInt64?) -> Bool { SilenceWatch.isSilent(since: since, now: now) }
 
     /// Whether nothing of what was sent is still on a slow way to the server.
     private static func hasArrived(_ interest: PGSessionInterest?) -> Bool {

@@ -29,15 +29,13 @@ public final class RunLoop {
     let signals: SignalSource
     var jobs: PGSession
     var duties: PGSession
-    var jobsInterest: PGSessionInterest?
-    var dutiesInterest: PGSessionInterest?
     var callbacks: PGSession
-    var callbacksInterest: PGSessionInterest?
     /// Whether the callbacks session was needed yet.
     var hasCallbacks = false
     /// While the leader forgets old jobs.
     var pruning: PGSession?
-    var pruningInterest: PGSessionInterest?
+    private var watched = WatchedSockets()
+
     var pruneDesk = PruneDesk()
     var desk = CallbackDesk()
     var credentials = CredentialDesk()
@@ -64,37 +62,17 @@ public final class RunLoop {
     var tendStarted: UInt64 = 0
 
     var dutiesUnderWay: Set<Duty> = []
-    /// When a duty that finds a lock is to be told of again.
-    var lockLogDue: [Duty: UInt64] = [:]
-    /// When calls that wait for a descriptor are to be told of again.
-    var shortLogDue: UInt64 = 0
+    var warnings = RepeatedWarnings()
 
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0
-    /// When the last sign of life that the database has confirmed was sent, and the one under way.
-    var aliveSince: UInt64 = 0
-    var beatSent: UInt64 = 0
-    /// When the last heartbeat that the database has confirmed was sent. Not the enlisting: it goes by the jobs session, and a worker
-    /// whose duties session is missing would claim anew each time that it has been declared lost, and call everything again.
-    var beatHeard: UInt64 = 0
-    var enlistSent: UInt64 = 0
+    var liveness = Liveness()
+    var jobsSilence = SilenceWatch()
+    var dutiesSilence = SilenceWatch()
 
-    /// No question for the jobs session, or for the duties session, before.
-    var jobsQuestionDue: UInt64 = 0
-    var dutiesQuestionDue: UInt64 = 0
-
-    var drainDeadline: UInt64?
-    /// The number that the goodbye was said for.
-    var leaving: Int32?
-    var leaveDeadline: UInt64?
+    var schemaDoubt = SchemaDoubt()
+    var shutdown = Shutdown()
     var end: EngineEnd?
-
-    /// No look at the schema before.
-    var schemaDue: UInt64 = 0
-    /// The schema has no enlisting that this worker knows.
-    var cannotEnlist = false
-    /// What to do about the schema, which is not this worker's any more.
-    var schemaAdvice: String?
 
     /// Prepares the loop; nothing is connected yet. Call before any other thread exists: signals are blocked here.
     ///
@@ -144,7 +122,7 @@ public final class RunLoop {
         callbacks.close()
         pruning?.close()
         configuration.log(.stopped)
-        if let schemaAdvice { return .schemaMismatch(schemaAdvice) }
+        if let advice = schemaDoubt.advice { return .schemaMismatch(advice) }
         return end ?? .clean
     }
 
@@ -154,16 +132,16 @@ public final class RunLoop {
         case Token.signals:
             for _ in signals.read() { stopRequested() }
         case Token.jobs:
-            guard event.token & ~Token.kinds == jobsInterest?.generation else { return }
+            guard event.token & ~Token.kinds == watched.jobs?.generation else { return }
             jobs.process(readable: event.readable, writable: event.writable, now: now)
         case Token.duties:
-            guard event.token & ~Token.kinds == dutiesInterest?.generation else { return }
+            guard event.token & ~Token.kinds == watched.duties?.generation else { return }
             duties.process(readable: event.readable, writable: event.writable, now: now)
         case Token.callbacks:
-            guard event.token & ~Token.kinds == callbacksInterest?.generation else { return }
+            guard event.token & ~Token.kinds == watched.callbacks?.generation else { return }
             callbacks.process(readable: event.readable, writable: event.writable, now: now)
         case Token.pruning:
-            guard event.token & ~Token.kinds == pruningInterest?.generation else { return }
+            guard event.token & ~Token.kinds == watched.pruning?.generation else { return }
             pruning?.process(readable: event.readable, writable: event.writable, now: now)
         default:
             agent.socketReady(
@@ -213,7 +191,7 @@ public final class RunLoop {
         if let due = pruning?.nextDeadline { moment = min(moment, due) }
         if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
-        if let due = stopDue { moment = min(moment, due) }
+        if let due = shutdown.due(now: now) { moment = min(moment, due) }
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
             let due = schedule.earliest(
@@ -237,10 +215,10 @@ public final class RunLoop {
     /// the agent's word that the old one is gone would take out the new one.
     func watchSockets() throws(ReactorError) {
         try agent.watch(in: &poller)
-        try watch(jobs.interest, &jobsInterest, Token.jobs)
-        try watch(duties.interest, &dutiesInterest, Token.duties)
-        try watch(callbacks.interest, &callbacksInterest, Token.callbacks)
-        try watch(pruning?.interest, &pruningInterest, Token.pruning)
+        try watch(jobs.interest, &watched.jobs, Token.jobs)
+        try watch(duties.interest, &watched.duties, Token.duties)
+        try watch(callbacks.interest, &watched.callbacks, Token.callbacks)
+        try watch(pruning?.interest, &watched.pruning, Token.pruning)
     }
 
     /// Tells the poller what a session wants to wait for, if that is not what it knows.
@@ -253,6 +231,14 @@ public final class RunLoop {
                 wanted.descriptor, token: kind | wanted.generation, read: wanted.read, write: wanted.write)
         }
         known = wanted
+    }
+
+    /// What the poller knows of the sessions' sockets.
+    private struct WatchedSockets {
+        var jobs: PGSessionInterest?
+        var duties: PGSessionInterest?
+        var callbacks: PGSessionInterest?
+        var pruning: PGSessionInterest?
     }
 
     /// Poller tokens: a kind, and behind it the generation of a session's socket or the descriptor of an agent's.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What would be logged all the time while it lasts, and is once a minute. Monotonic nanoseconds.
+struct RepeatedWarnings {
+    private static let interval: UInt64 = 60_000_000_000
+
+    private var lockDue: [Duty: UInt64] = [:]
+    private var shortageDue: UInt64 = 0
+
+    /// Whether to tell of a duty that finds a lock.
+    mutating func tellsLock(of duty: Duty, now: UInt64) -> Bool {
+        guard now >= lockDue[duty] ?? 0 else { return false }
+        lockDue[duty] = now + RepeatedWarnings.interval
+        return true
+    }
+
+    /// Whether to tell of calls that wait for a descriptor.
+    mutating func tellsShortage(now: UInt64) -> Bool {
+        guard now >= shortageDue else { return false }
+        shortageDue = now + RepeatedWarnings.interval
+        return true
+    }
+}
