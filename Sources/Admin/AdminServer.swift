@@ -98,7 +98,7 @@ public final class AdminServer: Sendable {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
         // Two collectors at once are served one after the other; a database that hangs holds up few.
-        let fleet = (try? fleet.read(patience: 50, FleetMetrics.read)).flatMap(\.self)
+        let fleet = (try? fleet.read(waits: 50, FleetMetrics.read)).flatMap(\.self)
         if let fleet { metrics.append(fleet) }
         metrics.single(
             "postrider_database_up", .gauge,

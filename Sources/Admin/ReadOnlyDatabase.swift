@@ -25,13 +25,13 @@ final class ReadOnlyDatabase: Sendable {
         self.database = database
     }
 
-    /// What a reader finds in a transaction of its own; nil: the last reader was not done after `patience` looks, 10 ms each.
+    /// What a reader finds in a transaction of its own; nil: the last reader was not done after so many waits, 10 ms each.
     ///
     /// - Throws: not connected, or a statement failed. The next reader opens another connection.
     func read<Value: Sendable>(
-        patience: Int = 0, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
+        waits: Int = 0, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
     ) throws(PGError) -> Value? {
-        for attempt in 0...patience {
+        for attempt in 0...waits {
             if attempt > 0 { usleep(ReadOnlyDatabase.look) }
             let found = connection.withLockIfAvailable { connection in
                 Result<Value, PGError> { () throws(PGError) in try read(&connection, body) }

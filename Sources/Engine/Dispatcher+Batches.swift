@@ -35,7 +35,7 @@ extension Dispatcher {
         let verdict = Verdict(
             .failed, .internal, "the answer could not be stored by the database; please report it")
         if first.outcome == nil, first.verdict == verdict {
-            aside.putOff(first, now: now)
+            deferred.putOff(first, now: now)
         } else {
             write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
         }
@@ -68,9 +68,9 @@ extension Dispatcher {
     mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
-            return aside.putOff(batch.attempts[0], now: now) == 3 ? .report : .none
+            return deferred.putOff(batch.attempts[0], now: now) == 3 ? .report : .none
         }
-        aside.put(batch.attempts, now: now)
+        deferred.put(batch.attempts, now: now)
         return .none
     }
 
@@ -80,21 +80,21 @@ extension Dispatcher {
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
             return isDraining && batch.attempts[0].lockWaits % 2 == 0
         }
-        return !aside.isEmpty || batch.attempts.contains { $0.blocks > 0 }
+        return !deferred.isEmpty || batch.attempts.contains { $0.blocks > 0 }
     }
 
     /// The next question for what is locked, if one is due; to be sent at once, or given up.
     mutating func nextQuestion(now: UInt64) -> (number: UInt64, leases: [Lease])? {
-        guard worker > 0, now >= restUntil, !aside.isEmpty else { return nil }
+        guard worker > 0, now >= restUntil, !deferred.isEmpty else { return nil }
         let number = takeNumber()
-        let leases = aside.ask(number, isDraining: isDraining, now: now)
+        let leases = deferred.ask(number, isDraining: isDraining, now: now)
         return leases.isEmpty ? nil : (number, leases)
     }
 
     /// These rows are locked; what is free is written. The operator hears of the others when one has been locked for a quarter of
     /// a minute.
     mutating func questionAnswered(_ number: UInt64, locked: Set<Int64>, now: UInt64) -> Bool {
-        let answer = aside.answered(number, locked: locked, now: now)
+        let answer = deferred.answered(number, locked: locked, now: now)
         for attempt in answer.free { write(attempt, now: now) }
         return answer.waits > 2
     }

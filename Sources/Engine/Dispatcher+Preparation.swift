@@ -134,7 +134,7 @@ extension Dispatcher {
     }
 
     /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes
-    /// alone, those that wait again later and later. At last such a job is handed back, which waits aside for its row: its slot is
+    /// alone, those that wait again later and later. At last such a job is handed back, which is deferred until its row is free: its slot is
     /// for others. The operator hears of it once a minute.
     private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> Remedy {
         let isNews = now >= hastyUntil

@@ -33,7 +33,7 @@ struct Dispatcher: ~Copyable {
     /// Attempts to be written.
     var finished: [FinishedAttempt] = []
     /// Attempts to be written when nobody holds their rows any more.
-    var aside = Aside()
+    var deferred = DeferredAttempts()
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Until then claims are wary, after one failed.
@@ -144,7 +144,7 @@ struct Dispatcher: ~Copyable {
         guard worker > 0 else { return nil }
         let held = lookout.heldUntil > now ? lookout.heldUntil : nil
         let moments = [
-            exchangeDeadline(now: now), aside.due(isDraining: isDraining), preparationDeadline(now: now), held,
+            exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparationDeadline(now: now), held,
         ]
         return moments.lazy.compactMap { $0 }.min()
     }
@@ -303,13 +303,13 @@ struct Dispatcher: ~Copyable {
     var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
 
     /// Whether all that has ended is in the database.
-    var isWritten: Bool { finished.isEmpty && aside.isEmpty && exchanges.isEmpty }
+    var isWritten: Bool { finished.isEmpty && deferred.isEmpty && exchanges.isEmpty }
 
     /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
         isEnlisting = false
-        aside.connectionLost()
+        deferred.connectionLost()
         for number in numbers { takeBack(number, now: now) }
     }
 
@@ -321,7 +321,7 @@ struct Dispatcher: ~Copyable {
         isEnlisting = true
         // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
-        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + aside.leases)
+        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + deferred.leases)
     }
 
     /// It could not be sent, or was refused.
@@ -339,7 +339,7 @@ struct Dispatcher: ~Copyable {
         for slot in lost { free(slot, now: 0) }
         lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
-        aside.keep(held)
+        deferred.keep(held)
         pickup.connectionLost()
         look()
         lookout = Lookout()

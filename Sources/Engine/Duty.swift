@@ -14,12 +14,12 @@ enum Duty: UInt64, CaseIterable {
 /// Tags of statements, by which their answers are known.
 enum Tag {
     /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the schema, the
-    /// enlisting, the goodbye, how long to wait for a lock, a question for the silent duties session.
+    /// enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties session.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
     static func question(_ number: UInt64) -> UInt64 { number << 2 | 3 }
-    static let patience: UInt64 = 0
+    static let hurry: UInt64 = 0
     static let schema: UInt64 = 1
     static let enlist: UInt64 = 2
     static let leave: UInt64 = 3

@@ -29,7 +29,7 @@ extension RunLoop {
             if let batch = next.batch {
                 if dispatcher.hurries(batch) {
                     parameters.removeAll()
-                    try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.patience)
+                    try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
                 }
                 batch.encode(
                     worker: worker, appVersion: configuration.appVersion, columns: &columns, into: &parameters)
@@ -74,7 +74,7 @@ extension RunLoop {
         do throws(PGError) {
             if dispatcher.preparations[number]?.hurries == true {
                 parameters.removeAll()
-                try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.patience)
+                try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
             }
             StoreCalls.prepare(
                 worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases, into: &parameters)
@@ -110,14 +110,14 @@ extension RunLoop {
         carryOut(dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
     }
 
-    /// Asks which rows of what was put aside are still locked.
+    /// Asks which rows of what was deferred are still locked.
     private func askWhatIsLocked() {
         guard let (number, leases) = dispatcher.nextQuestion(now: now) else { return }
         StoreCalls.lockedLeases(worker: dispatcher.worker, leases, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.lockedLeases, &parameters, tag: Tag.question(number))
         } catch {
-            dispatcher.aside.askingFailed(number, now: now)
+            dispatcher.deferred.askingFailed(number, now: now)
         }
     }
 

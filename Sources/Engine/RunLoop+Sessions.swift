@@ -55,7 +55,7 @@ extension RunLoop {
         case Tag.enlist: enlisted(result)
         case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
-        case Tag.patience: break
+        case Tag.hurry: break
         case Tag.askAfterDuties: dutiesIdle(result)
         default:
             switch tag & 3 {
@@ -78,7 +78,7 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "enlist", reason: error.description))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
-        case Tag.patience:
+        case Tag.hurry:
             // If it is to blame, what stands behind it in its transaction is told only that an earlier statement failed.
             if error.code != .aborted {
                 configuration.log(.statementFailed(verb: "hurry", reason: error.description))
@@ -91,7 +91,7 @@ extension RunLoop {
         default:
             switch tag & 3 {
             case 2: preparationFailed(tag >> 2, error)
-            case 3: dispatcher.aside.askingFailed(tag >> 2, now: now)
+            case 3: dispatcher.deferred.askingFailed(tag >> 2, now: now)
             default: exchangeFailed(tag >> 2, error)
             }
             suspectSchema(error)

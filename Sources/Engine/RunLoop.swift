@@ -108,7 +108,7 @@ public final class RunLoop {
             var ready: [PollerEvent] = []
             while end == nil {
                 try watchSockets()
-                try poller.wait(timeoutNanoseconds: patience(), into: &ready)
+                try poller.wait(timeoutNanoseconds: timeToWait(), into: &ready)
                 now = MonotonicClock.now
                 for event in ready { handle(event) }
                 turn()
@@ -181,7 +181,7 @@ public final class RunLoop {
     }
 
     /// How long nothing needs to be done; nil for ever.
-    private func patience() -> UInt64? {
+    private func timeToWait() -> UInt64? {
         var moment = configuration.vitals == nil ? UInt64.max : now + Vitals.longestTurn
         if let due = jobs.nextDeadline { moment = min(moment, due) }
         if let due = duties.nextDeadline { moment = min(moment, due) }

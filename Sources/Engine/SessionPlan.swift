@@ -38,7 +38,7 @@ struct SessionPlan {
 
     /// Claims, preparations, finishes; hears the news.
     var jobs: PGSession.Configuration {
-        // What a client's open transaction holds for longer than a second is written later; see Aside.
+        // What a client's open transaction holds for longer than a second is written later; see DeferredAttempts.
         var session = session(
             limits: ["statement_timeout": "\(Self.jobsSeconds)s", "lock_timeout": "1s"],
             [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted] + Self.claimsByIndex

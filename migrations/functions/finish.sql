@@ -15,7 +15,7 @@
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what members_ended
 -- locks it locks with SKIP LOCKED, and so does note_servers.
 --
--- Attempts that do not simply end their job are put aside for finish_leftovers: most batches have none, and to set up the
+-- Attempts that do not simply end their job are left to finish_leftovers: most batches have none, and to set up the
 -- four INSERTs for them was 18 of 69 us of every finish.
 create or replace function postrider.finish(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_verdict "char"[], p_status smallint[],

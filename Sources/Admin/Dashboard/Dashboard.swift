@@ -7,7 +7,7 @@ struct Dashboard: Sendable {
     private let database: ReadOnlyDatabase
 
     /// How long a reader waits for another one: 100 looks, 1 s. Beyond that it is told to come back: threads are few.
-    private static let patience = 100
+    private static let waits = 100
 
     init(_ database: ReadOnlyDatabase) {
         self.database = database
@@ -22,7 +22,7 @@ struct Dashboard: Sendable {
         }
         let found: (any DashboardPage)??
         do throws(PGError) {
-            found = try database.read(patience: Dashboard.patience) { connection throws(PGError) in
+            found = try database.read(waits: Dashboard.waits) { connection throws(PGError) in
                 try Dashboard.find(request, connection)
             }
         } catch {

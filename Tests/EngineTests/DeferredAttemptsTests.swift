@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Rows that a client's open transaction holds: what the worker does with the attempts that ended there.
-struct AsideTests {
+struct DeferredAttemptsTests {
     private let moment: UInt64 = 5_000_000_000
 
     /// One that has a number, nothing to claim, and attempts to write.
@@ -62,7 +62,7 @@ struct AsideTests {
         #expect(!isWritten)
     }
 
-    @Test func `what somebody has locked is put aside at once, and holds up none of the others`() {
+    @Test func `what somebody has locked is deferred at once, and holds up none of the others`() {
         var dispatcher = dispatcher(ended: 60)
         let second: UInt64 = 1_000_000_000
         var time = moment
@@ -143,7 +143,7 @@ struct AsideTests {
         #expect(stored[7] == (isDraining ? 20 : 35))
     }
 
-    @Test func `what is put aside still holds its lease, and the end of a worker does not leave it behind`() {
+    @Test func `what is deferred still holds its lease, and the end of a worker does not leave it behind`() {
         var dispatcher = dispatcher(ended: 1)
         if let (number, _) = dispatcher.nextExchange(now: moment) {
             _ = dispatcher.exchangeFailed(number, .locked, now: moment)
@@ -163,7 +163,7 @@ struct AsideTests {
             _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [1], now: time)
             #expect(dispatcher.nextQuestion(now: time) == nil)
             #expect(dispatcher.isWritten == false)
-            time += Aside.shortPause
+            time += DeferredAttempts.shortPause
         }
         let question = dispatcher.nextQuestion(now: time)
         _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [], now: time)

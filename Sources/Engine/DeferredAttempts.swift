@@ -11,7 +11,7 @@ internal import JobStore
 ///
 /// One that the database refuses for itself, even without its answer, waits here in the same way, and so does one that waits for
 /// another lock than that of its row.
-struct Aside {
+struct DeferredAttempts {
     /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
     /// The same at the end of a worker, which waits for nothing else, and after a question that failed: 1 s.
@@ -49,9 +49,9 @@ struct Aside {
     mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) -> Int {
         var attempt = attempt
         if !attempt.goesAlone { attempt.overruns = 1 }
-        let due = Aside.nextDue(&attempt, now: now)
+        let due = DeferredAttempts.nextDue(&attempt, now: now)
         waiting.append((attempt, due))
-        restUntil = max(restUntil, now + Aside.shortPause)
+        restUntil = max(restUntil, now + DeferredAttempts.shortPause)
         return attempt.lockWaits
     }
 
@@ -64,7 +64,8 @@ struct Aside {
     /// Asks for those that have waited longest; empty if none is due.
     mutating func ask(_ number: UInt64, isDraining: Bool, now: UInt64) -> [Lease] {
         guard let due = due(isDraining: isDraining), now >= due else { return [] }
-        let first = waiting.filter { isDraining || $0.due <= now }.sorted { $0.due < $1.due }.prefix(Aside.limit)
+        let first = waiting.filter { isDraining || $0.due <= now }.sorted { $0.due < $1.due }.prefix(
+            DeferredAttempts.limit)
         let leases = first.map(\.attempt.lease)
         underWay = (number, Set(leases.map(\.seq)))
         return leases
@@ -83,7 +84,7 @@ struct Aside {
             if !question.seqs.contains(entry.attempt.lease.seq) {
                 still.append(entry)
             } else if locked.contains(entry.attempt.lease.seq) {
-                entry.due = Aside.nextDue(&entry.attempt, now: now)
+                entry.due = DeferredAttempts.nextDue(&entry.attempt, now: now)
                 waits = max(waits, entry.attempt.lockWaits)
                 still.append(entry)
             } else {
@@ -92,7 +93,7 @@ struct Aside {
             }
         }
         waiting = still
-        if waits > 0 { restUntil = now + Aside.shortPause }
+        if waits > 0 { restUntil = now + DeferredAttempts.shortPause }
         return (free, waits)
     }
 
@@ -100,7 +101,7 @@ struct Aside {
     mutating func askingFailed(_ number: UInt64, now: UInt64) {
         guard underWay?.number == number else { return }
         underWay = nil
-        restUntil = now + Aside.shortPause
+        restUntil = now + DeferredAttempts.shortPause
     }
 
     /// The session is gone, and with it what was asked for.
