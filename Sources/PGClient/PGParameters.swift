@@ -6,14 +6,14 @@ internal import CPostgres
 ///
 /// All values live in one growing block; `nil` is NULL of that type. C: `PQsendQueryParams`.
 @safe public struct PGParameters: ~Copyable {
-    private struct Slot {
+    private struct Field {
         var offset: Int
         /// -1 is NULL.
         var length: Int32
     }
 
     private var buffer = PGBuffer()
-    private var slots: [Slot] = []
+    private var fields: [Field] = []
     private var types: [Oid] = []
     private var formats: [CInt] = []
     private var lengths: [CInt] = []
@@ -23,18 +23,18 @@ internal import CPostgres
     public init() {}
 
     /// How many parameters there are.
-    public var count: Int { slots.count }
+    public var count: Int { fields.count }
 
     /// Forgets all parameters and keeps the memory (up to 1 MiB of values).
     public mutating func removeAll() {
         buffer.removeAll()
-        slots.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
     }
 
     /// A NULL; without a type the server infers it.
     public mutating func appendNull(_ type: PGType = .unspecified) {
-        slots.append(Slot(offset: buffer.count, length: -1))
+        fields.append(Field(offset: buffer.count, length: -1))
         types.append(type.rawValue)
     }
 
@@ -59,7 +59,7 @@ internal import CPostgres
     /// A `text`; a NUL character in it is refused by the server (22021).
     public mutating func append(text value: String?) {
         guard let value else { return appendNull(.text) }
-        slot(.text) { $0.append(text: value) }
+        field(.text) { $0.append(text: value) }
     }
 
     /// A text whose type the server infers: enum labels, json, interval, uuid, inet and the like.
@@ -67,7 +67,7 @@ internal import CPostgres
     /// Sent in text format, so any type with an input function takes it.
     public mutating func append(inferred value: String?) {
         guard let value else { return appendNull() }
-        slot(.unspecified) {
+        field(.unspecified) {
             $0.append(text: value)
             // Text format is read up to the NUL, its length is ignored.
             $0.append(UInt8(0))
@@ -77,7 +77,7 @@ internal import CPostgres
     /// A `jsonb` from its text.
     public mutating func append(jsonb value: String?) {
         guard let value else { return appendNull(.jsonb) }
-        slot(.jsonb) {
+        field(.jsonb) {
             // The version of jsonb's binary form, the only one there is.
             $0.append(UInt8(1))
             $0.append(text: value)
@@ -87,21 +87,21 @@ internal import CPostgres
     /// A `bytea`.
     public mutating func append(bytes value: [UInt8]?) {
         guard let value else { return appendNull(.bytea) }
-        slot(.bytea) { buffer in
+        field(.bytea) { buffer in
             unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
         }
     }
 
     /// A `bytea` from memory that is only borrowed for the call.
     public mutating func append(bytes value: UnsafeRawBufferPointer) {
-        slot(.bytea) { unsafe $0.append(value) }
+        field(.bytea) { unsafe $0.append(value) }
     }
 
     /// An array; one memcpy, the builder can be emptied and filled again at once.
     public mutating func append<Element: PGArrayElement>(array: borrowing PGArrayBuilder<Element>) {
         let start = buffer.count
         array.write(to: &buffer)
-        slots.append(Slot(offset: start, length: Int32(buffer.count - start)))
+        fields.append(Field(offset: start, length: Int32(buffer.count - start)))
         types.append(Element.arrayType.rawValue)
     }
 
@@ -121,15 +121,15 @@ internal import CPostgres
 
     private mutating func integer<Integer: FixedWidthInteger>(_ value: Integer?, _ type: PGType) {
         guard let value else { return appendNull(type) }
-        slots.append(Slot(offset: buffer.count, length: Int32(MemoryLayout<Integer>.size)))
+        fields.append(Field(offset: buffer.count, length: Int32(MemoryLayout<Integer>.size)))
         types.append(type.rawValue)
         buffer.append(value)
     }
 
-    private mutating func slot(_ type: PGType, _ write: (inout PGBuffer) -> Void) {
+    private mutating func field(_ type: PGType, _ write: (inout PGBuffer) -> Void) {
         let start = buffer.count
         write(&buffer)
-        slots.append(Slot(offset: start, length: Int32(buffer.count - start)))
+        fields.append(Field(offset: start, length: Int32(buffer.count - start)))
         types.append(type.rawValue)
     }
 
@@ -147,13 +147,13 @@ internal import CPostgres
         unsafe pointers.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
         formats.removeAll(keepingCapacity: true)
-        for (index, slot) in slots.enumerated() {
-            let address = unsafe UnsafeRawPointer(buffer.base + slot.offset).assumingMemoryBound(to: CChar.self)
-            unsafe pointers.append(slot.length < 0 ? nil : address)
-            lengths.append(max(slot.length, 0))
+        for (index, field) in fields.enumerated() {
+            let address = unsafe UnsafeRawPointer(buffer.base + field.offset).assumingMemoryBound(to: CChar.self)
+            unsafe pointers.append(field.length < 0 ? nil : address)
+            lengths.append(max(field.length, 0))
             formats.append(types[index] == 0 ? 0 : 1)
         }
-        let count = CInt(slots.count)
+        let count = CInt(fields.count)
         return unsafe types.withUnsafeBufferPointer { types in
             unsafe pointers.withUnsafeBufferPointer { pointers in
                 unsafe lengths.withUnsafeBufferPointer { lengths in
