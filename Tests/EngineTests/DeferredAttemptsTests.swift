@@ -12,13 +12,9 @@ struct DeferredAttemptsTests {
 
     /// One that has a number, nothing to claim, and attempts to write.
     private func dispatcher(ended count: Int) -> Dispatcher {
-        var dispatcher = Dispatcher(capacity: count, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
+        var dispatcher = Dispatcher.enlisted(capacity: count)
         for seq in 1...Int64(count) {
-            let lease = Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1)
-            let attempt = FinishedAttempt(lease: lease, verdict: Verdict(.succeeded, nil, nil), outcome: nil)
-            dispatcher.write(attempt, now: moment)
+            dispatcher.write(FinishedAttempt(lease: .ofJob(seq), verdict: .success, outcome: nil), now: moment)
         }
         return dispatcher
     }
@@ -50,9 +46,7 @@ struct DeferredAttemptsTests {
             if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
             // One more ends while that one waits.
             if stored.count == 59 {
-                let lease = Lease(track: 1, seq: 99, fence: 7, jobID: 99, attempt: 1)
-                let verdict = Verdict(.succeeded, nil, nil)
-                dispatcher.write(FinishedAttempt(lease: lease, verdict: verdict, outcome: nil), now: time)
+                dispatcher.write(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
             }
         }
         #expect(refusals.map(\.at) == [5, 15, 35, 75, 115, 155, 195])

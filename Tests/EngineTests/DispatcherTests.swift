@@ -12,27 +12,17 @@ struct DispatcherTests {
 
     private func job(_ seq: Int64, isAtMostOnce: Bool = false) -> ClaimedJob {
         ClaimedJob(
-            lease: Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1), call: HTTPCall(url: "http://h/"),
-            isAtMostOnce: isAtMostOnce, okStatuses: .success)
+            lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce, okStatuses: .success)
     }
 
     /// Enlisted, with a track that holds work.
     private func dispatcher(capacity: Int = 4) -> Dispatcher {
-        var dispatcher = Dispatcher(capacity: capacity, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
-        return dispatcher
+        .surveyed(capacity: capacity, at: moment)
     }
 
     /// Lets a claim bring jobs. Returns their slots.
     private func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
-        guard let (number, _) = dispatcher.nextExchange(now: moment),
-            var arrival = dispatcher.claimReturned(number)
-        else { return [] }
-        let slots = jobs.compactMap { dispatcher.jobArrived($0, &arrival) }
-        _ = dispatcher.claimRead(arrival, now: moment)
-        return slots
+        dispatcher.claim(jobs, at: moment) ?? []
     }
 
     @Test func `without a number nothing is sent`() {
@@ -335,9 +325,7 @@ struct DispatcherTests {
     }
 
     @Test func `on a queue without tracks it listens after 25 looks, and its polls slow down`() {
-        var dispatcher = Dispatcher(capacity: 4, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
+        var dispatcher = Dispatcher.enlisted(capacity: 4)
         var now = moment
         var changes: [PickupMode.Change] = []
         for _ in 0..<25 {

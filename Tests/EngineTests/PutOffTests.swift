@@ -12,10 +12,7 @@ struct PutOffTests {
 
     /// One that has claimed rich jobs, as many as it has slots, and claims no more.
     private func dispatcher(rich count: Int) -> Dispatcher {
-        var dispatcher = Dispatcher(capacity: count, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
+        var dispatcher = Dispatcher.surveyed(capacity: count, at: moment)
         claim(&dispatcher, 1...Int64(count))
         dispatcher.isDraining = true
         return dispatcher
@@ -23,15 +20,10 @@ struct PutOffTests {
 
     /// Lets a claim bring rich jobs.
     private func claim(_ dispatcher: inout Dispatcher, _ seqs: ClosedRange<Int64>) {
-        guard let (number, _) = dispatcher.nextExchange(now: moment), var arrival = dispatcher.claimReturned(number)
-        else { return }
-        for seq in seqs {
-            let job = ClaimedJob(
-                lease: Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1), call: nil, isAtMostOnce: false,
-                okStatuses: .success)
-            _ = dispatcher.jobArrived(job, &arrival)
+        let jobs = seqs.map { seq in
+            ClaimedJob(lease: .ofJob(seq), call: nil, isAtMostOnce: false, okStatuses: .success)
         }
-        _ = dispatcher.claimRead(arrival, now: moment)
+        _ = dispatcher.claim(jobs, at: moment)
     }
 
     @Test func `a job whose preparation waits for a lock is found, put off and handed back; the others go on`() {

@@ -11,10 +11,7 @@ struct SingleClaimTests {
 
     /// Enlisted, knows track 1 and that nothing is in it.
     private func dispatcher() -> Dispatcher {
-        var dispatcher = Dispatcher(capacity: 4, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 5)], now: moment)
+        var dispatcher = Dispatcher.surveyed(capacity: 4, firstSeq: 5, at: moment)
         answer(&dispatcher, [])
         return dispatcher
     }
@@ -29,18 +26,11 @@ struct SingleClaimTests {
 
     /// Sends the next exchange, and lets it bring jobs of track 1.
     private func answer(_ dispatcher: inout Dispatcher, _ seqs: [Int64]) {
-        guard let (number, _) = dispatcher.nextExchange(now: moment), var arrival = dispatcher.claimReturned(number)
-        else {
-            Issue.record("no claim")
-            return
+        let jobs = seqs.map { seq in
+            ClaimedJob(
+                lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: false, okStatuses: .success)
         }
-        for seq in seqs {
-            let lease = Lease(track: 1, seq: seq, fence: 7, jobID: seq, attempt: 1)
-            _ = dispatcher.jobArrived(
-                ClaimedJob(lease: lease, call: HTTPCall(url: "http://h/"), isAtMostOnce: false, okStatuses: .success),
-                &arrival)
-        }
-        _ = dispatcher.claimRead(arrival, now: moment)
+        if dispatcher.claim(jobs, at: moment) == nil { Issue.record("no claim") }
     }
 
     @Test func `news of a job are answered by a claim of it, and that is all`() {
@@ -91,9 +81,7 @@ struct SingleClaimTests {
     }
 
     @Test func `a worker that knows no track yet looks for the job's at once`() {
-        var dispatcher = Dispatcher(capacity: 4, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
+        var dispatcher = Dispatcher.enlisted(capacity: 4)
         dispatcher.lookout.surveyBegan(now: moment)
         dispatcher.surveyReturned([], now: moment)
         while dispatcher.nextExchange(now: moment) != nil {}

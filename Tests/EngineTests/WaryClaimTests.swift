@@ -10,13 +10,8 @@ import Testing
 struct WaryClaimTests {
     @Test func `attempts are written without a claim, and claims take leases only, for a minute`() {
         let moment: UInt64 = 5_000_000_000
-        var dispatcher = Dispatcher(capacity: 4, canListen: true)
-        _ = dispatcher.beginEnlisting()
-        _ = dispatcher.enlisted(1, held: [])
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
-        let lease = Lease(track: 1, seq: 1, fence: 7, jobID: 1, attempt: 1)
-        let verdict = Verdict(.succeeded, nil, nil)
-        dispatcher.write(FinishedAttempt(lease: lease, verdict: verdict, outcome: nil), now: moment)
+        var dispatcher = Dispatcher.surveyed(capacity: 4, at: moment)
+        dispatcher.write(FinishedAttempt(lease: .ofJob(1), verdict: .success, outcome: nil), now: moment)
         let first = dispatcher.nextExchange(now: moment)
         #expect(first?.exchange.batch != nil && first?.exchange.claim?.isBare == false)
         #expect(dispatcher.exchangeFailed(first?.number ?? 0, .aborted, now: moment) == .none)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+
+@testable import Engine
+
+extension Dispatcher {
+    /// One that has a number and knows of no work.
+    static func enlisted(capacity: Int) -> Dispatcher {
+        var dispatcher = Dispatcher(capacity: capacity, canListen: true)
+        _ = dispatcher.beginEnlisting()
+        _ = dispatcher.enlisted(1, held: [])
+        return dispatcher
+    }
+
+    /// One whose survey has found work in track 1.
+    static func surveyed(capacity: Int, firstSeq: Int64 = 1, at moment: UInt64) -> Dispatcher {
+        var dispatcher = enlisted(capacity: capacity)
+        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: firstSeq)], now: moment)
+        return dispatcher
+    }
+
+    /// Sends the next exchange, and lets its claim bring jobs. Returns their slots; nil: there is no claim.
+    mutating func claim(_ jobs: [ClaimedJob], at moment: UInt64) -> [Int]? {
+        guard let (number, _) = nextExchange(now: moment), var arrival = claimReturned(number) else { return nil }
+        var slots: [Int] = []
+        for job in jobs {
+            if let slot = jobArrived(job, &arrival) { slots.append(slot) }
+        }
+        _ = claimRead(arrival, now: moment)
+        return slots
+    }
+}
+
+extension Lease {
+    /// The first attempt of a job of track 1 whose place is its id.
+    static func ofJob(_ id: Int64) -> Lease { Lease(track: 1, seq: id, fence: 7, jobID: id, attempt: 1) }
+}
