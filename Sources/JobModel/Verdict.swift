@@ -3,7 +3,7 @@
 /// What an attempt means for its job. Pure: the same outcome always gives the same verdict.
 public struct Verdict: Equatable, Sendable {
     /// What becomes of the job.
-    public enum Kind: Equatable, Sendable {
+    public enum Kind: CaseIterable, Equatable, Sendable {
         case succeeded
         case failed
         /// Tried again while attempts and time are left; else failed.

@@ -14,18 +14,8 @@ struct ProgressedFinishTests {
         try queue.insert(
             "url, max_attempts, backoff, expires_at",
             "'http://h/', 3, '{40 s, 900 s}', \(expired ? "now() + interval '1 ms'" : "null")")
-        try queue.connection.execute("update postrider.ready set worker = 7, fence = 1, attempt = 3")
         if expired { TestClock.sleep(milliseconds: 20) }
-        let seq = try queue.number("select seq from postrider.ready")
-        let track = try queue.number("select track::bigint from postrider.ready")
-        let lease = Lease(track: Int32(track), seq: seq, fence: 1, jobID: seq, attempt: 3)
-        let batch = FinishBatch([
-            FinishedAttempt(lease: lease, verdict: Verdict(kind, .truncated, "cut"), outcome: nil)
-        ])
-        var columns = FinishColumns()
-        var parameters = PGParameters()
-        batch.encode(worker: 7, appVersion: nil, columns: &columns, into: &parameters)
-        #expect(try queue.connection.query(StoreStatement.finish.sql, &parameters).int64s(0, 0) == [seq])
+        try FinishDesk.finish(queue, attempt: 3, Verdict(kind, .truncated, "cut"))
         return queue
     }
 

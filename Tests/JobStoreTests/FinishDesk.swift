@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import PGClient
+import TestSupport
+import Testing
+
+/// Ends the only job of a queue as a worker does.
+enum FinishDesk {
+    /// Claims the job for worker 7 and ends this attempt of it.
+    static func finish(_ queue: borrowing TestQueue, attempt: Int32, _ verdict: Verdict) throws {
+        try queue.connection.execute(
+            "update postrider.ready set worker = 7, fence = 1, attempt = \(attempt), since = now()")
+        let seq = try queue.number("select seq from postrider.ready")
+        let track = try queue.number("select track::bigint from postrider.ready")
+        let lease = Lease(track: Int32(track), seq: seq, fence: 1, jobID: seq, attempt: attempt)
+        let batch = FinishBatch([FinishedAttempt(lease: lease, verdict: verdict, outcome: nil)])
+        var columns = FinishColumns()
+        var parameters = PGParameters()
+        batch.encode(worker: 7, appVersion: nil, columns: &columns, into: &parameters)
+        #expect(try queue.connection.query(StoreStatement.finish.sql, &parameters).int64s(0, 0) == [seq])
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Migrations
+import PGClient
+import TestSupport
+import Testing
+
+/// Verdicts go to the database as letters: there each must mean what its name says here.
+struct VerdictLetterTests {
+    /// Where the second of three attempts leaves its job.
+    private func place(after kind: Verdict.Kind) throws -> String {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
+        try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s, 900 s}'")
+        try FinishDesk.finish(queue, attempt: 2, Verdict(kind, .internal, "why", retryAfter: nil))
+        return try queue.text(
+            """
+            select concat_ws(', ',
+              (select 'ended ' || postrider.state_name(r.state) from postrider.results r),
+              (select format('scheduled %s, attempt %s', case when s.run_at < now() + interval '1 s' then 'at once'
+                                                              when s.run_at < now() + interval '1 min' then 'soon' else 'later' end, s.attempt)
+                 from postrider.scheduled s),
+              (select format('ready, attempt %s', r.attempt) from postrider.ready r),
+              (select 'lane paused' where exists (select from postrider.lane_pauses)
+                  or exists (select from postrider.lanes n where n.paused_until > now())))
+            """) ?? ""
+    }
+
+    @Test(arguments: Verdict.Kind.allCases)
+    func `the letter of each verdict does in the database what the verdict says`(kind: Verdict.Kind) throws {
+        let expected =
+            switch kind {
+            case .succeeded: "ended succeeded"
+            case .failed: "ended failed"
+            case .unknown: "ended unknown"
+            case .retryable: "scheduled later, attempt 2"
+            case .handedBack: "scheduled at once, attempt 1"
+            case .progressed: "scheduled soon, attempt 1"
+            case .held: "ready, attempt 1, lane paused"
+            case .onward: "ready, attempt 1"
+            }
+        #expect(try place(after: kind) == expected)
+    }
+
+    @Test func `finish lists the letters that are sent, and the one that only judge gives`() throws {
+        let file = try #require(Migrations.all.first { $0.name == "functions/finish.sql" })
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        let sent = Set(Verdict.Kind.allCases.map(\.letter))
+        #expect(sent.count == Verdict.Kind.allCases.count)
+        for letter in sent.union(["n"]) {
+            #expect(text.contains(try Regex("(?m)(-- |: |· )\(letter) [a-z]")), "\(letter)")
+        }
+    }
+}
