@@ -13,8 +13,7 @@ enum FleetCheckup {
           exists (select from postrider.credentials),
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
           (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null),
-          (select string_agg(distinct c.conrelid::regclass::text, ', ') from pg_constraint c
-            where c.confrelid in ('postrider.jobs'::regclass, 'postrider.results'::regclass) and c.contype = 'f' and c.conparentid = 0)
+          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider.referencing_tables() t (name))
         """
 
     /// Workers, pauses, credentials, schedules, foreign keys.

@@ -42,7 +42,7 @@ begin
   if postrider.prune_leftovers(5000) > 0 then
     wait_ms := 0;
   end if;
-  v_is_referenced := exists (select from pg_constraint c where c.confrelid in ('postrider.jobs'::regclass, 'postrider.results'::regclass) and c.contype = 'f');
+  v_is_referenced := exists (select from postrider.referencing_tables());
   select * into v_mark from postrider.prune_mark for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
