@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What an INSERT reads out of the host of a URL.
+struct URLHostTests {
+    @Test func `a host has 253 characters at most, and the dot at its end and the port do not count`() throws {
+        let queue = try TestQueue()
+        let accepted = try queue.text(
+            """
+            select string_agg(format('%s%s', n, t), ' ' order by n, t) from generate_series(252, 255) n
+            cross join unnest('{"",.,:8080,.:8080}'::text[]) t
+            where (postrider.url_defect('http://' || repeat('a', n) || t || '/')).reason is null
+            """)
+        #expect(accepted == "252 252. 252.:8080 252:8080 253 253. 253.:8080 253:8080")
+        // The short way for plain hosts refuses nothing that is right, and admits nothing that is wrong.
+        try queue.insert(4, "url", "'http://' || repeat('a', 249 + i) || '/'")
+        let error = #expect(throws: PGError.self) {
+            try queue.insert(1, "url", "'http://' || repeat('a', 254) || '/'")
+        }
+        #expect(error?.sqlState?.rawValue == "PR001")
+    }
+}
