@@ -12,12 +12,12 @@ enum ClaimDesk {
           v_tracks int[];
         begin
           insert into postrider.tracks (queue, lane, priority)
-          select distinct j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)), j.priority from postrider.jobs j
+          select distinct j.queue, postrider.job_lane(coalesce(j.lane, j.service), j.url), j.priority from postrider.jobs j
               on conflict do nothing;
           update postrider.ready r set track = k.id
             from postrider.jobs j
             join postrider.tracks k on k.queue = j.queue and k.priority = j.priority
-                                   and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
+                                   and k.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url)
            where r.job_id = j.id and r.track = 0;
           v_tracks := array(select id from postrider.tracks order by id);
           select array_agg(c.track order by c.track, c.seq), array_agg(c.seq order by c.track, c.seq),

@@ -17,7 +17,7 @@ begin
     return 0;
   end if;
   perform postrider.add_tracks(
-            array_agg(j.queue), array_agg(coalesce(j.lane, j.service, postrider.url_lane(j.url))), array_agg(j.priority::int))
+            array_agg(j.queue), array_agg(postrider.job_lane(coalesce(j.lane, j.service), j.url)), array_agg(j.priority::int))
      from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
      join postrider.jobs j on j.id = w.job_id;
   with waiting as materialized (
@@ -32,7 +32,7 @@ begin
       from waiting w
       join postrider.jobs j on j.id = w.job_id
       join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
-                             and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)))
+                             and t.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url))
   update postrider.ready r set track = p.track from placed p where r.ctid = p.spot;
   get diagnostics v_moved = row_count;
   return v_moved;

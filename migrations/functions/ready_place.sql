@@ -7,7 +7,7 @@ language sql stable
 as $$
   (select r.spot, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts, r.fence
      from postrider.jobs j
-     join postrider.tracks t on t.queue = j.queue and t.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url))
+     join postrider.tracks t on t.queue = j.queue and t.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url)
                             and t.priority = j.priority
     cross join lateral (
           select y.ctid as spot, y.track, y.seq, y.worker, y.attempt, y.since, y.max_attempts, y.fence

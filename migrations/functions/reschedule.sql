@@ -74,7 +74,7 @@ begin
   perform postrider.refuse_late(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
-    v_lane := coalesce(v_job.lane, v_job.service, postrider.url_lane(v_job.url));
+    v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
     loop
       select t.id into v_track from postrider.tracks t
        where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;

@@ -19,7 +19,7 @@
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
-       case when p.visible then coalesce(j.lane, j.service, postrider.url_lane(j.url)) end as lane,
+       case when p.visible then postrider.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
        case when p.visible then j.service end as service,
        coalesce((select t.priority from postrider.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
@@ -79,7 +79,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                 cross join lateral (
                       select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
                         from postrider.ready x where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
-                where k.queue = j.queue and k.lane = coalesce(j.lane, j.service, postrider.url_lane(j.url)) and k.priority = j.priority)
+                where k.queue = j.queue and k.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url) and k.priority = j.priority)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
                  from postrider.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)

@@ -2,7 +2,7 @@
 -- Of the last 100, those that the reader may see. The limit at the end takes nothing away: it tells the planner that the rows are few,
 -- which it does not see through the join, and would compile their expressions for (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
-select r.job_id as id, j.queue, coalesce(j.lane, j.service, postrider.url_lane(j.url)) as lane,
+select r.job_id as id, j.queue, postrider.job_lane(coalesce(j.lane, j.service), j.url) as lane,
        postrider.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request' then j.method end as method,
        postrider.url_shown(coalesce((select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) as url,
        r.status_code::int as status_code, r.error_code, r.error, j.tag
