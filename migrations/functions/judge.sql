@@ -5,8 +5,7 @@
 -- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once, not
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
--- p_cookies: what the call changed in its cookie jar: a line for each new cookie, as libcurl writes them, and behind a tab those
--- that it was given and that are gone; null: untouched.
+-- p_cookies: what the call changed in its cookie jar; null: untouched; see keep_cookies.
 -- p_credential, p_version: what the call carried; see credential_judge.
 -- p_redirected: whether the answer is that of another URL, to which a redirect led; null: none is.
 -- p_left: whether that is one of another origin, which got no token and whose word on it counts for nothing; null: none is.
@@ -51,7 +50,6 @@ declare
   v_pages postrider.fetched_pages[] := '{}';
   v_page postrider.fetched_pages;
   v_done bigint[];
-  v_patience text := '20ms';
   v_cached boolean := exists (select from postrider.cache_calls c where c.job_id = any (p_job));
 begin
   for i in 1 .. cardinality(p_seq) loop
@@ -94,22 +92,12 @@ begin
       end if;
     end if;
     if p_credential[i] is not null and p_left[i] is not true and p_code[i] = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
-      -- Some send the envelope with 401 or 403, and its code says which of the two it is.
-      begin
-        select o.code, o.error into v_answer
-          from postrider.envelope_outcome(v_service.envelope, postrider.try_jsonb(p_body[i])) o
-         where o.code in ('token_expired', 'logged_out');
-        if found then
-          p_verdict[i] := 'f';
-          p_code[i] := v_answer.code;
-          p_error[i] := v_answer.error;
-        end if;
-      exception when others then
-        -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
-        if left(sqlstate, 2) in ('40', '55', '57', '58') then
-          raise;
-        end if;
-      end;
+      select o.code, o.error into v_answer from postrider.token_outcome(v_service.envelope, p_body[i]) o;
+      if v_answer.code is not null then
+        p_verdict[i] := 'f';
+        p_code[i] := v_answer.code;
+        p_error[i] := v_answer.error;
+      end if;
     end if;
     if p_verdict[i] = 's' and v_job.service is not null and v_service.name is null then
       -- What its envelope would have said of the answer nobody knows.
@@ -209,20 +197,7 @@ begin
       where x.outdates and (x.status between 200 and 399 or x.redirected);
   end if;
   if num_nonnulls(variadic p_cookies) > 0 then
-    -- In the order of their locks.
-    for v_kept in
-      select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
-        from unnest(p_job, p_seq, p_fence, p_cookies, p_credential, p_version) as x(job, seq, fence, cookies, credential, version)
-        join postrider.jobs j on j.id = x.job
-       where x.cookies is not null and x.seq = any (v_done)
-       order by hashtext(j.service), x.seq
-    loop
-      if not postrider.keep_cookies(
-           v_kept.service, v_kept.credential, v_kept.version, v_kept.fence, v_kept.cookies, v_patience) then
-        -- Whoever holds one jar may hold many: the next ones are hardly waited for.
-        v_patience := '1ms';
-      end if;
-    end loop;
+    perform postrider.keep_batch_cookies(p_seq, p_fence, p_job, p_cookies, p_credential, p_version, v_done);
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
     v_page := v_pages[i];
