@@ -17,7 +17,6 @@ final class JobStorm {
     private var open: [StormJob] = []
     private var undone: [StormJob] = []
     private let fleet: StormFleet
-    private var deaths: Int
     private var tokens = 0
     private let wanted: Int
     private var defects: [String] = []
@@ -25,14 +24,13 @@ final class JobStorm {
     init(seed: UInt64, jobs: Int, deaths: Int) throws {
         wanted = jobs
         self.seed = seed
-        self.deaths = deaths
         random = Randomness(seed: seed)
         queue = try TestQueue()
         late = try PGConnection(queue.database)
         target = try StormTarget()
         folder = try TestFolder()
         try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
-        fleet = StormFleet(queue.database, ["--drain", "1s", "--secret-key-file", folder.path("key")])
+        fleet = StormFleet(queue.database, deaths: deaths, ["--drain", "1s", "--secret-key-file", folder.path("key")])
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
             """
@@ -46,17 +44,14 @@ final class JobStorm {
     }
 
     func run() throws {
-        for _ in 0..<3 { try fleet.add(&random) }
+        try fleet.start(&random)
         let other = Meddler(queue.database, seed: seed)
         while jobs.count < wanted {
             for _ in 0..<random.number(1...12) { try insert() }
             try disturb()
-            if deaths > 0, jobs.count * 4 > wanted, random.chance(15) {
-                deaths -= 1
-                // At once, or after what runs.
-                try fleet.end(random.chance(60) ? SIGKILL : SIGTERM, &random)
-            }
-            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+            // At once, or after what runs.
+            try fleet.mayDie(made: jobs.count, of: wanted, &random) { $0.chance(60) ? SIGKILL : SIGTERM }
+            fleet.mayPause(&random)
             if random.chance(5) { try checkKeys() }
         }
         for _ in 0..<10 {

@@ -7,9 +7,7 @@ import Testing
 
 /// Random paginated jobs while workers are killed, sessions are cut, and somebody cancels, retries and reschedules.
 struct PageStormTests {
-    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
-
-    @Test(arguments: Self.cases)
+    @Test(arguments: Soak.stormSeeds)
     func `random lists come whole and in order, whatever dies or is done to their jobs`(seed: UInt64) throws {
         let storm = try PageStorm(seed: seed, jobs: Soak.count(400, reduced: 60), kills: Soak.count(6, reduced: 2))
         try storm.run()
@@ -25,7 +23,6 @@ private final class PageStorm {
     private let fleet: StormFleet
     private let seed: UInt64
     private let wanted: Int
-    private var kills: Int
     private var random: Randomness
     private var jobs: [PagedJob] = []
     private var touched: Set<Int64> = []
@@ -33,17 +30,16 @@ private final class PageStorm {
 
     init(seed: UInt64, jobs: Int, kills: Int) throws {
         self.seed = seed
-        self.kills = kills
         wanted = jobs
         random = Randomness(seed: seed)
         queue = try TestQueue()
-        fleet = StormFleet(queue.database)
+        fleet = StormFleet(queue.database, deaths: kills)
         target = try TargetServer(answer: PagedJob.answer)
         try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('narrow', 2)")
     }
 
     func run() throws {
-        for _ in 0..<3 { try fleet.add(&random) }
+        try fleet.start(&random)
         // What nobody touches is held to its list exactly: the first half at least.
         var other: Meddler?
         while jobs.count < wanted {
@@ -52,11 +48,8 @@ private final class PageStorm {
             jobs.append(job)
             if other == nil, jobs.count * 2 > wanted { other = Meddler(queue.database, seed: seed) }
             if random.chance(5) { try queue.cutWorkerSession(random.number(0...9999)) }
-            if kills > 0, jobs.count * 4 > wanted, random.chance(10) {
-                kills -= 1
-                try fleet.end(SIGKILL, &random)
-            }
-            if random.chance(50) { TestClock.sleep(milliseconds: Int(random.number(1...40))) }
+            try fleet.mayDie(made: jobs.count, of: wanted, &random)
+            fleet.mayPause(&random)
         }
         TestClock.sleep(milliseconds: 500)
         if let other {

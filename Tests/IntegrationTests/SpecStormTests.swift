@@ -7,9 +7,7 @@ import Testing
 
 /// Random specs with templates, conditions and lists while workers are killed and sessions are cut.
 struct SpecStormTests {
-    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
-
-    @Test(arguments: Self.cases)
+    @Test(arguments: Soak.stormSeeds)
     func `random specs call what their model says, with its values, and end as it says, whatever dies`(
         seed: UInt64
     ) throws {
@@ -35,7 +33,6 @@ private final class SpecStorm {
     private let target: TargetServer
     private let fleet: StormFleet
     private let specs: Int
-    private var kills: Int
     private var random: Randomness
     private var maker = SpecPlan.Maker()
     private var planted: [Planted] = []
@@ -45,10 +42,9 @@ private final class SpecStorm {
     init(seed: UInt64, specs: Int, kills: Int) throws {
         self.seed = seed
         self.specs = specs
-        self.kills = kills
         random = Randomness(seed: seed)
         queue = try TestQueue()
-        fleet = StormFleet(queue.database)
+        fleet = StormFleet(queue.database, deaths: kills)
         target = try TargetServer { request in
             // Some answers take longer than others, the same ones each time.
             let pause = SpecModel.number("pause" + request.path)
@@ -61,18 +57,15 @@ private final class SpecStorm {
     }
 
     func run() throws {
-        for _ in 0..<3 { try fleet.add(&random) }
+        try fleet.start(&random)
         // What nobody touches is held to its model: half of the specs at least.
         var other: Meddler?
         while planted.count < specs {
             try plant()
             if other == nil, planted.count * 2 > specs { other = Meddler(queue.database, seed: seed) }
             if random.chance(5) { try queue.cutWorkerSession(random.number(0...9999)) }
-            if kills > 0, planted.count * 4 > specs, random.chance(15) {
-                kills -= 1
-                try fleet.end(SIGKILL, &random)
-            }
-            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+            try fleet.mayDie(made: planted.count, of: specs, &random)
+            fleet.mayPause(&random)
         }
         TestClock.sleep(milliseconds: 500)
         if let other {

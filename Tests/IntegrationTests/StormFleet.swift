@@ -14,14 +14,36 @@ final class StormFleet {
     private let database: String
     private let words: [String]
     private var workers: [RunningWorker] = []
+    /// How many may still die while things are made.
+    private var deaths: Int
 
-    init(_ database: String, _ words: [String] = []) {
+    init(_ database: String, deaths: Int, _ words: [String] = []) {
         self.database = database
+        self.deaths = deaths
         self.words = words
     }
 
+    /// The first three.
+    func start(_ random: inout Randomness) throws {
+        for _ in 0..<3 { try add(&random) }
+    }
+
+    /// Between two things that are made, once a quarter of all is there: now and then one dies.
+    func mayDie(
+        made: Int, of wanted: Int, _ random: inout Randomness, by signal: (inout Randomness) -> Int32 = { _ in SIGKILL }
+    ) throws {
+        guard deaths > 0, made * 4 > wanted, random.chance(15) else { return }
+        deaths -= 1
+        try end(signal(&random), &random)
+    }
+
+    /// Between two things that are made: now and then nothing happens for some milliseconds.
+    func mayPause(_ random: inout Randomness) {
+        if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+    }
+
     /// One more, of whatever concurrency.
-    func add(_ random: inout Randomness) throws {
+    private func add(_ random: inout Randomness) throws {
         workers.append(try RunningWorker(database, concurrency: Int(random.number(2...32)), words))
     }
 

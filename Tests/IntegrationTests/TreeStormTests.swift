@@ -7,9 +7,7 @@ import Testing
 
 /// Random trees while workers are killed, sessions are cut, and people cancel, retry and join.
 struct TreeStormTests {
-    private static let cases = Soak.isOn ? Array(UInt64(1)...20) : [1, 2]
-
-    @Test(arguments: Self.cases)
+    @Test(arguments: Soak.stormSeeds)
     func `random trees end as planned while workers and sessions die, and no step runs before its turn`(
         seed: UInt64
     ) throws {
@@ -32,7 +30,6 @@ private final class Storm {
     private var retried: Set<Int64> = []
     private var joined: [Int64: [TreePlan]] = [:]
     private let fleet: StormFleet
-    private var kills: Int
     private var faults: [String] = []
     private let trees: Int
     private var calls = 0
@@ -40,10 +37,9 @@ private final class Storm {
     init(seed: UInt64, trees: Int, kills: Int) throws {
         self.seed = seed
         self.trees = trees
-        self.kills = kills
         random = Randomness(seed: seed)
         queue = try TestQueue()
-        fleet = StormFleet(queue.database)
+        fleet = StormFleet(queue.database, deaths: kills)
         // `/good/MS/N` and `/bad/MS/N`.
         target = try TargetServer { request in
             let parts = request.path.split(separator: "/")
@@ -53,7 +49,7 @@ private final class Storm {
     }
 
     func run() throws {
-        for _ in 0..<3 { try fleet.add(&random) }
+        try fleet.start(&random)
         // What nobody runs again is held to its plan exactly: half of the trees.
         var other: Meddler?
         while plans.count < trees {
@@ -66,11 +62,8 @@ private final class Storm {
             case 29...43: if other != nil { try retry() }
             default: break
             }
-            if kills > 0, plans.count * 3 > trees, random.chance(20) {
-                kills -= 1
-                try fleet.end(SIGKILL, &random)
-            }
-            if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
+            try fleet.mayDie(made: plans.count, of: trees, &random)
+            fleet.mayPause(&random)
         }
         for _ in 0..<10 {
             TestClock.sleep(milliseconds: Int(random.number(5...100)))

@@ -16,4 +16,7 @@ public enum Soak {
 
     /// The whole number in a soak, the reduced one else.
     public static func count(_ whole: Int, reduced: Int) -> Int { isOn ? whole : reduced }
+
+    /// Of the storms: each is another course of things.
+    public static let stormSeeds: [UInt64] = isOn ? Array(1...20) : [1, 2]
 }
