@@ -13,6 +13,7 @@ struct LeaderMarks {
     static let overlapTallies: Int64 = 10_000
     static let fullInterval: UInt64 = 1_000_000_000
 
+    private var epoch: Int64?
     private var promoted: PGTimestamp?
     private var folded: Int64 = 0
     private var fullTendAt: UInt64 = 0
@@ -21,6 +22,17 @@ struct LeaderMarks {
     /// Whether what is under way started at the beginning.
     private var isFullFold = false
     private var isFullExpire = false
+
+    /// This worker leads under this epoch; a new one forgets what was done under the one before, since another worker may have led
+    /// in between, even when the lease was not seen to be gone.
+    ///
+    /// - Returns: whether it is a new one.
+    mutating func lead(epoch: Int64) -> Bool {
+        guard epoch != self.epoch else { return false }
+        self = LeaderMarks()
+        self.epoch = epoch
+        return true
+    }
 
     /// Where promoting starts; nil: at the beginning.
     mutating func promoteFrom(now: UInt64) -> PGTimestamp? {

@@ -153,10 +153,9 @@ extension RunLoop {
             if (held == nil) != (epoch == nil) {
                 configuration.log(.leading(held != nil))
                 pruneDesk.leads(held != nil, now: now)
-                marks = LeaderMarks()
-                tickMarks = TickMarks()
                 if held != nil { treeMarks.leads(now: now) }
             }
+            if let held, marks.lead(epoch: held) { tickMarks = TickMarks() }
             epoch = held
         case .tend:
             if !result.bool(0, 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PGClient
 import Testing
 
 @testable import Engine
@@ -32,5 +33,21 @@ struct LeaderMarksTests {
         marks.expired(now: 10 * Self.second)
         let again = marks.expiresFromStart(now: 11 * Self.second)
         #expect(again)
+    }
+
+    /// 1. The worker leads, and its session stands still for longer than the lease. 2. Another one leads, and is gone.
+    /// 3. The worker asks again, and leads, without having heard in between that it did not.
+    @Test
+    mutating func `a new epoch starts everything at the beginning, also where the lease was never seen to be gone`() {
+        for (epoch, isNew) in [(Int64(5), true), (5, false), (7, true)] {
+            #expect(marks.lead(epoch: epoch) == isNew)
+            let since = marks.promoteFrom(now: Self.second)
+            #expect((since == nil) == isNew)
+            #expect((marks.foldAfter(now: Self.second) == 0) == isNew)
+            #expect(marks.expiresFromStart(now: Self.second) == isNew)
+            marks.promotedTo(PGTimestamp(microseconds: 1), wasFull: isNew, cost: 0, now: Self.second)
+            marks.foldedTo(50_000, now: Self.second)
+            marks.expired(now: Self.second)
+        }
     }
 }
