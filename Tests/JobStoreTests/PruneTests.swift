@@ -251,6 +251,27 @@ final class PruneTests {
             ])
         #expect(try queue.number("select count(*) from postrider.jobs") == 20)
     }
+
+    @Test func `the cache's counters of a deleted service go once nothing of it is cached`() throws {
+        try queue.connection.execute(
+            """
+            insert into postrider.services (name) values ('there');
+            insert into postrider.cache_totals (service, outcome, jobs, entries, bytes)
+            values ('', 'hit', 5, 0, 0), ('there', 'hit', 5, 0, 0), ('gone', 'stored', 2, 2, 90), ('gone', 'evicted', 2, -2, -90),
+                   ('held', 'stored', 2, 2, 90), ('held', 'evicted', 1, -1, -40), ('unfolded', 'hit', 1, 0, 0),
+                   ('busy', 'hit', 1, 0, 0), ('busy', 'miss', 1, 0, 0);
+            insert into postrider.cache_tallies (service, outcome, jobs) values ('unfolded', 'hit', 1)
+            """)
+        let fold = try PGConnection(queue.database)
+        try fold.execute("begin; update postrider.cache_totals set jobs = 2 where service = 'busy' and outcome = 'hit'")
+        let names = "select string_agg(distinct service, ' ' order by service) from postrider.cache_totals"
+        #expect(try round().last == "0 - 600000")
+        #expect(try queue.text(names) == " busy held there unfolded")
+        #expect(try queue.number("select sum(bytes)::bigint from postrider.cache_totals") == 50)
+        try fold.execute("commit; delete from postrider.cache_tallies")
+        #expect(try round().last == "0 - 600000")
+        #expect(try queue.text(names) == " held there")
+    }
 }
 
 extension TestQueue {

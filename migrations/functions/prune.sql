@@ -3,7 +3,8 @@
 -- job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the overflow, and one in which too
 -- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs or results, none is dropped: PostgreSQL
 -- refuses that, whatever the key does with a DELETE. So an installation with fewer than a million jobs within the
--- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left.
+-- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left,
+-- and the cache's counters of services that were deleted.
 --
 -- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in this session.
 create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
@@ -80,6 +81,7 @@ begin
     delete from postrider.reopened;
   end if;
   delete from postrider.workers w where w.ended_at < least(v_ended, v_failed);
+  perform postrider.prune_cache_totals();
 exception when lock_not_available then
   jobs := 0;
   dropped := null;
