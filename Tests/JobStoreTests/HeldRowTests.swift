@@ -131,7 +131,7 @@ struct HeldRowTests {
             select postrider.log_in('c' || i, '{"refresh_token": "r", "access_token": "a"}') from generate_series(1, 60) i;
             insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)
             """)
-        try queue.insert(60, "url, credential", "'http://h/', 'c' || i")
+        try queue.insert(60, "url, credential, backoff", "'http://h/', 'c' || i, '{1 h}'")
         try queue.connection.execute("update postrider.ready set worker = 7, fence = 1, attempt = 1")
         let attempts = try queue.rows(
             "select seq::text, track::text, job_id::text from postrider.ready order by job_id"
@@ -158,6 +158,13 @@ struct HeldRowTests {
         #expect(
             try queue.rows("select error_code, count(*)::text from postrider.tries group by 1 order by 1")
                 == [["refresh_failed", "59"], ["token_expired", "1"]])
+        // Somebody's transaction is no failure of theirs: they wait for its end and not for the job's own pause.
+        #expect(
+            try queue.rows(
+                """
+                select round(extract(epoch from s.run_at - r.at))::text, s.attempt::text, count(*)::text
+                  from postrider.scheduled s cross join (select min(run_at) as at from postrider.scheduled) r group by 1, 2 order by 1
+                """) == [["0", "0", "1"], ["5", "0", "59"]])
         try other.execute("rollback")
     }
 }

@@ -66,10 +66,10 @@ begin
     perform set_config('lock_timeout', v_timeout, true);
     if v_is_held then
       -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused are
-      -- tried again a little later.
+      -- sent again 5 s later, whatever their own backoff: no failure of theirs is what they wait for.
       for i in 1 .. cardinality(p_job) loop
         continue when p_credential[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
-        p_verdict[i] := 'p';
+        p_verdict[i] := 'h';
         -- Not token_expired, which counts as one of its three sends.
         p_code[i] := 'refresh_failed';
         p_error[i] := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);

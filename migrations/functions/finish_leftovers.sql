@@ -3,6 +3,7 @@
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
 -- ends nothing is kept in tries, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
+-- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see credential_judge).
 -- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
 create or replace function postrider.finish_leftovers(p_worker int, p_left postrider.leftover[])
 returns void
@@ -43,7 +44,7 @@ begin
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
   insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-  select now() + case when g.outcome = 'h' then interval '0' else postrider.retry_delay(
+  select now() + case when g.outcome = 'h' then case g.code when 'refresh_failed' then interval '5 s' else '0' end else postrider.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome = 'p' then 1 else g.attempt end, g.retry_after_ms) end,
          g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
