@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The helper thread and its queue. A part is in the queue at most once; each turn does one bounded piece of its work
+// The helper thread and its queue. A part or a file is in the queue at most once; each turn does one bounded piece of its work
 // and puts it back behind the others, so that a long hash delays nobody for long.
 #include "part.h"
 
@@ -15,36 +15,42 @@
 #include <time.h>
 #include <unistd.h>
 
-static void enqueue(ccurl_part *p) {
-    ccurl_disk *d = p->disk;
-    if (p->queued) return;
-    p->queued = true;
-    p->next = NULL;
+void ccurl_disk_enqueue(ccurl_work *w) {
+    ccurl_disk *d = w->disk;
+    if (w->queued) return;
+    w->queued = true;
+    w->next = NULL;
     if (!d->first && !d->current) d->since = ccurl_now();
-    if (d->last) d->last->next = p;
-    else d->first = p;
-    d->last = p;
+    if (d->last) d->last->next = w;
+    else d->first = w;
+    d->last = w;
     pthread_cond_signal(&d->work);
 }
 
+int64_t ccurl_disk_waits_since(const ccurl_work *w) {
+    return w->queued || w->disk->current == w ? w->disk->since : 0;
+}
+
+void ccurl_disk_tell(ccurl_disk *d) { eventfd_write(d->event, 1); }
+
 /// Works until the queue is empty; called and left with the lock held.
 static void serve(ccurl_disk *d) {
-    ccurl_part *p;
-    while ((p = d->first)) {
-        d->first = p->next;
+    ccurl_work *w;
+    while ((w = d->first)) {
+        d->first = w->next;
         if (!d->first) d->last = NULL;
-        p->queued = false;
-        d->current = p;
+        w->queued = false;
+        d->current = w;
         d->since = ccurl_now();
         pthread_mutex_unlock(&d->lock);
-        bool more = ccurl_part_step(p);
+        bool more = w->step(w);
         pthread_mutex_lock(&d->lock);
         d->current = NULL;
-        if (p->freed && p->state != CCURL_PART_OPENING && p->state != CCURL_PART_OPEN) {
+        if (w->freed && w->settled) {
             // One that was queued meanwhile goes when its turn comes.
-            if (!p->queued) ccurl_part_destroy(p);
+            if (!w->queued) w->destroy(w);
         } else if (more) {
-            enqueue(p);
+            ccurl_disk_enqueue(w);
         }
     }
 }
@@ -144,18 +150,18 @@ ccurl_part *ccurl_part_open(ccurl_disk *d, const char *path, const uint8_t *sha2
         free(p);
         return NULL;
     }
-    p->disk = d;
+    p->work = (ccurl_work){.disk = d, .step = ccurl_part_step, .destroy = ccurl_part_destroy};
     p->directory = p->file = -1;
     if (sha256) memcpy(p->sha256, sha256, 32);
     p->checks = sha256 != NULL;
     pthread_mutex_lock(&d->lock);
-    enqueue(p);
+    ccurl_disk_enqueue(&p->work);
     pthread_mutex_unlock(&d->lock);
     return p;
 }
 
 ccurl_part_status ccurl_part_look(ccurl_part *p) {
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     ccurl_part_status s = {
         .state = p->state,
         .stage = p->stage,
@@ -166,9 +172,9 @@ ccurl_part_status ccurl_part_look(ccurl_part *p) {
         .has_room = p->starved && p->head - p->tail <= RING / 2,
         .text = p->state == CCURL_PART_OPEN && !p->begins ? p->text : NULL,
         .holder = p->holder,
-        .waits_since = p->queued || p->disk->current == p ? p->disk->since : 0,
+        .waits_since = ccurl_disk_waits_since(&p->work),
     };
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     return s;
 }
 
@@ -180,43 +186,43 @@ bool ccurl_part_begin(ccurl_part *p, int64_t offset, const char *text) {
         free(copy);
         return false;
     }
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     p->ring = ring;
     free(p->begin_text);
     p->begin_text = copy;
     p->begin_offset = offset;
     p->begins = true;
-    enqueue(p);
-    pthread_mutex_unlock(&p->disk->lock);
+    ccurl_disk_enqueue(&p->work);
+    pthread_mutex_unlock(&p->work.disk->lock);
     return true;
 }
 
 bool ccurl_part_append(ccurl_part *p, const void *bytes, size_t length) {
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     size_t used = (size_t)(p->head - p->tail);
     bool fits = p->state == CCURL_PART_OPEN && length <= RING - used;
     p->starved = !fits;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     if (fits) {
         // The thread never touches what lies behind the head.
         size_t at = (size_t)(p->head % RING), first = length < RING - at ? length : RING - at;
         memcpy(p->ring + at, bytes, first);
         memcpy(p->ring, (const uint8_t *)bytes + first, length - first);
     }
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     if (fits) p->head += length;
-    if (p->head - p->tail >= BATCH) enqueue(p);
-    pthread_mutex_unlock(&p->disk->lock);
+    if (p->head - p->tail >= BATCH) ccurl_disk_enqueue(&p->work);
+    pthread_mutex_unlock(&p->work.disk->lock);
     return fits;
 }
 
 static void tell(ccurl_part *p, int end, bool freed) {
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     if (end != END_NONE) p->end = end;
     p->flush = true;
-    p->freed |= freed;
-    enqueue(p);
-    pthread_mutex_unlock(&p->disk->lock);
+    p->work.freed |= freed;
+    ccurl_disk_enqueue(&p->work);
+    pthread_mutex_unlock(&p->work.disk->lock);
 }
 
 void ccurl_part_flush(ccurl_part *p) { tell(p, END_NONE, false); }

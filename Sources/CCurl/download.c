@@ -36,5 +36,5 @@ void ccurl_transfer_file_body(ccurl_transfer *t, int64_t offset, int64_t limit) 
 
 int ccurl_transfer_resume(ccurl_transfer *t) {
     t->paused = false;
-    return t->pool ? (int)curl_easy_pause(t->easy, CURLPAUSE_CONT) : 0;
+    return t->pool ? (int)curl_easy_pause(t->easy, t->awaited ? CURLPAUSE_SEND : CURLPAUSE_CONT) : 0;
 }

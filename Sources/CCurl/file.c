@@ -1,66 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are sent as parts: read by libcurl's callbacks, and never sent as something else than what they were
-// when the call began.
+// Files that are sent as parts: opened and read ahead by the helper thread, handed to libcurl's callbacks by the loop's, and
+// never sent as something else than what they were when the call began.
 #include "ccurl_files.h"
 #include "internal.h"
+#include "part.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/// Between the thread and the loop, for the one file of a call that is being sent.
+enum { AHEAD = 256 * 1024 };
+
 struct ccurl_file {
-    int fd;
-    int64_t position, size;
-    struct timespec modified;
+    ccurl_work work;
     char *path;
+    // Under the disk's lock. The bytes from `tail` to `head`, as places in the file, lie in the ring.
+    ccurl_file_state state;
+    ccurl_file_refusal refusal;
+    int64_t size, head, tail;
+    /// Counts the times that `tail` was put elsewhere: what was read for another place is dropped.
+    unsigned turn;
+    bool starved;
+    // The thread's; the loop reads the ring between `tail` and `head` only.
+    int fd;
+    struct timespec modified;
+    uint8_t *ring;
+    size_t capacity;
+    // The loop's.
     ccurl_transfer *transfer;
 };
 
-ccurl_file *ccurl_file_open(const char *root, const char *path, int64_t *size, ccurl_file_refusal *refusal) {
-    struct stat s;
-    *refusal = CCURL_FILE_ROOT;
-    int folder = ccurl_root_open(root);
-    if (folder < 0) return NULL;
-    int fd = ccurl_open_beneath(folder, path, O_RDONLY | O_NOCTTY, 0, false);
-    close(folder);
-    if (fd < 0) {
-        switch (-fd) {
-        case ENOENT: case ENOTDIR: *refusal = CCURL_FILE_ABSENT; break;
-        case EXDEV: case EINVAL: *refusal = CCURL_FILE_OUTSIDE; break;
-        case ELOOP: *refusal = CCURL_FILE_LINK; break;
-        case EMFILE: case ENFILE: *refusal = CCURL_FILE_DESCRIPTORS; break;
-        // A socket in the file system.
-        case ENXIO: *refusal = CCURL_FILE_KIND; break;
-        default: *refusal = CCURL_FILE_UNREADABLE;
-        }
-        return NULL;
+static ccurl_file_refusal refusal_of(int error) {
+    switch (error) {
+    case ENOENT: case ENOTDIR: return CCURL_FILE_ABSENT;
+    case EXDEV: case EINVAL: return CCURL_FILE_OUTSIDE;
+    case ELOOP: return CCURL_FILE_LINK;
+    case EMFILE: case ENFILE: return CCURL_FILE_DESCRIPTORS;
+    // A socket in the file system.
+    case ENXIO: return CCURL_FILE_KIND;
+    default: return CCURL_FILE_UNREADABLE;
     }
-    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
-        *refusal = CCURL_FILE_KIND;
-        close(fd);
-        return NULL;
-    }
-    ccurl_file *file = calloc(1, sizeof *file);
-    char *copy = strdup(path);
-    if (!file || !copy) {
-        *refusal = CCURL_FILE_UNREADABLE;
-        free(file);
-        free(copy);
-        close(fd);
-        return NULL;
-    }
-    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    *file = (ccurl_file){.fd = fd, .size = s.st_size, .modified = s.st_mtim, .path = copy};
-    *size = s.st_size;
-    return file;
 }
 
-void ccurl_file_close(ccurl_file *file) {
-    close(file->fd);
-    free(file->path);
-    free(file);
+/// On the thread, and so are all below up to `step`.
+static bool settle(ccurl_file *f, ccurl_file_state state, ccurl_file_refusal refusal) {
+    pthread_mutex_lock(&f->work.disk->lock);
+    f->state = state;
+    f->refusal = refusal;
+    pthread_mutex_unlock(&f->work.disk->lock);
+    ccurl_disk_tell(f->work.disk);
+    return false;
+}
+
+static bool open_file(ccurl_file *f) {
+    struct stat s;
+    int folder = ccurl_root_open(f->work.disk->path);
+    if (folder < 0) {
+        bool lacks = folder == -EMFILE || folder == -ENFILE;
+        return settle(f, CCURL_FILE_REFUSED, lacks ? CCURL_FILE_DESCRIPTORS : CCURL_FILE_ROOT);
+    }
+    int fd = ccurl_open_beneath(folder, f->path, O_RDONLY | O_NOCTTY, 0, false);
+    close(folder);
+    if (fd < 0) return settle(f, CCURL_FILE_REFUSED, refusal_of(-fd));
+    f->fd = fd;
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return settle(f, CCURL_FILE_REFUSED, CCURL_FILE_KIND);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    f->modified = s.st_mtim;
+    f->size = s.st_size;
+    return settle(f, CCURL_FILE_OPEN, CCURL_FILE_UNREADABLE);
 }
 
 static bool has_changed(const ccurl_file *f) {
@@ -69,35 +79,159 @@ static bool has_changed(const ccurl_file *f) {
            s.st_mtim.tv_nsec != f->modified.tv_nsec;
 }
 
-// The length was announced before the first byte; the last bytes leave only if the file is still the same.
+/// The length was announced before the first byte; the last bytes leave only if the file is still the same.
+static bool read_ahead(ccurl_file *f) {
+    pthread_mutex_lock(&f->work.disk->lock);
+    int64_t head = f->head, tail = f->tail;
+    unsigned turn = f->turn;
+    pthread_mutex_unlock(&f->work.disk->lock);
+    if (tail == f->size) {
+        // Others of the same call want memory now. Nothing of it is the loop's any more.
+        free(f->ring);
+        f->ring = NULL;
+        return false;
+    }
+    if (!f->ring) {
+        f->capacity = f->size < AHEAD ? (size_t)f->size : AHEAD;
+        f->ring = malloc(f->capacity);
+        if (!f->ring) return settle(f, CCURL_FILE_CHANGED, CCURL_FILE_UNREADABLE);
+    }
+    int64_t left = f->size - head;
+    size_t at = (size_t)(head % (int64_t)f->capacity), length = f->capacity - (size_t)(head - tail);
+    if (length > f->capacity - at) length = f->capacity - at;
+    if ((int64_t)length > left) length = (size_t)left;
+    if (length == 0) return false;
+    ssize_t count;
+    do count = pread(f->fd, f->ring + at, length, head);
+    while (count < 0 && errno == EINTR);
+    bool lost = count <= 0 || (count == left && has_changed(f));
+    pthread_mutex_lock(&f->work.disk->lock);
+    bool holds = turn == f->turn, tells = holds && f->starved;
+    if (holds && lost) f->state = CCURL_FILE_CHANGED;
+    else if (holds) f->head += count;
+    if (holds) f->starved = false;
+    pthread_mutex_unlock(&f->work.disk->lock);
+    if (tells) ccurl_disk_tell(f->work.disk);
+    return !holds || !lost;
+}
+
+static bool step(ccurl_work *w) {
+    ccurl_file *f = (ccurl_file *)w;
+    pthread_mutex_lock(&w->disk->lock);
+    bool freed = w->freed;
+    ccurl_file_state state = f->state;
+    pthread_mutex_unlock(&w->disk->lock);
+    if (freed) {
+        // Here and not in `destroy`, which has the lock.
+        if (f->fd >= 0) close(f->fd);
+        f->fd = -1;
+        return false;
+    }
+    if (state == CCURL_FILE_OPENING) return open_file(f);
+    return state == CCURL_FILE_OPEN && read_ahead(f);
+}
+
+static void destroy(ccurl_work *w) {
+    ccurl_file *f = (ccurl_file *)w;
+    free(f->ring);
+    free(f->path);
+    free(f);
+}
+
+ccurl_file *ccurl_file_open(ccurl_disk *d, const char *path) {
+    ccurl_file *f = calloc(1, sizeof *f);
+    char *copy = strdup(path);
+    if (!f || !copy) {
+        free(f);
+        free(copy);
+        return NULL;
+    }
+    *f = (ccurl_file){.work = {.disk = d, .step = step, .destroy = destroy}, .path = copy, .fd = -1};
+    pthread_mutex_lock(&d->lock);
+    ccurl_disk_enqueue(&f->work);
+    pthread_mutex_unlock(&d->lock);
+    return f;
+}
+
+ccurl_file_status ccurl_file_look(const ccurl_file *f) {
+    pthread_mutex_lock(&f->work.disk->lock);
+    ccurl_file_status s = {
+        .state = f->state,
+        .refusal = f->refusal,
+        .size = f->size,
+        .has_bytes = f->head > f->tail,
+        .waits_since = ccurl_disk_waits_since(&f->work),
+    };
+    pthread_mutex_unlock(&f->work.disk->lock);
+    return s;
+}
+
+void ccurl_file_free(ccurl_file *f) {
+    pthread_mutex_lock(&f->work.disk->lock);
+    f->work.freed = f->work.settled = true;
+    ccurl_disk_enqueue(&f->work);
+    pthread_mutex_unlock(&f->work.disk->lock);
+}
+
+/// Takes what the thread has read, and lets the transfer wait where that is nothing.
 static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     ccurl_file *f = context;
-    size_t room = size * count;
-    int64_t left = f->size - f->position;
-    if (left <= 0) return 0;
-    if ((int64_t)room > left) room = (size_t)left;
-    ssize_t length;
-    do length = pread(f->fd, buffer, room, f->position);
-    while (length < 0 && errno == EINTR);
-    if (length <= 0 || (length == left && has_changed(f))) {
+    pthread_mutex_t *lock = &f->work.disk->lock;
+    if (f->tail >= f->size) return 0;
+    pthread_mutex_lock(lock);
+    size_t length = (size_t)(f->head - f->tail);
+    bool lost = f->state != CCURL_FILE_OPEN;
+    f->starved = length == 0;
+    if (length == 0 && !lost) ccurl_disk_enqueue(&f->work);
+    pthread_mutex_unlock(lock);
+    if (length == 0 && lost) {
         f->transfer->changed_file = f->path;
         return CURL_READFUNC_ABORT;
     }
-    f->position += length;
-    return (size_t)length;
+    if (length == 0) {
+        f->transfer->awaited = f;
+        return CURL_READFUNC_PAUSE;
+    }
+    // The thread never touches what lies between them.
+    size_t at = (size_t)(f->tail % (int64_t)f->capacity);
+    if (length > f->capacity - at) length = f->capacity - at;
+    if (length > size * count) length = size * count;
+    memcpy(buffer, f->ring + at, length);
+    pthread_mutex_lock(lock);
+    f->tail += (int64_t)length;
+    bool has_room = f->head < f->size && f->capacity - (size_t)(f->head - f->tail) >= BATCH;
+    if (has_room || f->tail == f->size) ccurl_disk_enqueue(&f->work);
+    pthread_mutex_unlock(lock);
+    return length;
 }
 
 // For a second sending: a redirect that keeps the body, or a reused connection that was dead.
 static int on_seek(void *context, curl_off_t offset, int origin) {
     ccurl_file *f = context;
     if (origin != SEEK_SET || offset < 0 || offset > f->size) return CURL_SEEKFUNC_FAIL;
-    f->position = offset;
+    if (offset == f->tail) return CURL_SEEKFUNC_OK;
+    pthread_mutex_lock(&f->work.disk->lock);
+    f->head = f->tail = offset;
+    f->turn++;
+    pthread_mutex_unlock(&f->work.disk->lock);
     return CURL_SEEKFUNC_OK;
 }
 
-static void on_free(void *context) { ccurl_file_close(context); }
+int ccurl_file_attach(ccurl_file *f, ccurl_transfer *t, curl_mimepart *part) {
+    f->transfer = t;
+    return (int)curl_mime_data_cb(part, f->size, on_read, on_seek, NULL, f);
+}
 
-int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part) {
-    file->transfer = t;
-    return (int)curl_mime_data_cb(part, file->size, on_read, on_seek, on_free, file);
+ccurl_file *ccurl_transfer_awaited(const ccurl_transfer *t) { return t->awaited; }
+
+int ccurl_transfer_send_on(ccurl_transfer *t) {
+    t->awaited = NULL;
+    // The disk was what we waited for, not the server.
+    t->wait_began = ccurl_now();
+    if (!t->pool) return 0;
+    int others = t->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT;
+    // What was read before the pause libcurl sends first, and counts as paused only then. Undone before that, its part would stay
+    // paused for ever.
+    int code = (int)curl_easy_pause(t->easy, others | CURLPAUSE_SEND);
+    return code ? code : (int)curl_easy_pause(t->easy, others);
 }

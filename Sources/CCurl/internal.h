@@ -114,8 +114,10 @@ struct ccurl_transfer {
     uint8_t *body;
     size_t body_length, body_capacity;
     curl_mime *parts;
-    /// The path of a file part that was no longer what it had been at the start; the part owns it.
+    /// The path of a file part that was no longer what it had been at the start; the file owns it.
     const char *changed_file;
+    /// The file that it waits for, paused.
+    ccurl_file *awaited;
     struct curl_slist *headers;
     size_t headers_capacity;
     bool public_only, repeatable;
@@ -195,6 +197,8 @@ void ccurl_idle_taken(ccurl_transfer *t);
 size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 /// The body of a download: paused, copied into the part's ring, or refused.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
+/// Makes an open file the content of a part; 0 or a CURLcode.
+int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);

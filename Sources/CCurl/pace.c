@@ -19,7 +19,7 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     }
     // While the disk is what we wait for, the server is not slow. The next look is set all the same: only a new sending
     // would set it again, and a server that stalls behind the pause would hold its slot for ever.
-    if (t->paused) {
+    if (t->paused || t->awaited) {
         t->window_began = 0;
         if (t->low_speed_ns && now + second < *next) *next = now + second;
         return CCURL_ON_TIME;

@@ -11,12 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void news(ccurl_part *p) { eventfd_write(p->disk->event, 1); }
+static void news(ccurl_part *p) { ccurl_disk_tell(p->work.disk); }
 
 void ccurl_unlock_and_close(int file) {
     flock(file, LOCK_UN);
@@ -32,12 +31,13 @@ static void close_all(ccurl_part *p) {
 /// The last that happens to a part; closing gives the lock back.
 static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage, int os_errno) {
     close_all(p);
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     p->state = state;
+    p->work.settled = true;
     p->stage = stage;
     p->os_errno = os_errno;
     p->durable = p->noted;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     news(p);
     return false;
 }
@@ -51,9 +51,9 @@ static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
 static bool open_part(ccurl_part *p) {
     const char *name = NULL;
     // A mount that failed once may be there again.
-    if (p->disk->root < 0) p->disk->root = ccurl_root_open(p->disk->path);
-    if (p->disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -p->disk->root);
-    int directory = ccurl_parent_beneath(p->disk->root, p->path, true, &name);
+    if (p->work.disk->root < 0) p->work.disk->root = ccurl_root_open(p->work.disk->path);
+    if (p->work.disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -p->work.disk->root);
+    int directory = ccurl_parent_beneath(p->work.disk->root, p->path, true, &name);
     if (directory < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -directory);
     p->directory = directory;
     if (strlen(name) > NAME_MAX - LONGEST_SUFFIX)
@@ -87,10 +87,10 @@ static bool open_part(ccurl_part *p) {
     if (p->noted > opened.st_size) p->noted = 0;
     if (!why) why = ccurl_note_write(p, p->noted, false);
     if (why) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_NOTE, why);
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     p->state = CCURL_PART_OPEN;
     p->found = p->durable = p->written = p->noted;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     news(p);
     return true;
 }
@@ -99,17 +99,17 @@ static bool open_part(ccurl_part *p) {
 static int begin(ccurl_part *p, int64_t offset, char *text) {
     int why = 0;
     if (text) {
-        pthread_mutex_lock(&p->disk->lock);
+        pthread_mutex_lock(&p->work.disk->lock);
         char *before = p->text;
         p->text = text;
-        pthread_mutex_unlock(&p->disk->lock);
+        pthread_mutex_unlock(&p->work.disk->lock);
         free(before);
         why = ccurl_note_write(p, offset, true);
     }
     if (!why && ftruncate(p->file, offset) != 0) why = errno;
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     p->written = offset;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     p->hashed = 0;
     p->begun = true;
     p->checkpoint_ns = ccurl_now();
@@ -135,11 +135,11 @@ static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
         }
         at += (size_t)count;
         length -= (size_t)count;
-        pthread_mutex_lock(&p->disk->lock);
+        pthread_mutex_lock(&p->work.disk->lock);
         p->written += count;
         p->tail += (uint64_t)count;
         bool tells = p->starved && p->head - p->tail <= RING / 2;
-        pthread_mutex_unlock(&p->disk->lock);
+        pthread_mutex_unlock(&p->work.disk->lock);
         if (tells) news(p);
     }
     return 0;
@@ -148,9 +148,9 @@ static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
 static int hash_slice(ccurl_part *p) {
     int64_t length = p->written - p->hashed;
     if (length > HASH_SLICE) length = HASH_SLICE;
-    ssize_t count = pread(p->file, p->disk->slice, (size_t)length, p->hashed);
+    ssize_t count = pread(p->file, p->work.disk->slice, (size_t)length, p->hashed);
     if (count <= 0) return count < 0 ? errno : EIO;
-    EVP_DigestUpdate(p->hash, p->disk->slice, (size_t)count);
+    EVP_DigestUpdate(p->hash, p->work.disk->slice, (size_t)count);
     p->hashed += count;
     return 0;
 }
@@ -159,9 +159,9 @@ static int checkpoint(ccurl_part *p) {
     if (fdatasync(p->file) != 0) return errno;
     int why = ccurl_note_write(p, p->written, false);
     p->checkpoint_ns = ccurl_now();
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     p->durable = p->noted;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     return why;
 }
 
@@ -201,10 +201,11 @@ static bool suspend(ccurl_part *p) {
     return settle(p, CCURL_PART_SUSPENDED, CCURL_STAGE_NONE, 0);
 }
 
-bool ccurl_part_step(ccurl_part *p) {
+bool ccurl_part_step(ccurl_work *w) {
+    ccurl_part *p = (ccurl_part *)w;
     if (p->state == CCURL_PART_OPENING) return open_part(p);
     if (p->state != CCURL_PART_OPEN) return false;
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     bool begins = p->begins, flush = p->flush;
     int64_t offset = p->begin_offset;
     char *text = p->begin_text;
@@ -213,7 +214,7 @@ bool ccurl_part_step(ccurl_part *p) {
     int end = p->end;
     uint64_t tail = p->tail, head = p->head;
     size_t waiting = (size_t)(head - tail);
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
 
     int why = begins ? begin(p, offset, text) : 0;
     if (why) return fail(p, CCURL_STAGE_WRITE, why);
@@ -226,13 +227,13 @@ bool ccurl_part_step(ccurl_part *p) {
         if ((old || p->written - p->noted >= CHECKPOINT_BYTES) && (why = checkpoint(p)))
             return fail(p, CCURL_STAGE_WRITE, why);
     }
-    pthread_mutex_lock(&p->disk->lock);
+    pthread_mutex_lock(&p->work.disk->lock);
     waiting = (size_t)(p->head - p->tail);
     end = p->end;
     // The ring's end cuts a write in two; a flush means both.
     bool rest = flush && p->tail < head;
     p->flush |= rest;
-    pthread_mutex_unlock(&p->disk->lock);
+    pthread_mutex_unlock(&p->work.disk->lock);
     if (end == END_NONE)
         return waiting >= BATCH || rest || (p->begun && p->checks && p->hashed < p->written);
     if (waiting > 0) return true;
@@ -241,7 +242,8 @@ bool ccurl_part_step(ccurl_part *p) {
     return finish(p);
 }
 
-void ccurl_part_destroy(ccurl_part *p) {
+void ccurl_part_destroy(ccurl_work *w) {
+    ccurl_part *p = (ccurl_part *)w;
     close_all(p);
     EVP_MD_CTX_free(p->hash);
     free(p->ring);

@@ -22,6 +22,19 @@ enum {
 #define CHECKPOINT_BYTES ((int64_t)16 * 1024 * 1024)
 #define CHECKPOINT_NS ((int64_t)5000000000)
 
+/// What waits for the thread: a part that is filled, or a file that is read.
+typedef struct ccurl_work ccurl_work;
+struct ccurl_work {
+    ccurl_disk *disk;
+    /// One bounded piece of work; true: there is more.
+    bool (*step)(ccurl_work *);
+    void (*destroy)(ccurl_work *);
+    // Under the disk's lock.
+    ccurl_work *next;
+    /// One that is freed goes when nothing more is to be done with it.
+    bool queued, freed, settled;
+};
+
 struct ccurl_disk {
     pthread_t thread;
     pthread_mutex_t lock;
@@ -31,7 +44,7 @@ struct ccurl_disk {
     char *path;
     int root;
     /// Those that wait for the thread, and the one that it is at.
-    ccurl_part *first, *last, *current;
+    ccurl_work *first, *last, *current;
     /// When the thread began what it is at or, idle, was given work: monotonic nanoseconds.
     int64_t since;
     int64_t expire_after;
@@ -44,13 +57,12 @@ struct ccurl_disk {
 enum { END_NONE, END_SUSPEND, END_FINISH };
 
 struct ccurl_part {
-    ccurl_disk *disk;
+    ccurl_work work;
     char *path;
     uint8_t sha256[32];
     bool checks;
     // Under the disk's lock.
-    ccurl_part *next;
-    bool queued, freed, starved, flush, begins;
+    bool starved, flush, begins;
     int end;
     int64_t begin_offset;
     char *begin_text;
@@ -77,10 +89,16 @@ int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory);
 void ccurl_note_remove(ccurl_part *p);
 int ccurl_sync_directory(int directory);
 void ccurl_suffixed(char *out, const char *name, const char *suffix);
+// disk.c
+/// Gives the thread something to do; called with the lock held.
+void ccurl_disk_enqueue(ccurl_work *w);
+/// Since when the thread has been at the same piece of work while this waits for it; else 0. Called with the lock held.
+int64_t ccurl_disk_waits_since(const ccurl_work *w);
+/// Makes the disk's descriptor readable.
+void ccurl_disk_tell(ccurl_disk *d);
 // part.c
-/// One bounded piece of work; true: there is more.
-bool ccurl_part_step(ccurl_part *p);
-void ccurl_part_destroy(ccurl_part *p);
+bool ccurl_part_step(ccurl_work *w);
+void ccurl_part_destroy(ccurl_work *w);
 /// A child that another thread forks this moment keeps the file open until its exec, and without the unlock its lock too.
 void ccurl_unlock_and_close(int file);
 // expire.c

@@ -65,10 +65,7 @@ bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {
     // CURLMIMEOPT_FORMESCAPE it would put backslashes instead and let CR and LF through.
     if (!t->parts) t->parts = curl_mime_init(t->easy);
     curl_mimepart *part = t->parts ? curl_mime_addpart(t->parts) : NULL;
-    if (!part) {
-        if (p->file) ccurl_file_close(p->file);
-        return false;
-    }
+    if (!part) return false;
     int code;
     if (p->file) {
         code = ccurl_file_attach(p->file, t, part);

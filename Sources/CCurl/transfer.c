@@ -50,6 +50,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     if (t->asks_tls) ccurl_certificate_look(t);
     t->sendings++;
     t->answering = false;
+    t->awaited = NULL;
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     // The writing then fails before its first byte, and libcurl comes here once more with a new connection.
     t->multiplexed = ccurl_idle_check(t, local_port);
@@ -289,6 +290,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->head_status = t->sendings = 0;
     t->upload_total = t->answer_total = 0;
     t->changed_file = NULL;
+    t->awaited = NULL;
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->length_unclear = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;

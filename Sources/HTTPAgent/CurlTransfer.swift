@@ -50,8 +50,8 @@ import JobModel
         }
     }
 
-    /// Adds a part with a copy of these bytes, or with a file, which it takes over; false if memory is out.
-    func addPart(_ part: BodyPart, filename: String?, type: String?, bytes: [UInt8], file: OpaquePointer?) -> Bool {
+    /// Adds a part with a copy of these bytes, or with a file, which is to live as long; false if memory is out.
+    func addPart(_ part: BodyPart, filename: String?, type: String?, bytes: [UInt8], file: UploadFile?) -> Bool {
         isSpent = true
         var texts = CStrings()
         let start = (name: texts.add(part.name), filename: texts.add(filename), type: texts.add(type))
@@ -60,7 +60,8 @@ import JobModel
                 guard let base = block.baseAddress, let name = start.name else { return false }
                 var c = unsafe ccurl_form_part(
                     name: base + name, filename: start.filename.map { unsafe base + $0 },
-                    type: start.type.map { unsafe base + $0 }, file: file, bytes: bytes.baseAddress, length: bytes.count
+                    type: start.type.map { unsafe base + $0 }, file: file?.handle, bytes: bytes.baseAddress,
+                    length: bytes.count
                 )
                 return unsafe ccurl_transfer_add_part(handle, &c)
             }

@@ -3,7 +3,7 @@ import CCurl
 import Glibc
 import JobModel
 
-/// The thread that does what may block on disk, started with the first download.
+/// The thread that does what may block on disk, started with the first call that needs it.
 @safe final class DownloadDisk {
     private let handle: OpaquePointer
     /// Readable when a part has news.
@@ -35,6 +35,9 @@ import JobModel
             }
         return unsafe part.map { unsafe DownloadPart($0, of: self) }
     }
+
+    /// Begins to open a file that is to be sent; nil if memory is out.
+    func open(_ path: String) -> OpaquePointer? { unsafe ccurl_file_open(handle, path) }
 
     private static var host: String {
         var name = [CChar](repeating: 0, count: 65)

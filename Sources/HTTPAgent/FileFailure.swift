@@ -40,10 +40,11 @@ enum FileFailure {
         return failure
     }
 
-    /// The failure of a download whose file system has not answered for so long.
-    static func silence(seconds: Double, path: String, sent: SentState, answer: Int?) -> CallFailure {
+    /// The failure of a call whose file system has not answered for so long.
+    static func silence(nanoseconds: Int64, file: String, sent: SentState, answer: Int?) -> CallFailure {
+        let seconds = Double(nanoseconds / 1_000_000) / 1000
         let sentence =
-            "the file system of \(path).part has not answered for \(seconds) s; see whether the mount below --files hangs"
+            "the file system of \(file) has not answered for \(seconds) s; see whether the mount below --files hangs"
         return CallFailure(.file, sentence, sent: sent, status: answer, retries: true)
     }
 

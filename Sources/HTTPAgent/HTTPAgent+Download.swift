@@ -20,7 +20,7 @@ extension HTTPAgent {
         openDisk()?.expire(olderThan: max(1, age.components.seconds))
     }
 
-    private func openDisk() -> DownloadDisk? {
+    func openDisk() -> DownloadDisk? {
         if disk == nil, let filesRoot { disk = DownloadDisk(root: filesRoot) }
         return disk
     }
@@ -72,7 +72,7 @@ extension HTTPAgent {
         let status = unsafe task.part.status
         switch unsafe status.state {
         case CCURL_PART_OPENING:
-            guard unsafe hangs(status) else { return }
+            guard unsafe hangs(since: status.waits_since) else { return }
             conclude(slot, flight, CallOutcome(.failure(silence(task, sent: .no, answer: nil))))
         case CCURL_PART_OPEN:
             let text = unsafe status.text.map { unsafe String(cString: $0) }
@@ -142,7 +142,7 @@ extension HTTPAgent {
             return
         } else if unsafe status.has_room {
             resume(slot, flight)
-        } else if unsafe hangs(status) {
+        } else if unsafe hangs(since: status.waits_since) {
             // Said here: when it is settled, the disk may have woken.
             end(slot, flight, task, .file, silence(task, sent: .maybe, answer: nil).message)
             // To be settled at once: the disk will have no news.
@@ -151,8 +151,7 @@ extension HTTPAgent {
     }
 
     /// Whether the disk has been silent for too long to be waited for; if not, when to look again.
-    private func hangs(_ status: ccurl_part_status) -> Bool {
-        let since = unsafe status.waits_since
+    func hangs(since: Int64) -> Bool {
         guard since > 0 else { return false }
         if since + diskLimit <= ccurl_now() { return true }
         sweepAt = min(sweepAt, since + diskLimit)
@@ -160,8 +159,7 @@ extension HTTPAgent {
     }
 
     private func silence(_ task: DownloadTask, sent: SentState, answer: Int?) -> CallFailure {
-        let seconds = Double(diskLimit / 1_000_000) / 1000
-        return FileFailure.silence(seconds: seconds, path: task.download.path, sent: sent, answer: answer)
+        FileFailure.silence(nanoseconds: diskLimit, file: task.download.path + ".part", sent: sent, answer: answer)
     }
 
     /// An answer ended, or need not be read to its end. False: it is an ordinary one, and its end is, too.
@@ -235,7 +233,7 @@ extension HTTPAgent {
         switch unsafe status.state {
         case CCURL_PART_OPENING, CCURL_PART_OPEN:
             // What it is at, and the part, are the helper thread's, which frees them when it wakes, if hours later.
-            guard unsafe hangs(status) else { return }
+            guard unsafe hangs(since: status.waits_since) else { return }
             outcome.ending = .failure(silence(task, sent: sent, answer: answer))
         case CCURL_PART_FAILED:
             outcome.ending = unsafe .failure(

@@ -15,6 +15,7 @@ extension HTTPAgent {
             guard let flight = flights[slot] else { continue }
             finish(slot, flight, end: .library(UInt32(code)))
         }
+        if !uploads.isEmpty { serveUploads() }
         if !downloads.isEmpty { serveDownloads() }
     }
 
@@ -45,6 +46,7 @@ extension HTTPAgent {
         inFlight -= 1
         giveBack(transfer)
         if !downloads.isEmpty { downloads[slot] = nil }
+        if !uploads.isEmpty { uploads[slot] = nil }
         if !shortCalls.isEmpty { shortCalls[slot] = nil }
         if inFlight == 0 { sweepAt = .max }
     }

@@ -39,7 +39,11 @@ extension HTTPAgent {
             hasRoom = setBody(PercentEncoding.encode(fields, space: .plus), of: call, in: transfer)
         case .parts(let parts):
             hasRoom = true
-            if call.method != .head { try add(parts, to: transfer) }
+            if call.method != .head {
+                try check(parts)
+                // Files come when they are open.
+                if !parts.contains(where: \.isFile) { try add(parts, [], to: transfer) }
+            }
         }
         guard hasRoom else { throw .memory }
         if call.usesCookies { try setCookies(call, in: transfer) }
@@ -52,31 +56,37 @@ extension HTTPAgent {
         return isEncoded ? transfer.setBody(bytes) : transfer.setGzipBody(bytes)
     }
 
-    private func add(_ parts: [BodyPart], to transfer: CurlTransfer) throws(CallRefusal) {
+    private func check(_ parts: [BodyPart]) throws(CallRefusal) {
         guard !parts.isEmpty else { throw CallRefusal(.config, "body_parts holds no part; leave it out instead") }
         for part in parts {
-            var filename = part.filename
-            var bytes: [UInt8] = []
-            var file: OpaquePointer?
             if let type = part.type, let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type)) {
                 throw CallRefusal(.badHeader, refusal)
             }
-            guard !part.name.utf8.contains(0), !(filename ?? "").utf8.contains(0) else {
+            guard !part.name.utf8.contains(0), !(part.filename ?? "").utf8.contains(0) else {
                 throw CallRefusal(.badHeader, "a part's name or filename holds a NUL")
             }
+            if case .bytes(let bytes) = part.content, let limit = part.maxBytes, Int64(bytes.count) > limit {
+                throw CallRefusal(.file, "a part has \(bytes.count) bytes and may have \(limit) (max_bytes)")
+            }
+        }
+    }
+
+    /// Makes the body of these parts, whose files are open.
+    func add(_ parts: [BodyPart], _ files: [UploadFile], to transfer: CurlTransfer) throws(CallRefusal) {
+        var files = files[...]
+        for part in parts {
+            var filename = part.filename
+            var bytes: [UInt8] = []
+            var file: UploadFile?
             switch part.content {
-            case .bytes(let content):
-                bytes = content
-                if let limit = part.maxBytes, Int64(bytes.count) > limit {
-                    throw CallRefusal(.file, "a part has \(bytes.count) bytes and may have \(limit) (max_bytes)")
-                }
+            case .bytes(let content): bytes = content
             case .file(let path):
-                unsafe file = try files.open(path, maxBytes: part.maxBytes)
+                file = files.popFirst()
                 filename = filename ?? path.split(separator: "/").last.map(String.init)
             }
             // libcurl would guess by the name's end.
             let type = part.type ?? (filename == nil ? nil : "application/octet-stream")
-            guard unsafe transfer.addPart(part, filename: filename, type: type, bytes: bytes, file: file) else {
+            guard transfer.addPart(part, filename: filename, type: type, bytes: bytes, file: file) else {
                 throw .memory
             }
         }

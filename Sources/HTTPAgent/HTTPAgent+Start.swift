@@ -43,6 +43,7 @@ extension HTTPAgent {
         {
             throw CallRefusal(.badHeader, refusal)
         }
+        let files = try openFiles(of: call)
         let transfer: CurlTransfer
         if let transport = call.transport {
             if transport.proxy != nil, !call.allowsPrivateNetwork, let reason = url.privateHost {
@@ -59,18 +60,21 @@ extension HTTPAgent {
         let flight = Flight(transfer: transfer, call: call, url: url)
         do throws(CallRefusal) {
             try load(call, into: transfer)
-            if let download = call.download {
-                if let failure = open(download, flight, slot: slot) {
-                    throw CallRefusal(failure.code, failure.message)
-                }
-            } else if !send(flight) {
-                throw CallRefusal.memory
-            }
+            if let files { uploads[slot] = files } else { try sendFirst(flight, slot: slot) }
         } catch {
             giveBack(transfer)
             throw error
         }
         return flight
+    }
+
+    /// Sends a call whose request is whole, or begins to open the file that its answer goes to.
+    func sendFirst(_ flight: Flight, slot: Int) throws(CallRefusal) {
+        if let download = flight.call.download {
+            if let failure = open(download, flight, slot: slot) { throw CallRefusal(failure.code, failure.message) }
+        } else if !send(flight) {
+            throw .memory
+        }
     }
 
     private func parse(_ call: HTTPCall) throws(CallURL.Refusal) -> CallURL {

@@ -4,7 +4,7 @@ public import JobModel
 
 /// Makes HTTP calls with libcurl for an owner that waits: takes an `HTTPCall`, gives back a `CallOutcome`.
 ///
-/// The agent never waits and, but for the disk work of downloads, has no thread of its own; it belongs to the thread of its owner. One turn of the
+/// The agent never waits and, but for the disk work of downloads and parts, has no thread of its own; it belongs to the thread of its owner. One turn of the
 /// owner's loop looks like this:
 ///
 ///     wait (epoll) until nextDeadline ─► socketReady(…) for each ready descriptor
@@ -28,7 +28,6 @@ public import JobModel
     var idle: [CurlTransfer] = []
     var transports: [Transport: TransportPool] = [:]
     var transportUses = 0
-    let files: PartFiles
     var finished: [FinishedCall] = []
     /// libcurl has run since `collect`: there may be calls that ended.
     var mayHaveFinished = false
@@ -44,8 +43,10 @@ public import JobModel
     let filesRoot: String?
     /// The downloads among the flights, by slot.
     var downloads: [Int: DownloadTask] = [:]
+    /// Those that send files, by slot.
+    var uploads: [Int: UploadTask] = [:]
     var disk: DownloadDisk?
-    /// How long the disk may be at one piece of work, in nanoseconds, before downloads are given up that wait for it.
+    /// How long the disk may be at one piece of work, in nanoseconds, before calls are given up that wait for it.
     let diskLimit: Int64
     private var isDiskKnown = false
     /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
@@ -63,7 +64,7 @@ public import JobModel
     ///   - caFile: replaces the system's authorities (PEM).
     ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
     ///   - descriptors: bound what connections take.
-    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before downloads end that wait for it.
+    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before calls end that wait for it.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(
         slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
@@ -76,7 +77,6 @@ public import JobModel
         keptTransports = max(2, min(64, connections / 16))
         try CurlLibrary.started.get()
         self.slots = max(1, slots)
-        files = PartFiles(root: filesRoot)
         flights = Array(repeating: nil, count: max(1, slots))
         let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), mostHeld: connections, caFile: caFile)
         guard let handle = unsafe handle else {
@@ -105,8 +105,9 @@ public import JobModel
         // In this order: a transport's handles, then its pools, then the loop.
         flights.removeAll()
         idle.removeAll()
-        // After the transfers that fill them; the disk goes last and finishes what is under way.
+        // After the transfers that fill or send them; the disk goes last and finishes what is under way.
         downloads.removeAll()
+        uploads.removeAll()
         transports.removeAll()
         unsafe ccurl_loop_destroy(loop)
     }
@@ -190,7 +191,9 @@ public import JobModel
         }
         if cancelShortCall(slot) { return .no }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
-        if case .opening? = downloads[slot]?.phase {
+        var isOpening = uploads[slot]?.isOpening ?? false
+        if case .opening? = downloads[slot]?.phase { isOpening = true }
+        if isOpening {
             release(slot, flight.transfer)
             return .no
         }

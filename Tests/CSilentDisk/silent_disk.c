@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "silent_disk.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,15 +14,20 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t spoken = PTHREAD_COND_INITIALIZER;
 static char *silent;
+static int passing;
 static int waiting;
 
 static void wait_for(int file) {
+    pthread_mutex_lock(&lock);
+    bool any = silent;
+    pthread_mutex_unlock(&lock);
+    if (!any) return;
     char link[64], path[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 0] = 0;
     pthread_mutex_lock(&lock);
-    if (silent && strcmp(silent, path) == 0) {
+    if (silent && strcmp(silent, path) == 0 && passing-- <= 0) {
         waiting++;
         while (silent) pthread_cond_wait(&spoken, &lock);
         waiting--;
@@ -29,16 +35,17 @@ static void wait_for(int file) {
     pthread_mutex_unlock(&lock);
 }
 
-static void set(char *path) {
+static void set(char *path, int first) {
     pthread_mutex_lock(&lock);
+    passing = first;
     free(silent);
     silent = path;
     pthread_cond_broadcast(&spoken);
     pthread_mutex_unlock(&lock);
 }
 
-void silent_disk_begin(const char *path) { set(strdup(path)); }
-void silent_disk_speak(void) { set(NULL); }
+void silent_disk_begin(const char *path, int passing) { set(strdup(path), passing); }
+void silent_disk_speak(void) { set(NULL, 0); }
 
 int silent_disk_waiting(void) {
     pthread_mutex_lock(&lock);
@@ -55,4 +62,15 @@ int fsync(int file) {
 int fdatasync(int file) {
     wait_for(file);
     return (int)syscall(SYS_fdatasync, file);
+}
+
+/// A file that is to be sent, after it was opened.
+int posix_fadvise(int file, off_t offset, off_t length, int advice) {
+    wait_for(file);
+    return syscall(SYS_fadvise64, file, offset, length, advice) == 0 ? 0 : EINVAL;
+}
+
+ssize_t pread(int file, void *bytes, size_t length, off_t offset) {
+    wait_for(file);
+    return syscall(SYS_pread64, file, bytes, length, offset);
 }

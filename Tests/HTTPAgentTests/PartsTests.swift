@@ -117,6 +117,7 @@ struct PartsTests {
         while sent == nil {
             // 64 KiB a turn: after the second from which on progress is told, some 15 MB have left.
             try driver.turn(for: 5)
+            #expect(driver.agent.takeFinished().isEmpty)
             TestClock.sleep(milliseconds: 5)
             driver.agent.progress { if $0.sent > 0 { sent = $0 } }
         }

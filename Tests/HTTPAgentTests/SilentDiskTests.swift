@@ -31,7 +31,7 @@ import Testing
         silent: String, place: String
     ) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
-        unsafe silent_disk_begin("\(root)/\(silent)")
+        unsafe silent_disk_begin("\(root)/\(silent)", 0)
         defer { silent_disk_speak() }
         let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(2))
         // Again, if a busy disk has not answered for 2 s before.
@@ -50,4 +50,47 @@ import Testing
         #expect(folder.size("root/x") == 5)
         #expect(try folder.names("root") == ["x"])
     }
+
+    private func parts(_ names: [String], to place: String) -> HTTPCall {
+        HTTPCall(
+            method: .post, url: target.url + place,
+            body: .parts(names.map { BodyPart(name: $0, content: .file(path: $0)) }),
+            limits: CallLimits(total: CallLimits.unlimited), allowsPrivateNetwork: true)
+    }
+
+    /// While it is opened, and while it is read: the first of the call's two files, and the second.
+    @Test(arguments: ["a", "b"])
+    func `a call whose file's disk is silent ends, its slot is free, and other calls go on meanwhile`(silent: String)
+        throws
+    {
+        let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
+        try folder.shell("printf hello > root/a; head -c 3000000 /dev/zero > root/b")
+        let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(2))
+        let call = parts(["a", "b"], to: "/parts")
+        #expect(try driver.run(call).response().status == 200)
+        for wait in [Silence.opening, .reading] {
+            unsafe silent_disk_begin("\(root)/\(silent)", wait == .opening ? 0 : 1)
+            defer { silent_disk_speak() }
+            driver.agent.start(call, slot: 0)
+            try TestClock.wait(20, for: "a disk that does not return") {
+                try driver.turn(for: 10)
+                return driver.agent.takeFinished().isEmpty && silent_disk_waiting() == 1
+            }
+            // The loop is not what waits.
+            driver.agent.start(self.call(nil), slot: 1)
+            let ended = try driver.wait(for: 2).sorted { $0.slot < $1.slot }.map(\.outcome)
+            #expect(try ended[1].response().status == 200)
+            let failure = try ended[0].failure()
+            let sent = wait == .opening ? SentState.no : .maybe
+            #expect(failure.code == .file && failure.isRetryable && failure.sent == sent, "\(failure)")
+            #expect(failure.message.contains("\"\(silent)\" has not answered for 2.0 s"), "\(failure)")
+            #expect(driver.agent.callsInFlight == 0)
+            silent_disk_speak()
+            try TestClock.wait(20, for: "the disk") {
+                if case .response = try driver.run(call).ending { true } else { false }
+            }
+        }
+    }
+
+    private enum Silence { case opening, reading }
 }

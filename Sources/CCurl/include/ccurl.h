@@ -190,20 +190,6 @@ ccurl_transport *_Nullable ccurl_transport_create(ccurl_loop *_Nonnull loop, con
 /// Its transfers must have been destroyed before, and it before its loop.
 void ccurl_transport_destroy(ccurl_transport *_Nonnull t);
 
-// MARK: files (file.c)
-
-typedef enum {
-    CCURL_FILE_ROOT, CCURL_FILE_ABSENT, CCURL_FILE_OUTSIDE, CCURL_FILE_LINK, CCURL_FILE_KIND, CCURL_FILE_UNREADABLE,
-    CCURL_FILE_DESCRIPTORS,
-} ccurl_file_refusal;
-
-/// Opens a regular file below `root` without following a link; null with the reason in `refusal`.
-ccurl_file *_Nullable ccurl_file_open(
-    const char *_Nonnull root, const char *_Nonnull path, int64_t *_Nonnull size, ccurl_file_refusal *_Nonnull refusal);
-void ccurl_file_close(ccurl_file *_Nonnull file);
-/// Makes it the content of a part, which owns it from here on; 0 or a CURLcode.
-int ccurl_file_attach(ccurl_file *_Nonnull file, ccurl_transfer *_Nonnull t, curl_mimepart *_Nonnull part);
-
 // MARK: request (request.c)
 
 /// One part of a multipart body; strings end with NUL and are copied, like the bytes.
@@ -211,7 +197,7 @@ typedef struct {
     const char *_Nonnull name;
     const char *_Nullable filename;
     const char *_Nullable type;
-    /// Taken over, also when adding fails; null: the bytes count.
+    /// Open, and there for as long as the transfer runs; null: the bytes count.
     ccurl_file *_Nullable file;
     const uint8_t *_Nullable bytes;
     size_t length;
@@ -245,6 +231,10 @@ void ccurl_transfer_set_slot(ccurl_transfer *_Nonnull t, long slot);
 void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
 /// Sets what differs from the last sending and adds the handle to its pool; 0 or a CURLMcode/CURLcode.
 int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
+/// The file whose next bytes are not there yet, for which it waits; null: none.
+ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
+/// Goes on sending; 0 or a CURLcode.
+int ccurl_transfer_send_on(ccurl_transfer *_Nonnull t);
 /// Takes the handle out of its pool, whatever state it is in.
 void ccurl_transfer_stop(ccurl_transfer *_Nonnull t);
 /// Its pointers hold until the next change of the transfer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Downloads on their way to disk. A `ccurl_disk` is one helper thread that does all that may block: opening, writing,
-// hashing, syncing, renaming. The loop's thread only copies bytes into a part's ring and looks at its state; the
+// Downloads on their way to disk, and files on their way from it. A `ccurl_disk` is one helper thread that does all that may
+// block: opening, reading, writing, hashing, syncing, renaming. The loop's thread only copies bytes into a part's ring and looks at its state; the
 // disk's descriptor (an eventfd) becomes readable when there is something to look at.
 //
 // A download of `a/b` lies in `a/b.part` while it grows, with a note beside it, `a/b.part.meta`: who writes it, the
@@ -15,6 +15,7 @@
 
 typedef struct ccurl_disk ccurl_disk;
 typedef struct ccurl_part ccurl_part;
+typedef struct ccurl_file ccurl_file;
 
 typedef enum {
     CCURL_PART_OPENING,
@@ -84,6 +85,33 @@ void ccurl_part_finish(ccurl_part *_Nonnull part);
 void ccurl_part_suspend(ccurl_part *_Nonnull part);
 /// Suspends it if it is open; the pointer is void from here on.
 void ccurl_part_free(ccurl_part *_Nonnull part);
+
+// MARK: files that are sent (file.c)
+
+typedef enum { CCURL_FILE_OPENING, CCURL_FILE_OPEN, CCURL_FILE_REFUSED, CCURL_FILE_CHANGED } ccurl_file_state;
+
+typedef enum {
+    CCURL_FILE_ROOT, CCURL_FILE_ABSENT, CCURL_FILE_OUTSIDE, CCURL_FILE_LINK, CCURL_FILE_KIND, CCURL_FILE_UNREADABLE,
+    CCURL_FILE_DESCRIPTORS,
+} ccurl_file_refusal;
+
+typedef struct {
+    ccurl_file_state state;
+    /// Why, if it is refused.
+    ccurl_file_refusal refusal;
+    /// Known once it is open.
+    int64_t size;
+    /// Some have been read that were not sent.
+    bool has_bytes;
+    /// As in `ccurl_part_status`.
+    int64_t waits_since;
+} ccurl_file_status;
+
+/// Begins to open a regular file below the root, without following a link. Null: out of memory.
+ccurl_file *_Nullable ccurl_file_open(ccurl_disk *_Nonnull disk, const char *_Nonnull path);
+ccurl_file_status ccurl_file_look(const ccurl_file *_Nonnull file);
+/// The pointer is void from here on; the transfer that sends it has been stopped before.
+void ccurl_file_free(ccurl_file *_Nonnull file);
 
 /// SHA-256, 32 bytes, of a short text. False: the library refuses.
 bool ccurl_sha256(const void *_Nonnull bytes, size_t length, uint8_t *_Nonnull out);
