@@ -77,10 +77,10 @@ extension RunLoop {
         case .failed(let tag, let error):
             suspectSchema(error)
             if tag == Tag.conclude {
-                configuration.log(.statementFailed(verb: "conclude", reason: error.description))
+                configuration.log(.statementFailed(verb: "conclude", error: error))
                 desk.conclusionFailed(now: now)
             } else if tag & 3 == Tag.beginKind {
-                configuration.log(.statementFailed(verb: "begin", reason: error.description))
+                configuration.log(.statementFailed(verb: "begin", error: error))
                 handBack(desk.beginsAgain(tag >> 2, withHooks: false, now: now))
             }
         case .lost(let error, _):

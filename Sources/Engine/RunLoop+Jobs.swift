@@ -146,7 +146,7 @@ extension RunLoop {
         switch remedy {
         case .none: break
         case .enlist: enlist()
-        case .report: configuration.log(.statementFailed(verb: verb, reason: error.description))
+        case .report: configuration.log(.statementFailed(verb: verb, error: error))
         case .reportJob(let job): configuration.log(.resultUnstorable(job: job, reason: error.description))
         }
     }

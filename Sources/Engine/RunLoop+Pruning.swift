@@ -52,7 +52,7 @@ extension RunLoop {
     }
 
     private func pruningFailed(_ error: PGError) {
-        configuration.log(.statementFailed(verb: "prune", reason: error.description))
+        configuration.log(.statementFailed(verb: "prune", error: error))
         pruneDesk.failed(now: now)
         endPruning()
     }

@@ -41,7 +41,7 @@ extension RunLoop {
     /// The history could not be read: the schema is gone, or the look is made again.
     func schemaNotSeen(_ error: PGError) {
         if error.sqlState == .undefinedTable || error.sqlState == .noSuchSchema { return schemaSeen(.missing) }
-        configuration.log(.statementFailed(verb: "schema", reason: error.description))
+        configuration.log(.statementFailed(verb: "schema", error: error))
         if schemaDoubt.cannotEnlist { schemaSeen(nil) }
     }
 }

@@ -75,18 +75,18 @@ extension RunLoop {
                 schemaDoubt.cannotEnlist = true
                 return lookAtSchema()
             }
-            configuration.log(.statementFailed(verb: "enlist", reason: error.description))
+            configuration.log(.statementFailed(verb: "enlist", error: error))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
         case Tag.hurry:
             // If it is to blame, what stands behind it in its transaction is told only that an earlier statement failed.
             if error.code != .aborted {
-                configuration.log(.statementFailed(verb: "hurry", reason: error.description))
+                configuration.log(.statementFailed(verb: "hurry", error: error))
                 dispatcher.rest(now: now)
             }
         case Tag.askAfterDuties: break
         case Tag.leave:
-            configuration.log(.statementFailed(verb: "leave", reason: error.description))
+            configuration.log(.statementFailed(verb: "leave", error: error))
             end = .abandoned
         default:
             switch tag & 3 {
@@ -192,6 +192,6 @@ extension RunLoop {
         if error.sqlState == .lockNotAvailable {
             guard warnings.tellsLock(of: duty, now: now) else { return }
         }
-        configuration.log(.statementFailed(verb: "\(duty)", reason: error.description))
+        configuration.log(.statementFailed(verb: "\(duty)", error: error))
     }
 }

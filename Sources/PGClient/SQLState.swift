@@ -36,6 +36,8 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let deadlock = SQLState(rawValue: "40P01")
     /// `insufficient_privilege`.
     public static let insufficientPrivilege = SQLState(rawValue: "42501")
+    /// `duplicate_prepared_statement`.
+    public static let duplicateStatement = SQLState(rawValue: "42P05")
     /// `undefined_table`.
     public static let undefinedTable = SQLState(rawValue: "42P01")
     /// `lock_not_available`: lock_timeout, or NOWAIT.

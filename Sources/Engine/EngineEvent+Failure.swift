@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+extension EngineEvent {
+    /// A statement failed with this error.
+    static func statementFailed(verb: String, error: PGError) -> EngineEvent {
+        switch error.sqlState {
+        case .unknownStatement, .duplicateStatement:
+            // Transactions of one session went to several of the server's, which know other prepared statements.
+            .statementFailed(
+                verb: verb,
+                reason:
+                    "\(error); if there is PgBouncer in transaction mode on the way, start the worker with --prepare off"
+            )
+        default: .statementFailed(verb: verb, reason: error.description)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import Testing
+
+@testable import Engine
+
+/// What an operator reads of a statement that failed.
+struct EngineEventTests {
+    @Test(arguments: [("26000", true), ("42P05", true), ("42883", false)])
+    func `where the server does not know a prepared statement, the log says what to do`(state: String, isHinted: Bool) {
+        let error = PGError(.server, operation: "tend", "no", sqlState: SQLState(rawValue: state))
+        guard case .statementFailed("tend", let reason) = EngineEvent.statementFailed(verb: "tend", error: error) else {
+            Issue.record("it is another event")
+            return
+        }
+        #expect(reason.hasPrefix("no (SQLSTATE \(state))"))
+        #expect(reason.contains("--prepare off") == isHinted)
+    }
+}
