@@ -102,11 +102,15 @@ uint16_t ccurl_socket_port(int fd) {
 bool ccurl_socket_has_peer(int fd, const char *host, int port) {
     struct sockaddr_storage a;
     socklen_t length = sizeof a;
-    struct sockaddr *any = (struct sockaddr *)&a;
-    if (getpeername(fd, any, &length) != 0) return false;
+    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && ccurl_address_is(&a, length, host, port);
+}
+
+bool ccurl_address_is(const struct sockaddr_storage *a, socklen_t length, const char *host, int port) {
+    const struct sockaddr *any = (const struct sockaddr *)a;
     char name[64], service[8];
     int flags = NI_NUMERICHOST | NI_NUMERICSERV;
     if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
+    name[strcspn(name, "%")] = 0;
     return atoi(service) == port && strcmp(name, host) == 0;
 }
 

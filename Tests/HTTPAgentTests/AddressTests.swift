@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import Glibc
 import HTTPAgent
 import HostileTarget
 import JobModel
@@ -27,6 +28,20 @@ struct AddressTests {
     ])
     func `a public address may be called`(address: String) {
         #expect(unsafe ccurl_address_text_is_public(address) == 1)
+    }
+
+    @Test(arguments: [("fe80::1", true), ("fe80::2", false), ("fe80::1%lo", false)])
+    func `an address is known by the text that libcurl has for it, also one of a link`(host: String, isKnown: Bool) {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = UInt16(443).bigEndian
+        address.sin6_scope_id = 1
+        unsafe inet_pton(AF_INET6, "fe80::1", &address.sin6_addr)
+        var storage = sockaddr_storage()
+        unsafe memcpy(&storage, &address, MemoryLayout<sockaddr_in6>.size)
+        let length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        #expect(unsafe ccurl_address_is(&storage, length, host, 443) == isKnown)
+        #expect(unsafe !ccurl_address_is(&storage, length, host, 444))
     }
 
     @Test(arguments: [

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 _Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "libcurl 7.85 or newer is needed (CURLOPT_PROTOCOLS_STR)");
 
@@ -281,5 +282,8 @@ int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
 bool ccurl_address_is_public(const uint8_t *_Nonnull bytes, size_t length);
 /// The same for text as inet_pton takes it; -1 if it is no address.
 int ccurl_address_text_is_public(const char *_Nonnull text);
+/// Whether this is the address that libcurl calls `host`, which leaves out the scope of a link-local one (`fe80::1%eth0`).
+bool ccurl_address_is(
+    const struct sockaddr_storage *_Nonnull address, socklen_t length, const char *_Nonnull host, int port);
 
 #endif
