@@ -40,9 +40,10 @@ typedef struct {
     ino_t inode;
 } ccurl_descriptor;
 
-/// For calls without a transport and for each transport one for public addresses and one for all, and both once more for
-/// TLS without HTTP/2, made when first needed: libcurl 7.88 shares no HTTP/2 connection with a host any more once it has
-/// spoken HTTP/1.1 with it in the same pool.
+/// For calls without a transport and for each transport one for public addresses and one for all, and both twice more, made when
+/// first needed: for TLS without HTTP/2, since libcurl 7.88 shares no HTTP/2 connection with a host any more once it has spoken
+/// HTTP/1.1 with it in the same pool, and for calls that have a connection of their own. Behind a 417 libcurl sends again without
+/// Expect, on an open connection even where it was told to take a new one: here there is none. That many at once; few have all six.
 enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
 /// libcurl's own in each pool: a pair of sockets to be woken by.
@@ -51,7 +52,7 @@ enum { POOL_DESCRIPTORS = 2 };
 struct ccurl_loop {
     /// Null where a transport has gone.
     ccurl_pool *pools[POOLS];
-    ccurl_pool *unshared[2];
+    ccurl_pool *unshared[2], *alone[2];
     int pool_count;
     long max_connections;
     /// Descriptors of pools and connections: how many there are, and from how many on idle connections are given up (room.c).
@@ -71,7 +72,7 @@ struct ccurl_loop {
 
 struct ccurl_transport {
     ccurl_loop *loop;
-    ccurl_pool *pools[2], *unshared[2];
+    ccurl_pool *pools[2], *unshared[2], *alone[2];
     char *proxy, *proxy_user, *proxy_password, *interface, *ca_file, *certificate_file, *key_file, *pins;
 };
 

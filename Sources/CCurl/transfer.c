@@ -235,9 +235,11 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     t->method_has_body = s->has_body;
 }
 
-static ccurl_pool *pool_for(ccurl_transfer *t, int reach, bool unshared) {
-    if (!unshared) return (t->transport ? t->transport->pools : t->loop->pools)[reach];
-    ccurl_pool **pool = &(t->transport ? t->transport->unshared : t->loop->unshared)[reach];
+static ccurl_pool *pool_for(ccurl_transfer *t, const ccurl_sending *s, bool shares) {
+    int reach = s->public_only ? 0 : 1;
+    ccurl_transport *way = t->transport;
+    if (s->may_share && s->https == shares) return (way ? way->pools : t->loop->pools)[reach];
+    ccurl_pool **pool = s->may_share ? &(way ? way->unshared : t->loop->unshared)[reach] : &(way ? way->alone : t->loop->alone)[reach];
     if (!*pool) *pool = ccurl_pool_create(t->loop);
     return *pool;
 }
@@ -301,7 +303,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->remote_ip[0] = t->error_text[0] = 0;
 
     t->started_ns = ccurl_now();
-    ccurl_pool *pool = pool_for(t, s->public_only ? 0 : 1, s->https && !shares);
+    ccurl_pool *pool = pool_for(t, s, shares);
     if (!pool) return (int)CURLM_OUT_OF_MEMORY;
     ccurl_room_make(t->loop, pool);
     pool->last_use = ++t->loop->sendings;

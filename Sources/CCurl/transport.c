@@ -35,6 +35,7 @@ void ccurl_transport_destroy(ccurl_transport *t) {
     for (int i = 0; i < 2; i++) {
         if (t->pools[i]) ccurl_pool_destroy(t->pools[i]);
         if (t->unshared[i]) ccurl_pool_destroy(t->unshared[i]);
+        if (t->alone[i]) ccurl_pool_destroy(t->alone[i]);
     }
     if (t->proxy_password) explicit_bzero(t->proxy_password, strlen(t->proxy_password));
     free(t->proxy);

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .enabled(if: sysconf(Int32(_SC_OPEN_MAX)) >= 8_192, "needs 2,100 descriptors"))
 struct LackTests {
     /// An agent all of whose pools are taken; the transports of calls that have ended keep theirs.
-    private func exhausted(filesRoot: String? = nil) throws -> AgentDriver {
+    private func exhausted(filesRoot: String) throws -> AgentDriver {
         let driver = try AgentDriver(slots: 520, filesRoot: filesRoot)
         for slot in 0..<513 {
             let transport = Transport(interface: "127.1.\(slot / 200).\(slot % 200 + 1)")
@@ -30,10 +30,10 @@ struct LackTests {
     }
 
     @Test func `a redirect that finds no pool can be tried again, and its first request has left`() throws {
-        let driver = try exhausted()
+        let folder = try TestFolder()
+        let driver = try exhausted(filesRoot: folder.path)
         let target = try TargetServer { _ in TargetStep.answer(302, headers: ["Location: https://127.0.0.1:1/"]) }
-        var call = HTTPCall(url: target.url, allowsPrivateNetwork: true)
-        call.mayShareConnection = false
+        let call = HTTPCall(url: target.url, download: Download(path: "file"), allowsPrivateNetwork: true)
         let failure = try driver.run(call).failure()
         #expect(failure.code == .internal && failure.isRetryable && failure.isLocal && failure.sent == .maybe)
         #expect(target.requests.count == 1)
