@@ -40,23 +40,35 @@ struct Lookout {
     /// Whether a claim of all tracks is to wait for a survey, which is wanted then.
     mutating func holdsClaim(now: UInt64) -> Bool {
         if now < hold.until { return true }
-        guard hold.mayBegin(surveys, now: now), surveys.isKnown else { return false }
+        guard hold.mayBegin(surveyCost: surveys.cost, now: now), surveys.isKnown, surveys.allowsOne(now: now) else {
+            return false
+        }
         hold.begin(now: now)
         mayLookAtOnce()
         return true
     }
 
     /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would not see them.
-    mutating func trackIsMade(now: UInt64) {
-        guard hold.mayBegin(surveys, now: now) else { return }
-        hold.begin(now: now)
+    mutating func trackIsAwaited(now: UInt64) {
+        if now >= hold.until {
+            guard hold.mayBegin(surveyCost: surveys.cost, now: now) else { return }
+            hold.begin(now: now)
+        }
+        hold.awaitTrack(now: now)
         earliestSurvey = hold.until
     }
 
-    /// News of jobs, wherever they are: the survey need not wait for a claim.
+    /// The leader has made the tracks that jobs waited for.
+    mutating func trackWasMade() {
+        hold.trackWasMade()
+        mayLookAtOnce()
+    }
+
+    /// News of jobs, wherever they are: the survey need not wait for a claim, but for a track that is being made, of which news of
+    /// the same transaction tell.
     mutating func mayLookAtOnce() {
         wantsSurvey = true
-        earliestSurvey = 0
+        earliestSurvey = hold.awaitsTrack ? hold.until : 0
     }
 
     /// The next claim is for what is known: it waits for no survey.

@@ -39,8 +39,9 @@ extension RunLoop {
             jobsAnnounced(job)
             // That one is ready, and waits for nothing that a leader does.
             if job != nil { return }
+            if news.payload == "made" { dispatcher.lookout.trackWasMade() }
             if news.payload == "tracks" {
-                dispatcher.lookout.trackIsMade(now: now)
+                dispatcher.lookout.trackIsAwaited(now: now)
                 if epoch != nil { schedule.tend = now }
             }
         }

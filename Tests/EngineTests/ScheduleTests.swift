@@ -99,15 +99,31 @@ struct LookoutTests {
         var lookout = surveyed([0])
         let now: UInt64 = 10_100_000_000
         lookout.surveyBegan(now: now)
-        lookout.trackIsMade(now: now + 100_000)
+        lookout.trackIsAwaited(now: now + 100_000)
         lookout.surveyReturned(now: now + 200_000)
         #expect(holds(&lookout, now + 200_000))
-        #expect(lookout.surveyDue == lookout.heldUntil, "before the track is made it would see nothing")
+        // Of other jobs of the same transaction.
         lookout.mayLookAtOnce()
+        #expect(lookout.surveyDue == lookout.heldUntil, "before the track is made it would see nothing")
+        lookout.trackWasMade()
         #expect(lookout.surveyDue == now + SurveyPace.quickInterval)
         lookout.surveyBegan(now: now + SurveyPace.quickInterval)
         lookout.surveyReturned(now: now + SurveyPace.quickInterval + 1)
         #expect(holds(&lookout, now + SurveyPace.quickInterval + 1) == false)
+    }
+
+    @Test func `a track that has to be made is waited for beside slow surveys, and during the wait for one, no longer`() {
+        var lookout = surveyed([13, 13])
+        lookout.trackIsAwaited(now: 10_200_000_000)
+        #expect(holds(&lookout, 10_299_999_999))
+        #expect(holds(&lookout, 10_300_000_000) == false)
+        lookout = surveyed([0])
+        #expect(holds(&lookout, 10_100_000_000))
+        lookout.surveyBegan(now: 10_100_000_000)
+        lookout.trackIsAwaited(now: 10_100_100_000)
+        lookout.surveyReturned(now: 10_100_200_000)
+        #expect(holds(&lookout, 10_199_999_999))
+        #expect(holds(&lookout, 10_200_000_000) == false)
     }
 
     /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.

@@ -24,7 +24,7 @@ begin
     perform postrider.apply_pauses();
   end if;
   if v_promoted + v_placed + v_fed > 0 then
-    perform postrider.wake();
+    perform postrider.wake(case when v_placed > 0 then 'made' else '' end);
   end if;
   return query select true, v_promoted + v_placed + v_fed,
     v_more or v_placed > 0 or v_fed > 0, v_latest,
