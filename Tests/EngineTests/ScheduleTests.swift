@@ -112,7 +112,8 @@ struct LookoutTests {
         #expect(holds(&lookout, now + SurveyPace.quickInterval + 1) == false)
     }
 
-    @Test func `a track that has to be made is waited for beside slow surveys, and during the wait for one, no longer`() {
+    @Test func `a track that has to be made is waited for beside slow surveys, and during the wait for one, no longer`()
+    {
         var lookout = surveyed([13, 13])
         lookout.trackIsAwaited(now: 10_200_000_000)
         #expect(holds(&lookout, 10_299_999_999))
