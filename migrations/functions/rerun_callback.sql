@@ -27,7 +27,7 @@ begin
   end if;
   delete from postrider.callback_faults f where f.job_id = rerun_callback.id and f.callback is not null;
   select r.state, r.error into v_state, v_error
-    from postrider.run_callable(rerun_callback.id, v.event, v.callback, v.function) r;
+    from postrider.run_callable(rerun_callback.id, v.event, v.callback, v.function, false) r;
   if v_state = '57014' then
     -- It was the caller's own time that was over, or the caller who gave it up.
     raise query_canceled using message = v_error;
