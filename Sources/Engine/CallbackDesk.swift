@@ -17,6 +17,8 @@ struct CallbackDesk {
     static let longestRow = 3
     /// How often a job is asked after that cannot be told of.
     static let mostRefusals = 5
+    /// How many refusals in a row make the session suspect.
+    static let mostFailures = 4
 
     /// Whether ends may wait in the database.
     private(set) var isOwed = false
@@ -43,6 +45,8 @@ struct CallbackDesk {
     private var nextNumber: UInt64 = 1
     /// Connections lost in a row while a conclusion was under way.
     private var losses = 0
+    /// Statements refused in a row.
+    private var failures = 0
     /// When the session was last asked or last answered, while something is under way.
     private var waitsSince: UInt64 = 0
 
@@ -92,6 +96,11 @@ struct CallbackDesk {
     /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
     mutating func sessionEnds() { losses = max(losses, 1) }
 
+    /// Whether to go on with another session, asked after each refusal. A function may leave behind what nothing puts back and what makes
+    /// all that follows fail, like dropped prepared statements. It is so after four refusals in a row, and then after twice as many
+    /// each time: what a new session has not mended, the next one will not.
+    var distrustsSession: Bool { failures >= CallbackDesk.mostFailures && failures.nonzeroBitCount == 1 }
+
     /// A conclusion is stored; there may be more to do.
     ///
     /// - Parameter hasFailures: whether it says what went wrong. That is put off, and the next one comes after a rest, as behind one
@@ -99,6 +108,7 @@ struct CallbackDesk {
     mutating func concluded(more: Bool, hasFailures: Bool, now: UInt64) {
         isConcluding = false
         losses = 0
+        failures = 0
         waitsSince = now
         if more { isOwed = true }
         if hasFailures { restUntil = now + CallbackDesk.rest }
@@ -109,6 +119,7 @@ struct CallbackDesk {
         isConcluding = false
         isOwed = true
         hasFailed = true
+        failures += 1
         restUntil = now + CallbackDesk.rest
     }
 
@@ -130,6 +141,7 @@ struct CallbackDesk {
     /// A job's hooks have run, and what became of it is known.
     mutating func begun(_ number: UInt64, now: UInt64) -> Preparation.Entry? {
         waitsSince = now
+        failures = 0
         return beginning.removeValue(forKey: number)?.entry
     }
 
@@ -140,7 +152,10 @@ struct CallbackDesk {
     mutating func beginsAgain(_ number: UInt64, withHooks: Bool, now: UInt64) -> Preparation.Entry? {
         guard var start = beginning.removeValue(forKey: number) else { return nil }
         waitsSince = now
-        if !withHooks { start.losses = CallbackDesk.longestRow }
+        if !withHooks {
+            start.losses = CallbackDesk.longestRow
+            failures += 1
+        }
         start.refusals += 1
         if !withHooks, start.refusals > CallbackDesk.mostRefusals { return start.entry }
         start.due = now + CallbackDesk.rest << UInt64(min(start.refusals - 1, 5))

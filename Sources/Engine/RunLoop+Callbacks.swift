@@ -82,7 +82,10 @@ extension RunLoop {
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", error: error))
                 handBack(desk.beginsAgain(tag >> 2, withHooks: false, now: now))
+            } else {
+                return
             }
+            if desk.distrustsSession { callbacks.abandon("it refuses everything since a while", now: now) }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
             agent.makeRoom()

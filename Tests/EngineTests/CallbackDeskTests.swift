@@ -44,6 +44,26 @@ struct CallbackDeskTests {
         #expect(!desk.hasFailed)
     }
 
+    @Test func `four refusals in a row make the session suspect, then eight, and one that is stored forgives`() {
+        var desk = CallbackDesk()
+        var suspicions: [Int] = []
+        for count in 1...40 {
+            desk.endsWait()
+            _ = desk.concludes(now: UInt64(count) * CallbackDesk.rest)
+            desk.conclusionFailed(now: UInt64(count) * CallbackDesk.rest)
+            if desk.distrustsSession { suspicions.append(count) }
+        }
+        #expect(suspicions == [4, 8, 16, 32])
+        desk.concluded(more: false, hasFailures: false, now: 0)
+        for job in 1...4 {
+            #expect(!desk.distrustsSession)
+            desk.hooksWait(slot: job, lease(Int64(job)))
+            let next = desk.nextBeginning(now: .max)
+            _ = desk.beginsAgain(next?.number ?? 0, withHooks: false, now: 0)
+        }
+        #expect(desk.distrustsSession)
+    }
+
     @Test func `after one that stored no end but why not it rests, and nothing more is put off`() {
         var desk = CallbackDesk()
         desk.endsWait()

@@ -122,4 +122,20 @@ struct CallbackSettingTests {
         }
         try queue.connection.execute("reset role; drop role \(role)")
     }
+
+    @Test func `a session that refuses everything is given up for another one`() throws {
+        let queue = try TestQueue()
+        try CallbackLog.make(in: queue)
+        let worker = try RunningWorker(queue.database)
+        let call = "function postrider.conclude(int)"
+        try queue.connection.execute("revoke execute on \(call) from postrider_worker")
+        let good = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
+        try worker.wait(for: "connection_lost")
+        #expect(worker.count(of: "statement_failed") == 4)
+        try queue.connection.execute("grant execute on \(call) to postrider_worker")
+        try queue.wait(for: good, toBe: "succeeded")
+        #expect(try CallbackLog.lines(queue, of: good) == ["callback succeeded"])
+        #expect(worker.count(of: "connection_lost") == 1)
+        #expect(worker.end(SIGTERM) == 0)
+    }
 }
