@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The search path holds nothing but pg_catalog here, so a function is found under its schema or not at all.
+-- The search path holds nothing but pg_catalog here, so a function is found under its schema or not at all. What it takes is compared
+-- by types and not by their names, which are written in quotes where quote_all_identifiers says so.
 --
 -- A function that sets no search path of its own runs with that of its schema, so that it finds its tables; unless
 -- everybody may create objects there: then anybody could put a function under the name of one that it calls.
@@ -14,7 +15,8 @@ begin
     into call, path
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
-   where p.oid = to_regprocedure(p_function) and p.prokind = 'f' and oidvectortypes(p.proargtypes) = p_takes
+   where p.oid = to_regprocedure(p_function) and p.prokind = 'f'
+     and p.oid = to_regprocedure(format('%I.%I(%s)', n.nspname, p.proname, p_takes))
      and n.nspname !~ '^pg_temp';
 end
 $$;

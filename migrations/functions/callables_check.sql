@@ -3,6 +3,7 @@
 create or replace function postrider.callables_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 as $$
 declare
   v_is_hook boolean := tg_table_name = 'hooks';

@@ -3,6 +3,7 @@
 create or replace function postrider.spec_check(p_spec jsonb, p_place text, p_is_inside boolean) returns postrider.spec_node[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare

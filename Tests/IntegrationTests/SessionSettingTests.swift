@@ -4,8 +4,10 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Sessions with `standard_conforming_strings` off: function texts are read under the settings of whoever calls them.
-struct PlainStringTests {
+/// Sessions with settings of their own: function texts are read under those of whoever calls them, and so is what PostgreSQL writes.
+struct SessionSettingTests {
+    private static let settings = ["standard_conforming_strings = off", "quote_all_identifiers = on"]
+
     private static let statements = [
         "insert into postrider.jobs (url) values ('http://h/a')",
         "insert into postrider.jobs (url) values ('http://Ada:pw@H.example:8080/a?b=c'), ('http://[::1]/')",
@@ -46,7 +48,12 @@ struct PlainStringTests {
         "select postrider.submit('{\"chain\": [{\"name\": \"a\", \"url\": \"http://h/\"}, {\"url\": \"http://h/\", \"run_if\": \"$.a.status == 200\"}]}')::text",
         "select postrider.submit('{\"url\": \"http://h/\", \"maxAttempts\": 1}')::text",
         "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\", \"timeout\": \"x\"}]}')::text",
-        "select regexp_replace(postrider.explain(id), '[0-9]+', 'n', 'g') from postrider.jobs order by id",
+        "select postrider.submit('{\"chain\": [{\"url\": 5}]}')::text",
+        "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\", \"name\": 5}]}')::text",
+        "insert into postrider.callbacks (name, function) values ('d', 'app.paid(bigint)') returning function",
+        "insert into postrider.hooks (event, function) values ('did_stop', 'app.audit(bigint,text)') returning function",
+        "insert into postrider.hooks (event, function) values ('did_stop', 'app.paid(bigint)')",
+        "select replace(regexp_replace(postrider.explain(id), '[0-9]+', 'n', 'g'), '\"', '') from postrider.jobs order by id",
         "select state || ' ' || lane || ' ' || url from postrider.job_status where kind = 'request' order by id",
         "select lane || ' ' || ready from postrider.lane_status order by lane",
         "select queue || ' ' || ready || ' ' || waiting from postrider.queue_status",
@@ -54,21 +61,28 @@ struct PlainStringTests {
         "select postrider.cache_invalidate('', 'http://h/%')::text",
     ]
 
-    @Test func `every statement does the same as with the setting on`() throws {
-        let on = try TestQueue()
-        let off = try queueWithSettingOff()
+    @Test(arguments: settings) func `every statement does the same as without`(setting: String) throws {
+        let usual = try TestQueue()
+        let other = try TestQueue()
+        try makeFunctions(in: usual)
+        try makeFunctions(in: other)
+        try set(setting, in: other)
         for statement in Self.statements {
-            #expect(try outcome(of: statement, off) == outcome(of: statement, on), "\(statement)")
+            #expect(try outcome(of: statement, other) == outcome(of: statement, usual), "\(statement)")
         }
     }
 
-    @Test func `a worker in such a database makes calls of every kind`() throws {
+    @Test(arguments: settings) func `a worker in such a database makes calls of every kind`(setting: String) throws {
         let api = try SmallAPIServer()
-        let queue = try queueWithSettingOff()
+        let queue = try TestQueue()
+        try makeFunctions(in: queue)
+        try set(setting, in: queue)
         let worker = try RunningWorker(queue.database)
         let session = try PGConnection(queue.database)
         try session.execute(
             """
+            insert into postrider.hooks (event, function) values
+              ('will_start', 'app.audit(bigint, text)'), ('did_stop', 'app.audit(bigint, text)');
             insert into postrider.services (name, base_url) values ('api', '\(api.url)');
             select postrider.submit('{"chain": [
               {"name": "register", "service": "api", "method": "POST", "url": "/register", "body_json": {"username": "ada"},
@@ -82,6 +96,8 @@ struct PlainStringTests {
             values ('\(api.url)/register', '{"a": "b c"}', '{"X-A": "b"}', '{"x": ["y", "z"]}', 'POST')
             """)
         try queue.wait(until: "select count(*) = 7 from postrider.results")
+        #expect(try queue.number("select count(*) from app.log where event = 'did_stop'") == 7)
+        #expect(try queue.rows("select error from postrider.callback_errors") == [])
         let ends = try queue.rows(
             "select kind, state, error_code, right(url, 9) from postrider.job_status order by id")
         #expect(
@@ -94,13 +110,22 @@ struct PlainStringTests {
         _ = worker
     }
 
-    /// A queue in whose database the setting is off for every session to come.
-    private func queueWithSettingOff() throws -> TestQueue {
-        let queue = try TestQueue()
+    private func makeFunctions(in queue: borrowing TestQueue) throws {
         try queue.connection.execute(
-            "do $$ begin execute format('alter database %I set standard_conforming_strings = off', current_database()); end $$"
-        )
-        return queue
+            """
+            create schema app;
+            create table app.log (job bigint, event text);
+            grant usage on schema app to postrider_worker;
+            grant insert on app.log to postrider_worker;
+            create function app.paid(bigint) returns void language sql as 'select';
+            create function app.audit(bigint, text) returns void language sql as 'insert into app.log values ($1, $2)'
+            """)
+    }
+
+    /// A setting for every session to come in its database.
+    private func set(_ setting: String, in queue: borrowing TestQueue) throws {
+        try queue.connection.execute(
+            "do $$ begin execute format('alter database %I set \(setting)', current_database()); end $$")
     }
 
     /// The rows of a statement, or its error, in a session of its own: each begins with no function read yet.
