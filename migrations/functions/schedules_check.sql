@@ -31,6 +31,9 @@ begin
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
     from postrider.schedule_defect(new, v_checks_spec) d;
   perform postrider.refuse_column('schedules', v_column, v_reason, v_hint);
+  if v_checks_spec then
+    new.spec := postrider.spec_times(new.spec, true);
+  end if;
   if not new.enabled then
     new.next_run_at := null;
   elsif new.next_run_at is null or v_is_moved then
