@@ -72,7 +72,8 @@ struct SessionSettingTests {
         }
     }
 
-    @Test(arguments: settings) func `a worker in such a database makes calls of every kind`(setting: String) throws {
+    @Test(arguments: settings + ["datestyle = German", "intervalstyle = sql_standard", "bytea_output = escape"])
+    func `a worker in such a database makes calls of every kind`(setting: String) throws {
         let api = try SmallAPIServer()
         let queue = try TestQueue()
         try makeFunctions(in: queue)
