@@ -7,7 +7,8 @@ internal import Glibc
 ///
 /// The user's text is a URL, the keyword form or empty (the `PG…` variables of libpq). What it does not say is
 /// filled in: only a server that takes writes among several hosts, keepalives that find a dead network within
-/// 20 s, no Kerberos probe. It has no `description` that could show the password; `summary` is for people.
+/// 20 s, no Kerberos probe. What it says of `client_encoding` is not heard. It has no `description` that could show the
+/// password; `summary` is for people.
 /// C: `PQconninfoParse`, `PQconnectStartParams`.
 public struct PGConnectionString: Sendable {
     private var options: [(keyword: String, value: String)]
@@ -19,7 +20,6 @@ public struct PGConnectionString: Sendable {
         // Debian's libpq would ask a Kerberos server first.
         ("gssencmode", "disable"),
         ("target_session_attrs", "read-write"),
-        ("client_encoding", "UTF8"),
         ("connect_timeout", "10"),
         ("keepalives_idle", "10"),
         ("keepalives_interval", "3"),
@@ -29,8 +29,10 @@ public struct PGConnectionString: Sendable {
     /// A variable of libpq that is the user's word as much as the text is.
     private static let variables = [
         "target_session_attrs": "PGTARGETSESSIONATTRS", "gssencmode": "PGGSSENCMODE",
-        "connect_timeout": "PGCONNECT_TIMEOUT", "client_encoding": "PGCLIENTENCODING",
+        "connect_timeout": "PGCONNECT_TIMEOUT",
     ]
+    /// This program reads and writes UTF-8 only, whatever encoding the user's text, a variable or a service file has for other programs.
+    private static let encoding = (keyword: "client_encoding", value: "UTF8")
 
     /// Reads the text.
     ///
@@ -66,6 +68,8 @@ public struct PGConnectionString: Sendable {
             }
             index += 1
         }
+        options.removeAll { $0.keyword == Self.encoding.keyword }
+        options.append(Self.encoding)
         for addition in Self.additions where !options.contains(where: { $0.keyword == addition.keyword }) {
             if let name = Self.variables[addition.keyword], variable(name) != nil { continue }
             options.append(addition)

@@ -41,6 +41,14 @@ struct PGConnectionStringTests {
         #expect(string.summary == "host=a,b port=1,2 dbname=db user=u")
     }
 
+    @Test(arguments: [
+        "", "client_encoding=LATIN1", "postgresql://h/db?client_encoding=auto", "service=s", "client_encoding=UTF8",
+    ])
+    func `texts go in UTF-8, whatever the text or a variable asks for`(text: String) throws {
+        let string = try PGConnectionString(text) { ["PGCLIENTENCODING": "LATIN1"][$0] }
+        #expect(options(string)["client_encoding"] == "UTF8")
+    }
+
     @Test func `rotating moves hosts and their ports together, and a common port not`() throws {
         let own = options(try PGConnectionString("host=a,b,c port=1,2,3").rotated(by: 1))
         #expect(own["host"] == "b,c,a")
