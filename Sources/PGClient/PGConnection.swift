@@ -18,14 +18,33 @@ public struct PGConnection: ~Copyable {
     public init(_ string: PGConnectionString, answerSeconds: Int? = nil) throws(PGError) {
         self.answerSeconds = answerSeconds
         var silent = 0
+        var foundReadOnly = false
         while true {
             do throws(PGError) {
                 link = try Self.connect(string.rotated(by: silent))
                 return
             } catch {
                 silent += 1
-                guard error.code == .timeout, silent < string.hostCount else { throw error }
+                foundReadOnly = foundReadOnly || error.foundReadOnly
+                guard error.code == .timeout, silent < string.hostCount else {
+                    var last = error
+                    last.foundReadOnly = foundReadOnly
+                    throw last
+                }
             }
+        }
+    }
+
+    /// Connects for statements that only read: where no server takes writes, to one that is read-only by default and no standby.
+    ///
+    /// Among several servers the one that takes writes comes first: an old primary that was closed by `default_transaction_read_only`
+    /// no longer knows what is.
+    public static func reading(_ string: PGConnectionString) throws(PGError) -> PGConnection {
+        do throws(PGError) {
+            return try PGConnection(string)
+        } catch {
+            guard error.foundReadOnly, !string.choosesServer else { throw error }
+            return try PGConnection(string.primary)
         }
     }
 
@@ -123,9 +142,11 @@ public struct PGConnection: ~Copyable {
             let ready = left > 0 ? unsafe poll(&wait, 1, CInt(left)) : 0
             if ready < 0 && errno == EINTR { continue }
             guard ready > 0 else {
-                throw PGError(
+                var error = PGError(
                     .timeout, operation: "PQconnectPoll",
                     "no answer within \(string.connectTimeoutSeconds) s from \(string.summary)")
+                error.foundReadOnly = link.foundReadOnly
+                throw error
             }
             switch link.step(string) {
             case .reading: writing = false

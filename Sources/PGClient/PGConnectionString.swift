@@ -13,6 +13,8 @@ internal import Glibc
 public struct PGConnectionString: Sendable {
     private var options: [(keyword: String, value: String)]
     private let secrets: [String]
+    /// Whether the user's text, or `PGTARGETSESSIONATTRS`, says which kind of server to take.
+    public let choosesServer: Bool
 
     /// Added unless the user's text sets them.
     private static let additions: [(keyword: String, value: String)] = [
@@ -68,6 +70,8 @@ public struct PGConnectionString: Sendable {
             }
             index += 1
         }
+        choosesServer =
+            variable("PGTARGETSESSIONATTRS") != nil || options.contains { $0.keyword == "target_session_attrs" }
         options.removeAll { $0.keyword == Self.encoding.keyword }
         options.append(Self.encoding)
         for addition in Self.additions where !options.contains(where: { $0.keyword == addition.keyword }) {
@@ -96,11 +100,11 @@ public struct PGConnectionString: Sendable {
 
     /// The same place, another database of it.
     public func database(_ name: String) -> PGConnectionString {
-        var other = self
-        other.options.removeAll { $0.keyword == "dbname" }
-        other.options.append(("dbname", name))
-        return other
+        replacing("dbname", name)
     }
+
+    /// The same place for who does not write: any server but a standby, also one that is read-only by default.
+    public var primary: PGConnectionString { replacing("target_session_attrs", "primary") }
 
     /// How long one attempt may take, in whole seconds; at least 1.
     var connectTimeoutSeconds: Int {
@@ -177,6 +181,13 @@ public struct PGConnectionString: Sendable {
                 return unsafe body(keywords, values)
             }
         }
+    }
+
+    private func replacing(_ keyword: String, _ value: String) -> PGConnectionString {
+        var other = self
+        other.options.removeAll { $0.keyword == keyword }
+        other.options.append((keyword, value))
+        return other
     }
 
     private func value(_ keyword: String) -> String? {

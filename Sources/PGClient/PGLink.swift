@@ -54,6 +54,14 @@ internal import Glibc
         return unsafe (text(PQhost(raw)), text(PQport(raw)))
     }
 
+    /// Whether a server was passed over in this attempt since it takes no writes: libpq collects its reasons. C: `PQerrorMessage`.
+    var foundReadOnly: Bool {
+        unsafe PQerrorMessage(raw).map { unsafe String(cString: $0).contains(Self.readOnly) } ?? false
+    }
+
+    /// What libpq says of a server that takes no writes.
+    private static let readOnly = "session is read-only"
+
     /// One step of connecting, when the socket is ready for what the last step wanted. C: `PQconnectPoll`.
     func step(_ string: PGConnectionString) -> Progress {
         switch unsafe PQconnectPoll(raw) {
@@ -90,9 +98,12 @@ internal import Glibc
             case .invalidPassword, .invalidAuthorization, .noSuchDatabase, .insufficientPrivilege: true
             default: text.contains("no password supplied") || text.contains("SSL was required")
             }
-        return PGError(
+        if line.hasSuffix(Self.readOnly) { line += ", as on a standby or where default_transaction_read_only is on" }
+        var error = PGError(
             .connect, operation: "PQconnectPoll", string.redact(line), sqlState: state,
             isConfiguration: isConfiguration)
+        error.foundReadOnly = foundReadOnly
+        return error
     }
 
     /// The place of `28P01: ` behind two spaces, and the five characters.

@@ -25,19 +25,23 @@ enum Database {
         }
     }
 
-    /// Connects. - Throws: `unreachable`.
-    static func connect(_ arguments: Arguments) throws(CommandError) -> PGConnection {
+    /// Connects; a command that only reads also does where sessions are read-only by default. - Throws: `unreachable`.
+    static func connect(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
         let text = try connectionString(arguments)
         do throws(PGError) {
-            return try PGConnection(text)
+            let string = try PGConnectionString(text)
+            if readsOnly { return try PGConnection.reading(string) }
+            return try PGConnection(string)
         } catch {
-            throw unreachable(error)
+            guard error.foundReadOnly, let advice = ReadOnlyDefault.advice(text) else { throw unreachable(error) }
+            let other = readsOnly ? "; this command is served by target_session_attrs=primary, too" : ""
+            throw CommandError(.unreachable, "database takes no writes: \(advice)\(other)")
         }
     }
 
     /// Connects to a database whose schema this program understands. - Throws: `unreachable`, `schema`.
-    static func open(_ arguments: Arguments) throws(CommandError) -> PGConnection {
-        let connection = try connect(arguments)
+    static func open(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
+        let connection = try connect(arguments, readsOnly: readsOnly)
         try check(connection)
         return connection
     }
@@ -66,6 +70,17 @@ enum Database {
             throw failure(error)
         }
         if let role { throw .usage("--\(flag.name)", "\(role) may not run jobs", grant(to: role)) }
+    }
+
+    /// Looks whether sessions may write: the connection string may have been content with any server. - Throws: `unreachable`.
+    static func checkWrites(_ connection: borrowing PGConnection) throws(CommandError) {
+        let advice: String?
+        do throws(PGError) {
+            advice = try ReadOnlyDefault.advice(connection)
+        } catch {
+            throw failure(error)
+        }
+        if let advice { throw CommandError(.unreachable, "database takes no writes: \(advice)") }
     }
 
     /// The role that connects, if it may not run jobs; nil if it may, or if there is no schema to have rights in.

@@ -33,6 +33,8 @@ enum ServerCheckup {
                     .fault, "database",
                     "a standby, which takes no writes; name all hosts and add target_session_attrs=read-write to --database"
                 ))
+        } else if let advice = try ReadOnlyDefault.advice(connection) {
+            findings.append(Finding(.fault, "database", "takes no writes: \(advice)"))
         } else if milliseconds > 10 {
             findings.append(
                 Finding(

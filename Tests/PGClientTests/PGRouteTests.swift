@@ -67,6 +67,39 @@ struct PGRouteTests {
         #expect(anyAnswered == first.directory)
     }
 
+    @Test func `who only reads comes to a host that is closed by default if no other is there, and to no standby`()
+        throws
+    {
+        let silent = try SilentHost()
+        let closed = try PrivateCluster(.init(settings: ["default_transaction_read_only": "on"]))
+        let standby = try PrivateCluster()
+        standby.stop()
+        close(unsafe open("\(standby.directory)/data/standby.signal", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644))
+        try standby.start()
+        func answered(_ hosts: [String], _ words: String = "") throws -> String {
+            let string = try PGConnectionString(
+                "host=\(hosts.joined(separator: ",")) user=postgres dbname=postgres connect_timeout=1 \(words)")
+            return try PGConnection.reading(string).query("select current_setting('unix_socket_directories')").text(
+                0, 0)
+        }
+        #expect(try answered([closed.directory]) == closed.directory)
+        #expect(try answered([standby.directory, closed.directory]) == closed.directory)
+        #expect(try answered([closed.directory, silent.directory, "/nowhere"]) == closed.directory)
+        #expect(try answered([silent.directory, closed.directory]) == closed.directory)
+        let open = try TestCluster.shared.directory
+        #expect(try answered([closed.directory, open]) == open)
+        #expect(try answered([standby.directory], "target_session_attrs=any") == standby.directory)
+        let alone = #expect(throws: PGError.self) { try answered([standby.directory]) }
+        #expect(alone?.message.contains("hot standby") == true, "\(String(describing: alone))")
+        let chosen = #expect(throws: PGError.self) {
+            try answered([closed.directory], "target_session_attrs=read-write")
+        }
+        #expect(chosen?.foundReadOnly == true)
+        #expect(
+            chosen?.message.hasSuffix("is read-only, as on a standby or where default_transaction_read_only is on")
+                == true)
+    }
+
     @Test func `a host that stays silent is given up and the next one tried`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.shared

@@ -16,7 +16,7 @@ enum DoctorCommand {
             let configuration = try RunConfiguration(arguments)
             let machine = MachineCheckup.findings(concurrency: configuration.concurrency)
             Terminal.write(machine)
-            let connection = try Database.connect(arguments)
+            let connection = try Database.connect(arguments, readsOnly: true)
             let server: [Finding]
             do throws(PGError) {
                 server = try ServerCheckup.findings(connection)

@@ -13,7 +13,7 @@ enum JobCommands {
         summary: "say why a job is not running and when it will",
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
-            let connection = try Database.open(arguments)
+            let connection = try Database.open(arguments, readsOnly: true)
             let answer = try call(
                 "select postrider.explain($1), exists (select from postrider.job_status where id = $1)", arguments,
                 connection)

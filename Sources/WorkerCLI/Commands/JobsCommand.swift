@@ -22,7 +22,7 @@ enum JobsCommand {
             Flag(name: "json", kind: .toggle, meaning: "one JSON object a line, all columns of job_status"),
         ],
         run: { (arguments) throws(CommandError) in
-            let connection = try Database.open(arguments)
+            let connection = try Database.open(arguments, readsOnly: true)
             do throws(PGError) {
                 try list(arguments, connection)
                 return .clean

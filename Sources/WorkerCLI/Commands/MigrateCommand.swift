@@ -19,7 +19,7 @@ enum MigrateCommand {
         ],
         details: ["All or nothing, in one transaction; several at once wait for each other."],
         run: { (arguments) throws(CommandError) in
-            let connection = try Database.connect(arguments)
+            let connection = try Database.connect(arguments, readsOnly: arguments.isOn("status"))
             do throws(StoreError) {
                 return try arguments.isOn("status")
                     ? status(connection) : migrate(connection, setsUpRoles: !arguments.isOn("no-roles"))

@@ -26,6 +26,7 @@ enum RunCommand {
     /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own.
     private static func check(_ arguments: Arguments) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
+        try Database.checkWrites(connection)
         // Before the schema: who has no right in it cannot look at it.
         try Database.checkRights(connection)
         return try Database.check(connection)

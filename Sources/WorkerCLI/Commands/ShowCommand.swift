@@ -11,7 +11,7 @@ enum ShowCommand {
         operands: [JobCommands.id],
         flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
-            let connection = try Database.open(arguments)
+            let connection = try Database.open(arguments, readsOnly: true)
             do throws(PGError) {
                 guard try show(arguments.operands[0], connection) else {
                     return JobCommands.missing(arguments.operands[0])

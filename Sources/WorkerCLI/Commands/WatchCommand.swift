@@ -20,7 +20,7 @@ enum WatchCommand {
             "Ends with 0 when the job has succeeded or was skipped, with 1 when it ended otherwise, or when a signal came first.",
         ],
         run: { (arguments) throws(CommandError) in
-            let connection = try Database.open(arguments)
+            let connection = try Database.open(arguments, readsOnly: true)
             let signals = try EndSignals.take()
             do throws(PGError) {
                 return try watch(arguments.operands.first, connection, signals)
