@@ -6,15 +6,9 @@ internal import Reactor
 
 /// What `worker doctor` finds on the database's server.
 enum ServerCheckup {
-    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the metrics.
-    private static let sessions = 4
-
     private static let question = """
         select current_setting('server_version'), current_setting('server_version_num')::int >= 150000, pg_is_in_recovery(),
           current_setting('fsync')::boolean, current_setting('synchronous_commit') <> 'off', current_setting('autovacuum')::boolean,
-          current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
-            - (select count(*) from pg_stat_activity a
-                where a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null)),
           (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
              from pg_stat_activity a where a.pid <> pg_backend_pid() and (a.backend_xmin is not null or a.backend_xid is not null)),
           pg_has_role('pg_read_all_stats', 'usage'), current_user::text
@@ -58,16 +52,8 @@ enum ServerCheckup {
             answer.bool(0, 5)
                 ? Finding(.ok, "autovacuum", "on")
                 : Finding(.fault, "autovacuum", "off: tables grow with each job; set autovacuum = on"))
-        let free = answer.int64(0, 6)
-        findings.append(
-            free >= sessions
-                ? Finding(
-                    .ok, "connections", "\(free) free, a worker takes up to \(sessions), with --http \(sessions + 2)")
-                : Finding(
-                    .fault, "connections",
-                    "\(max(0, free)) free, a worker takes up to \(sessions), with --http \(sessions + 2); raise max_connections or use a pooler with --prepare off"
-                ))
-        findings.append(oldReads(answer.int64(0, 7), seesAll: answer.bool(0, 8), role: answer.text(0, 9)))
+        findings.append(try ConnectionCheckup.finding(connection))
+        findings.append(oldReads(answer.int64(0, 6), seesAll: answer.bool(0, 7), role: answer.text(0, 8)))
         return findings
     }
 

@@ -14,7 +14,7 @@ struct DoctorCommandTests {
 
     /// The line of a subject, its grade first.
     private func line(_ subject: String, _ outcome: WorkerProcess.Outcome) -> String {
-        outcome.output.split(separator: "\n").map(String.init).first { $0.contains(" \(subject) ") } ?? ""
+        outcome.output.split(separator: "\n").map(String.init).first { $0.dropFirst(8).hasPrefix("\(subject) ") } ?? ""
     }
 
     @Test func `all is well while a worker runs`() throws {
@@ -83,6 +83,34 @@ struct DoctorCommandTests {
         #expect(reads.hasPrefix("notice "))
         #expect(reads.contains("as a superuser: grant pg_read_all_stats to test_worker"))
         _ = sessions
+    }
+
+    @Test func `connections are counted against the limits of the login and the database, too`() throws {
+        let queue = try TestQueue()
+        let name = TestCluster.name(of: queue.database)
+        let database = queue.database.replacing("user=postgres", with: "user=test_limited")
+        try queue.connection.execute("create role test_limited login connection limit 4 in role postrider_worker")
+        func connections() throws -> String {
+            let words = line("connections", try doctor(database)).split(separator: " ")
+            return words.joined(separator: " ")
+        }
+        let takes = "a worker takes up to 4, with --http 6"
+        let ofRole = "free of the CONNECTION LIMIT of role test_limited, \(takes)"
+        #expect(try connections() == "ok connections 4 \(ofRole)")
+        let held = try Held(database)
+        let raised = "raise it with: alter role test_limited connection limit NUMBER"
+        #expect(try connections() == "fault connections 3 \(ofRole); \(raised)")
+        // The test's own session and the one that is held are of this database.
+        try queue.connection.execute("alter database \(name) connection limit 4")
+        let ofDatabase =
+            "fault connections 2 free of the CONNECTION LIMIT of database \(name), \(takes); raise it with: "
+        #expect(try connections() == "\(ofDatabase)alter database \(name) connection limit NUMBER")
+        // Superusers are not held to either.
+        #expect(!line("connections", try doctor(queue.database)).contains("CONNECTION LIMIT"))
+        try queue.connection.execute(
+            "alter role test_limited connection limit -1; alter database \(name) connection limit -1")
+        #expect(try !connections().contains("CONNECTION LIMIT"))
+        _ = held
     }
 
     @Test(arguments: [TestRole.nobody, .reader])

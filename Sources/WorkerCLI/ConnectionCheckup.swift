@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// Whether the server lets a worker of this login open its sessions.
+enum ConnectionCheckup {
+    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the metrics.
+    private static let sessions = 4
+
+    /// The narrowest of the limits, and how many it leaves. The session that asks ends before a worker's begin; superusers are held to
+    /// the server's limit only.
+    private static let question = """
+        with others as (
+          select a.usesysid, a.datid from pg_stat_activity a
+          where a.pid <> pg_backend_pid()
+            and (a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null)))
+        select l.kind, l.name, l.free
+        from (
+          select 1 as place, 'server' as kind, '' as name,
+            current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
+              - (select count(*) from others) as free
+          union all
+          select 2, 'role', quote_ident(r.rolname), r.rolconnlimit - (select count(*) from others o where o.usesysid = r.oid)
+          from pg_roles r
+          where r.rolname = session_user and not r.rolsuper and r.rolconnlimit >= 0
+          union all
+          select 3, 'database', quote_ident(d.datname), d.datconnlimit - (select count(*) from others o where o.datid = d.oid)
+          from pg_database d join pg_roles r on r.rolname = session_user
+          where d.datname = current_database() and not r.rolsuper and d.datconnlimit >= 0) l
+        order by l.free, l.place
+        limit 1
+        """
+
+    /// What is free, of which limit, and how to raise that one if it is not enough.
+    static func finding(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
+        let answer = try connection.query(question)
+        let (kind, free) = (answer.text(0, 0), answer.int64(0, 2))
+        let isServers = kind == "server"
+        let limit = "\(kind) \(answer.text(0, 1))"
+        let text =
+            "\(max(0, free)) free\(isServers ? "" : " of the CONNECTION LIMIT of \(limit)"), "
+            + "a worker takes up to \(sessions), with --http \(sessions + 2)"
+        guard free < sessions else { return Finding(.ok, "connections", text) }
+        let remedy =
+            isServers
+            ? "raise max_connections or use a pooler with --prepare off"
+            : "raise it with: alter \(limit) connection limit NUMBER"
+        return Finding(.fault, "connections", "\(text); \(remedy)")
+    }
+}
