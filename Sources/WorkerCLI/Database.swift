@@ -57,7 +57,10 @@ enum Database {
         } catch {
             throw failure(error)
         }
-        if let advice { throw CommandError(.schema, advice) }
+        if let advice {
+            let hidden = try rowSecurity(connection)
+            throw CommandError(.schema, hidden.flatMap { $0.hidesHistory ? $0.text : nil } ?? advice)
+        }
         return check
     }
 
@@ -95,6 +98,15 @@ enum Database {
             where n.nspname = 'postrider' and c.relname = 'workers'
             """)
         return answer.bool(0, 1) ? nil : answer.text(0, 0)
+    }
+
+    /// Row-level security that keeps jobs from being run; nil: none does.
+    static func rowSecurity(_ connection: borrowing PGConnection) throws(CommandError) -> RowSecurity? {
+        do throws(PGError) {
+            return try RowSecurity.found(connection)
+        } catch {
+            throw failure(error)
+        }
     }
 
     /// What lets a role run jobs.

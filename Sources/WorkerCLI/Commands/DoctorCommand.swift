@@ -35,12 +35,18 @@ enum DoctorCommand {
                 Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
                 return .failed
             }
+            let hidden = try Database.rowSecurity(connection)
+            if let hidden {
+                Terminal.write([Finding(.fault, "row security", hidden.text)])
+                if hidden.hidesHistory { return .failed }
+            }
             try Database.check(connection)
             Terminal.write([Finding(.ok, "schema", "the one of this program")])
             do throws(PGError) {
                 let fleet = try FleetCheckup.findings(connection, keys: configuration.secretKeys)
                 Terminal.write(fleet)
-                return (machine + server + fleet).contains { $0.grade == .fault } ? .failed : .clean
+                let isFault = hidden != nil || (machine + server + fleet).contains { $0.grade == .fault }
+                return isFault ? .failed : .clean
             } catch {
                 throw Database.failure(error)
             }

@@ -19,16 +19,20 @@ enum RunCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
-            let schema = try check(arguments)
-            return try serve(configuration, schema)
+            let log = SharedLog(configuration.logFormat)
+            let schema = try check(arguments, log)
+            return try serve(configuration, schema, log)
         })
 
     /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own.
-    private static func check(_ arguments: Arguments) throws(CommandError) -> SchemaCheck {
+    private static func check(_ arguments: Arguments, _ log: SharedLog) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
         try Database.checkWrites(connection)
         // Before the schema: who has no right in it cannot look at it.
         try Database.checkRights(connection)
+        if let hidden = try Database.rowSecurity(connection) {
+            log.write(LogEvent(.warning, "row_security", [("hint", .text(hidden.text))]))
+        }
         return try Database.check(connection)
     }
 
@@ -36,12 +40,13 @@ enum RunCommand {
     ///
     /// - Parameters:
     ///   - schema: what tells whether it is still this worker's when a statement fails; nil: nothing.
+    ///   - log: where what happens is written; nil: a new one.
     ///   - hear: is called with what is logged, on the loop's thread.
     static func serve(
-        _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil,
+        _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil, _ log: SharedLog? = nil,
         hear: @escaping @Sendable (EngineEvent) -> Void = { _ in }
     ) throws(CommandError) -> ExitCode {
-        let log = SharedLog(configuration.logFormat)
+        let log = log ?? SharedLog(configuration.logFormat)
         let concurrency = affordable(configuration.concurrency, log)
         let database: PGConnectionString
         do throws(PGError) {

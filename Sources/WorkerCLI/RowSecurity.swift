@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// Row-level security that somebody has put on tables of the schema, and that hides rows from who runs jobs.
+///
+/// Nothing fails by it: clients insert, and the statements of a worker find no rows.
+struct RowSecurity: Equatable {
+    /// What is on, whom it hides rows from, and what to do.
+    var text: String
+    /// Whether the history of migrations is among what is hidden: then nothing can be said of the schema.
+    var hidesHistory: Bool
+
+    /// Asks the catalogs, which everybody may read. Subject are the login and, where it is forced, the owner of the tables, as whom
+    /// some functions run. A policy that lets all rows pass hides nothing, unless a restrictive one stands beside it.
+    private static let question = """
+        with subjects as (
+          select c.oid, c.relname::text as name, r.oid as role, quote_ident(r.rolname) as login
+          from pg_class c join pg_roles r on r.rolname = current_user or r.oid = c.relowner
+          where c.relnamespace = to_regnamespace('postrider') and c.relkind in ('r', 'p') and c.relrowsecurity
+            and not r.rolsuper and not r.rolbypassrls and (c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage'))),
+        hidden as (
+          select s.name, s.login
+          from subjects s
+            left join lateral (
+              select coalesce(bool_or(p.polpermissive and p.polcmd = '*' and pg_get_expr(p.polqual, p.polrelid) = 'true'
+                       and coalesce(pg_get_expr(p.polwithcheck, p.polrelid), 'true') = 'true'), false)
+                     and coalesce(bool_and(p.polpermissive), false) as passes
+              from pg_policy p
+              where p.polrelid = s.oid
+                and (0 = any (p.polroles) or exists (select from unnest(p.polroles) as g (role) where pg_has_role(s.role, g.role, 'usage')))
+              ) w on true
+          where not w.passes)
+        select (array_agg(distinct 'postrider.' || quote_ident(h.name)))[:3], count(distinct h.name), string_agg(distinct h.login, ' and '),
+          bool_or(h.name = 'migrations')
+        from hidden h
+        having count(*) > 0
+        """
+
+    /// What hides rows from this login or from the schema's owner; nil: nothing.
+    static func found(_ connection: borrowing PGConnection) throws(PGError) -> RowSecurity? {
+        let answer = try connection.query(question)
+        guard answer.rowCount > 0 else { return nil }
+        let names = answer.texts(0, 0)
+        let more = answer.int64(0, 1) - Int64(names.count)
+        let tables = names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        return RowSecurity(
+            text: "row-level security on \(tables) hides rows from \(answer.text(0, 2)), so that jobs do not run; "
+                + "as the schema's owner: alter table \(names.first ?? "") disable row level security"
+                + (names.count > 1 ? ", for each of them; see docs/roles.md" : ""),
+            hidesHistory: answer.bool(0, 3))
+    }
+}
