@@ -85,6 +85,14 @@ public struct PGConnectionString: Sendable {
                 options.append((keyword, value))
             }
         }
+        for port in (options.first { $0.keyword == "port" }?.value ?? "").split(separator: ",") {
+            guard let number = Int(port), 1...65_535 ~= number else {
+                throw PGError(
+                    .connectionString, operation: "PQconninfoParse",
+                    "cannot read the connection string: its port is not a number from 1 to 65535", isConfiguration: true
+                )
+            }
+        }
         if let password = variable("PGPASSWORD") { secrets.append(password) }
         self.options = options
         self.secrets = secrets.filter { !$0.isEmpty }

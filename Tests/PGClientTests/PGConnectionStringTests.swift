@@ -49,6 +49,12 @@ struct PGConnectionStringTests {
         #expect(options(string)["client_encoding"] == "UTF8")
     }
 
+    @Test(arguments: ["host=h port=0", "host=a,b port=1,65536", "postgresql://h:99999/x", "port=x"])
+    func `what is no port is refused before anything is tried`(text: String) {
+        let error = #expect(throws: PGError.self) { try PGConnectionString(text) }
+        #expect(error?.code == .connectionString && error?.message.contains("port") == true)
+    }
+
     @Test func `rotating moves hosts and their ports together, and a common port not`() throws {
         let own = options(try PGConnectionString("host=a,b,c port=1,2,3").rotated(by: 1))
         #expect(own["host"] == "b,c,a")
