@@ -30,21 +30,16 @@ struct TreeRescheduleTests {
         _ = worker
     }
 
-    @Test
-    func `a batch whose members are ready waits for its new time, but for what is called and what has another time`()
-        throws
-    {
+    @Test func `a batch that is ready waits for its new time, but for members that have another one`() throws {
         let queue = try TestQueue()
         let id = try queue.number(
             """
             select postrider.submit(jsonb_build_object('batch', jsonb_build_array(
-              jsonb_build_object('name', 'called', 'url', '\(target.url)/held/1'), jsonb_build_object('name', 'ready', 'url', '\(target.url)/ok/2'),
-              jsonb_build_object('name', 'own', 'url', '\(target.url)/ok/3', 'run_at', now() + interval '3 h'),
-              jsonb_build_object('name', 'moved', 'url', '\(target.url)/ok/4'),
-              jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/5'))))))
+              jsonb_build_object('name', 'ready', 'url', '\(target.url)/ok/1'),
+              jsonb_build_object('name', 'own', 'url', '\(target.url)/ok/2', 'run_at', now() + interval '3 h'),
+              jsonb_build_object('name', 'moved', 'url', '\(target.url)/ok/3'),
+              jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/4'))))))
             """)
-        let worker = try RunningWorker(queue.database, concurrency: 1)
-        try TestClock.wait(10, for: "the first call") { target.requests.count == 1 }
         try queue.connection.execute(
             """
             select postrider.reschedule(id, now() + interval '10 min') from postrider.job_status
@@ -55,18 +50,65 @@ struct TreeRescheduleTests {
             select coalesce(name, 'innermost'), round(extract(epoch from run_at - now()) / 3600, 1)::text
               from postrider.job_status where id > \(id) order by id
             """
-        target.release()
-        try queue.wait(until: "select state = 'succeeded' from postrider.job_status where name = 'called'")
-        #expect(
-            try queue.rows(hours).dropFirst() == [
-                ["ready", "1.0"], ["own", "3.0"], ["moved", "0.2"], ["inner", "1.0"], ["innermost", "1.0"],
-            ])
-        #expect(target.requests.count == 1)
+        func moved(_ to: String) -> [[String?]] {
+            [["ready", to], ["own", "3.0"], ["moved", "0.2"], ["inner", to], ["innermost", to]]
+        }
+        #expect(try queue.rows(hours) == moved("1.0"))
+        #expect(try queue.state(id) == "scheduled")
         try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '2 h')")
-        #expect(
-            try queue.rows(hours).dropFirst() == [
-                ["ready", "2.0"], ["own", "3.0"], ["moved", "0.2"], ["inner", "2.0"], ["innermost", "2.0"],
-            ])
+        #expect(try queue.rows(hours) == moved("2.0"))
+        // A person's word, like that of a single job: no failing lane holds them.
+        #expect(try queue.number("select count(*) from postrider.scheduled where has_slot") == 3)
+    }
+
+    @Test func `one of which something was called is refused, and stays as it is`() throws {
+        let queue = try TestQueue()
+        let id = try queue.number(
+            """
+            select postrider.submit('{"mode": "settle", "batch": [{"batch": [{"url": "\(target.url)/held/1"}]}, {"url": "\(target.url)/ok/2"}]}')
+            """)
+        let worker = try RunningWorker(queue.database, concurrency: 1)
+        try TestClock.wait(10, for: "the first call") { target.requests.contains { $0.path == "/held/1" } }
+        func refusal() throws -> String? {
+            let error = try #require(throws: PGError.self) {
+                try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '1 h')")
+            }
+            return error.sqlState?.rawValue
+        }
+        #expect(try refusal() == "PR005")
+        target.release()
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(target.requests.count == 2)
+        #expect(try refusal() == "PR005")
+        _ = worker
+    }
+
+    @Test func `a batch that somebody is just adding to it is waited for and moved, too`() throws {
+        let queue = try TestQueue()
+        let id = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('run_at', now() + interval '1 h', 'mode', 'settle', 'batch', jsonb_build_array(
+              jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/1'))))))
+            """)
+        let inner = try queue.number("select id from postrider.job_status where parent_id = \(id)")
+        try queue.connection.execute(
+            "begin; select postrider.submit('{\"parent_id\": \(inner), \"batch\": [{\"url\": \"\(target.url)/ok/2\"}]}')"
+        )
+        let database = queue.database
+        let other = BackgroundThread {
+            try? PGConnection(database).execute("select postrider.reschedule(\(id), now())")
+        }
+        let observer = try PGConnection(queue.database)
+        try TestClock.wait(10, for: "the other to wait") {
+            try observer.query(
+                "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+            ).int64(0, 0) == 1
+        }
+        try queue.connection.execute("commit")
+        other.join()
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(Set(target.requests.map(\.path)) == ["/ok/1", "/ok/2"])
         _ = worker
     }
 
@@ -91,6 +133,15 @@ struct TreeRescheduleTests {
             try queue.connection.execute("select postrider.reschedule(\(short), now() + interval '2 h')")
         }
         #expect(error.sqlState?.rawValue == "PR001" && error.column == "run_at")
+        let whole = try queue.number(
+            """
+            select postrider.submit(jsonb_build_object('batch', jsonb_build_array(
+              jsonb_build_object('url', '\(target.url)/ok', 'expires_at', now() + interval '1 h'))))
+            """)
+        let late = try #require(throws: PGError.self) {
+            try queue.connection.execute("select postrider.reschedule(\(whole), now() + interval '2 h')")
+        }
+        #expect(late.sqlState?.rawValue == "PR001" && late.column == "run_at" && late.message.contains("a part of it"))
     }
 
     @Test func `retry runs at once what was to run in an hour and was cancelled`() throws {

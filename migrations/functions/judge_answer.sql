@@ -103,8 +103,8 @@ begin
     end if;
     return;
   exception when others then
-    -- What says nothing of the answer: a lock, a deadlock, a disk.
-    if left(sqlstate, 2) in ('40', '55', '57', '58') then
+    -- What says nothing of the answer: a lock or a deadlock.
+    if left(sqlstate, 2) in ('40', '55') then
       raise;
     end if;
     get stacked diagnostics v_state = returned_sqlstate, v_context = pg_exception_context;

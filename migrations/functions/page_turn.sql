@@ -98,7 +98,7 @@ begin
     end if;
     return;
   exception when others then
-    if left(sqlstate, 2) in ('40', '55', '57', '58') then
+    if left(sqlstate, 2) in ('40', '55') then
       raise;
     end if;
     verdict := 'f';

@@ -33,7 +33,7 @@ begin
       raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
         hint = 'Insert it anew to run it once more.';
     end if;
-    if (select t.run_at > now() from postrider.trees t where t.job_id = p_job) then
+    if (select t.run_at > now() or t.run_at < v_tree.run_at from postrider.trees t where t.job_id = p_job) then
       perform postrider.reschedule_tree(p_job, greatest(v_tree.run_at, now()));
     end if;
   else

@@ -42,10 +42,15 @@ begin
     select * into v_tree from postrider.trees t where t.job_id = reschedule.id for update;
     if (v_tree.state in ('w', 'o')) is not true then
       raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
-        hint = 'Only a batch or chain that has not finished can be rescheduled; retry a finished one.';
+        hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; retry a finished one.';
     end if;
     perform postrider.refuse_late(reschedule.run_at, v_tree.expires_at);
     perform postrider.reschedule_tree(reschedule.id, reschedule.run_at);
+    -- Asked last: what was claimed while its mates were moved counts, too.
+    if postrider.tree_has_begun(reschedule.id) then
+      raise exception using errcode = 'PR005', message = format('job %s has begun: members of it are running or were called', reschedule.id),
+        hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; cancel it, or reschedule its members that are scheduled or ready.';
+    end if;
     return;
   end if;
   for i in 1 .. 100 loop
@@ -89,4 +94,4 @@ begin
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is
-  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain, to another time, all that was never called and has that time of it';
+  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain of which nothing was called yet, all that has that time of it';

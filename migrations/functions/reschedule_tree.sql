@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The caller holds the tree's row, so nothing of it is let go meanwhile. What has been called, and what somebody is just claiming,
--- goes on. A member or an inner tree whose time is not the tree's, since its own is later or a person gave it another, keeps it.
+-- A member or an inner tree whose time is not that of what it is in, since its own is later or a person gave it another, keeps it. What
+-- somebody is just claiming or cancelling is left to them.
+--
+-- The trees below are locked first, in the order of their ids, as plant locks them: whoever is just adding to one of them is waited for,
+-- and what was added is moved too.
 create or replace function postrider.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -11,44 +14,69 @@ set enable_mergejoin = off
 set jit = off
 as $$
 declare
-  v_before constant timestamptz := (select t.run_at from postrider.trees t where t.job_id = p_tree);
-  v_inner record;
+  v_locked bigint[];
+  v_ids bigint[] := array[p_tree];
+  v_trees bigint[];
+  v_before timestamptz[];
+  v_after timestamptz[];
+  v_late record;
 begin
-  update postrider.trees t set run_at = p_run_at where t.job_id = p_tree;
+  loop
+    perform from postrider.trees t where t.job_id = any (v_ids) order by t.job_id for update;
+    v_locked := v_ids;
+    v_ids := postrider.trees_below(p_tree);
+    exit when v_ids <@ v_locked;
+  end loop;
+
+  with recursive moved as (
+    select t.job_id, t.run_at as before, p_run_at as after from postrider.trees t where t.job_id = p_tree
+    union all
+    select t.job_id, t.run_at, greatest(j.run_at, m.after)
+      from moved m
+     cross join lateral (
+           select x.job_id, x.run_at from postrider.trees x where x.parent_id = m.job_id and x.state in ('w', 'o') offset 0) t
+     cross join lateral (select x.run_at from postrider.jobs x where x.id = t.job_id offset 0) j
+     where t.run_at = greatest(j.run_at, m.before) and t.run_at <> greatest(j.run_at, m.after))
+  select array_agg(m.job_id), array_agg(m.before), array_agg(m.after) into v_trees, v_before, v_after from moved m;
+
+  select j.id, j.expires_at into v_late
+    from unnest(v_trees, v_before, v_after) as t(id, before, after)
+   cross join lateral (select x.job_id from postrider.members x where x.parent_id = t.id offset 0) m
+   cross join lateral (select x.id, x.run_at, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
+   where j.expires_at > now() and j.expires_at <= greatest(j.run_at, t.after)
+   limit 1;
+  if found then
+    raise exception using errcode = 'PR001', column = 'run_at',
+      message = format('run_at: is not before the expires_at of job %s, which is a part of it, %s', v_late.id, v_late.expires_at),
+      hint = 'Give an earlier time, or insert the whole anew with a later expires_at for that part.';
+  end if;
+
+  update postrider.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after) where t.job_id = u.id;
   with planned as materialized (
-    select s.spot, greatest(j.run_at, p_run_at) as at
-      from postrider.members m
+    select s.spot, greatest(j.run_at, t.after) as at
+      from unnest(v_trees, v_before, v_after) as t(id, before, after)
+     cross join lateral (select x.job_id, x.attempt from postrider.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
      cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (
            select x.ctid as spot, x.run_at, x.attempt from postrider.scheduled x where x.job_id = m.job_id for update skip locked) s
-     where m.parent_id = p_tree and not m.is_waiting and s.attempt = m.attempt and s.run_at = greatest(j.run_at, v_before))
-  update postrider.scheduled s set run_at = p.at from planned p where s.ctid = p.spot and s.run_at <> p.at;
-  if p_run_at > now() then
-    with held as materialized (
-      select r.spot
-        from postrider.members m
-       cross join lateral (
-             select x.ctid as spot, x.attempt from postrider.ready x
-              where x.job_id = m.job_id and x.seq <> x.job_id and x.worker = 0 for update skip locked) r
-       where m.parent_id = p_tree and not m.is_waiting and r.attempt = m.attempt),
-    gone as (
-      delete from postrider.ready r using held h where r.ctid = h.spot returning r.*)
-    insert into postrider.scheduled (
-      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-    select p_run_at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.is_followed
-      from gone g;
-  end if;
-  for v_inner in
-    select t.job_id, greatest(j.run_at, p_run_at) as at
-      from postrider.trees t
-     cross join lateral (select x.run_at from postrider.jobs x where x.id = t.job_id offset 0) j
-     where t.parent_id = p_tree and t.state in ('w', 'o') and t.run_at = greatest(j.run_at, v_before)
-     order by t.job_id
-       for no key update of t
-  loop
-    perform postrider.reschedule_tree(v_inner.job_id, v_inner.at);
-  end loop;
+     where s.attempt = m.attempt and s.run_at = greatest(j.run_at, t.before) and s.run_at <> greatest(j.run_at, t.after))
+  update postrider.scheduled s set run_at = p.at, has_slot = true from planned p where s.ctid = p.spot;
+  with held as materialized (
+    select r.spot, greatest(j.run_at, t.after) as at
+      from unnest(v_trees, v_after) as t(id, after)
+     cross join lateral (select x.job_id, x.attempt from postrider.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
+     cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
+     cross join lateral (
+           select x.ctid as spot, x.attempt from postrider.ready x
+            where x.job_id = m.job_id and x.seq <> x.job_id and x.worker = 0 for update skip locked) r
+     where t.after > now() and r.attempt = m.attempt),
+  gone as (
+    delete from postrider.ready r using held h where r.ctid = h.spot returning r.*, h.at)
+  insert into postrider.scheduled (
+    run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
+  select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.is_followed, true
+    from gone g;
 end
 $$;
 comment on function postrider.reschedule_tree(bigint, timestamptz) is
-  'private: gives a batch or chain another run_at, and with it all below that has that time of it and was never called';
+  'private: gives a batch or chain another run_at, and with it all below that has that time of it';

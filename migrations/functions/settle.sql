@@ -28,7 +28,7 @@ begin
     begin
       latest := postrider.settle_deltas(p_after, false);
     exception when others then
-      if left(sqlstate, 2) in ('40', '53', '57', '58') then
+      if left(sqlstate, 2) in ('53', '57') then
         raise;
       end if;
       perform set_config('lock_timeout', '10ms', true);

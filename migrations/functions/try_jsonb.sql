@@ -10,8 +10,8 @@ begin
   v_json := v_text::jsonb;
   return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
-  -- What says nothing of the body: a lock, a deadlock, a disk.
-  if left(sqlstate, 2) in ('40', '55', '57', '58') then
+  -- What says nothing of the body: a lock or a deadlock.
+  if left(sqlstate, 2) in ('40', '55') then
     raise;
   end if;
   return null;

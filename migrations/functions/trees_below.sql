@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.trees_below(p_tree bigint) returns bigint[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+  with recursive below as (
+    select p_tree as id
+    union all
+    select t.job_id from below b
+     cross join lateral (
+           select x.job_id from postrider.trees x where x.parent_id = b.id and x.state in ('w', 'o') offset 0) t)
+  select array_agg(b.id) from below b
+$$;
+comment on function postrider.trees_below(bigint) is
+  'private: a batch or chain and those in it that have not ended, to any depth';
