@@ -99,6 +99,43 @@ struct HeavyRunIfTests {
         #expect(target.requests("/next").count == 1)
     }
 
+    @Test func `a disk that cannot be read puts off the step that reads there, and no other tree`() throws {
+        let target = try TargetServer { TargetStep.answer(200, "{\"path\": \"\($0.path)\"}") }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        try worker.wait(for: "enlisted")
+        // As if the block that holds this one answer were bad.
+        try queue.connection.execute(
+            """
+            alter function postrider.answer_text(bytea, text) rename to answer_text_read;
+            create function postrider.answer_text(p_body bytea, p_charset text) returns text language plpgsql stable strict as $$
+            begin
+              if position('/bad'::bytea in p_body) > 0 then
+                raise io_error;
+              end if;
+              return postrider.answer_text_read(p_body, p_charset);
+            end $$
+            """)
+        func chain(_ path: String) throws -> Int64 {
+            try queue.number(
+                """
+                select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)\(path)"},
+                  {"url": "\(target.url)\(path)/next", "run_if": "$.a.body.path == \\"\(path)\\""}]}')
+                """)
+        }
+        let bad = try chain("/bad")
+        try queue.wait(until: "select exists (select from postrider.tree_deltas where due_at is not null)")
+        try queue.wait(for: chain("/good"), toBe: "succeeded")
+        #expect(try queue.state(bad) == "running")
+        try queue.connection.execute(
+            """
+            drop function postrider.answer_text(bytea, text);
+            alter function postrider.answer_text_read(bytea, text) rename to answer_text
+            """)
+        try queue.wait(for: bad, toBe: "succeeded")
+        #expect(Set(target.requests.map(\.path)) == ["/bad", "/bad/next", "/good", "/good/next"])
+    }
+
     @Test(arguments: [
         ("$.a.status == 201", true), ("$.a.body.fresh == true && $.b.status < 300", true),
         ("exists($.a.body.id)", true), (#"$.a.body.name starts with "x""#, true), ("$.a.body == $.b.body", false),
