@@ -63,6 +63,26 @@ extension Dispatcher {
         return true
     }
 
+    /// A batch was refused for a reason that says nothing of one attempt: a full disk stops them all, a trigger of the operator's that
+    /// raises perhaps one. After 20 in a row, 5 s, each goes alone, and one that is refused goes behind the others; if any of these is
+    /// stored before it is refused again, it waits apart from then on.
+    mutating func suspect(_ batch: FinishBatch, storedBatches: UInt64, now: UInt64) {
+        refusals += 1
+        guard batch.attempts.count == 1 else {
+            if refusals >= ExchangePolicy.mostRefusals {
+                for place in batch.attempts.indices { finished[place].isSuspected = true }
+            }
+            return
+        }
+        var attempt = finished.removeFirst()
+        if let before = attempt.storedBefore, storedBatches > before {
+            deferred.putOff(attempt, now: now)
+        } else {
+            attempt.storedBefore = storedBatches
+            finished.append(attempt)
+        }
+    }
+
     /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
     /// needs another lock: it comes again later, and the operator hears of it when it has waited for a quarter of a minute.
     mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {

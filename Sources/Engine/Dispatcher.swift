@@ -34,6 +34,9 @@ struct Dispatcher: ~Copyable {
     var finished: [FinishedAttempt] = []
     /// Attempts to be written when nobody holds their rows any more.
     var deferred = DeferredAttempts()
+    /// Batches that were stored, and those that were refused since.
+    private var storedBatches: UInt64 = 0
+    var refusals = 0
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Until then claims are wary, after one failed.
@@ -218,6 +221,8 @@ struct Dispatcher: ~Copyable {
         exchanges[number]?.batch = nil
         if exchange.claim == nil { exchanges[number] = nil }
         batchLimit = min(ExchangePolicy.finishLimit, batchLimit * 2)
+        storedBatches += 1
+        refusals = 0
         let sequel = batch.sequel
         // The next step of a chain may be ready.
         if sequel.contains(.tree) { look() }
@@ -269,7 +274,10 @@ struct Dispatcher: ~Copyable {
             if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
         case .locked:
             if let batch { return putAside(batch, now: now) }
-        case .failure: break
+        case .failure:
+            if let batch { suspect(batch, storedBatches: storedBatches, now: now) }
+            // Or it is the claim that came with them.
+            if refusals >= ExchangePolicy.mostRefusals { waryUntil = now + Dispatcher.wariness }
         }
         rest(now: now)
         return .report

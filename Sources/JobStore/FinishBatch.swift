@@ -29,9 +29,14 @@ public struct FinishedAttempt: Sendable {
     /// Batches with it that waited for a lock, though its own row was free afterwards.
     public var blocks = 0
 
+    /// Whether batches with it were refused again and again, for a reason that says nothing of one attempt.
+    public var isSuspected = false
+    /// How many batches had been stored when it was last refused by itself for such a reason.
+    public var storedBefore: UInt64?
+
     /// Whether it is written by itself, since it may have been to blame for a batch that was given up. A row that was locked explains
     /// one batch that waited, not two.
-    public var goesAlone: Bool { overruns > 0 || blocks > 1 }
+    public var goesAlone: Bool { overruns > 0 || blocks > 1 || isSuspected }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {

@@ -56,6 +56,42 @@ struct DeferredAttemptsTests {
         #expect(!isWritten)
     }
 
+    @Test(arguments: [[7], [7, 31], Array(1...60)])
+    func `what is refused again and again goes alone, and holds up none of the others`(bad: [Int64]) {
+        var dispatcher = dispatcher(ended: 60)
+        let second: UInt64 = 1_000_000_000
+        var time = moment
+        var stored: [Int64: UInt64] = [:]
+        var refusals: [UInt64] = []
+        // A database that refuses all refuses none after half a minute.
+        func refuses(_ seq: Int64) -> Bool { bad.contains(seq) && (bad.count < 60 || time < moment + 30 * second) }
+        for _ in 0..<2000 where time < moment + 100 * second {
+            if let (number, _) = dispatcher.nextQuestion(now: time) {
+                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+            }
+            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
+                time = dispatcher.deadline(now: time) ?? .max
+                continue
+            }
+            if let batch = exchange.batch {
+                if batch.attempts.contains(where: { refuses($0.lease.seq) }) {
+                    #expect(dispatcher.exchangeFailed(number, .failure, now: time) == .report)
+                    refusals.append((time - moment) / second)
+                    continue
+                }
+                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
+                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
+            }
+            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
+        }
+        if bad.count < 60 {
+            #expect(stored.count == 60 - bad.count && stored.values.allSatisfy { $0 <= 7 })
+            #expect(refusals.count { $0 > 10 } <= bad.count * 4, "ever later")
+        } else {
+            #expect(stored.count == 60 && stored.values.allSatisfy { $0 <= 31 })
+        }
+    }
+
     @Test func `what somebody has locked is deferred at once, and holds up none of the others`() {
         var dispatcher = dispatcher(ended: 60)
         let second: UInt64 = 1_000_000_000
