@@ -19,13 +19,22 @@ struct DeferredAttemptsTests {
         return dispatcher
     }
 
-    @Test func `what is refused even without its answer goes out alone, ever later, and holds up none of the others`() {
+    /// What became of 60 attempts: when each was stored, and when what was refused, in seconds.
+    private struct Trial {
+        var stored: [Int64: UInt64] = [:]
+        var refusals: [(at: UInt64, count: Int, remedy: Remedy)] = []
+        var isWritten = false
+    }
+
+    /// Lets a database refuse batches with these attempts, by their seq and the second; one more attempt ends once so many are stored.
+    private func trial(
+        _ cause: Rejection, seconds: UInt64, lastAfter: Int = .max, refuses: (Int64, UInt64) -> Bool
+    ) -> Trial {
         var dispatcher = dispatcher(ended: 60)
         let second: UInt64 = 1_000_000_000
         var time = moment
-        var stored: [Int64: UInt64] = [:]
-        var refusals: [(at: UInt64, count: Int)] = []
-        for _ in 0..<1000 where time < moment + 200 * second {
+        var trial = Trial()
+        for _ in 0..<2000 where time < moment + seconds * second {
             if let (number, _) = dispatcher.nextQuestion(now: time) {
                 _ = dispatcher.questionAnswered(number, locked: [], now: time)
             }
@@ -34,62 +43,46 @@ struct DeferredAttemptsTests {
                 continue
             }
             if let batch = exchange.batch {
-                if batch.attempts.contains(where: { $0.lease.seq == 7 }) {
-                    let remedy = dispatcher.exchangeFailed(number, .unstorable, now: time)
-                    #expect(remedy == (batch.attempts.count == 1 ? .reportJob(7) : .report))
-                    if time > moment + second { refusals.append(((time - moment) / second, batch.attempts.count)) }
+                let at = (time - moment) / second
+                if batch.attempts.contains(where: { refuses($0.lease.seq, at) }) {
+                    let remedy = dispatcher.exchangeFailed(number, cause, now: time)
+                    trial.refusals.append((at, batch.attempts.count, remedy))
                     continue
                 }
-                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
+                for attempt in batch.attempts { trial.stored[attempt.lease.seq] = at }
                 _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
             }
             if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
-            // One more ends while that one waits.
-            if stored.count == 59 {
+            if trial.stored.count == lastAfter {
                 dispatcher.write(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
             }
         }
-        #expect(refusals.map(\.at) == [5, 15, 35, 75, 115, 155, 195])
-        #expect(refusals.allSatisfy { $0.count == 1 })
-        #expect(stored.count == 60 && stored.values.allSatisfy { $0 == 0 })
-        let isWritten = dispatcher.isWritten
-        #expect(!isWritten)
+        trial.isWritten = dispatcher.isWritten
+        return trial
     }
 
-    @Test(arguments: [[7], [7, 31], Array(1...60)])
-    func `what is refused again and again goes alone, and holds up none of the others`(bad: [Int64]) {
-        var dispatcher = dispatcher(ended: 60)
-        let second: UInt64 = 1_000_000_000
-        var time = moment
-        var stored: [Int64: UInt64] = [:]
-        var refusals: [UInt64] = []
-        // A database that refuses all refuses none after half a minute.
-        func refuses(_ seq: Int64) -> Bool { bad.contains(seq) && (bad.count < 60 || time < moment + 30 * second) }
-        for _ in 0..<2000 where time < moment + 100 * second {
-            if let (number, _) = dispatcher.nextQuestion(now: time) {
-                _ = dispatcher.questionAnswered(number, locked: [], now: time)
-            }
-            guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
-                time = dispatcher.deadline(now: time) ?? .max
-                continue
-            }
-            if let batch = exchange.batch {
-                if batch.attempts.contains(where: { refuses($0.lease.seq) }) {
-                    #expect(dispatcher.exchangeFailed(number, .failure, now: time) == .report)
-                    refusals.append((time - moment) / second)
-                    continue
-                }
-                for attempt in batch.attempts { stored[attempt.lease.seq] = (time - moment) / second }
-                _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
-            }
-            if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
-        }
-        if bad.count < 60 {
-            #expect(stored.count == 60 - bad.count && stored.values.allSatisfy { $0 <= 7 })
-            #expect(refusals.count { $0 > 10 } <= bad.count * 4, "ever later")
-        } else {
-            #expect(stored.count == 60 && stored.values.allSatisfy { $0 <= 31 })
-        }
+    @Test func `what is refused even without its answer goes out alone, ever later, and holds up none of the others`() {
+        let trial = trial(.unstorable, seconds: 200, lastAfter: 59) { seq, _ in seq == 7 }
+        #expect(trial.refusals.allSatisfy { $0.remedy == ($0.count == 1 ? .reportJob(7) : .report) })
+        let later = trial.refusals.filter { $0.at > 1 }
+        #expect(later.map(\.at) == [5, 15, 35, 75, 115, 155, 195])
+        #expect(later.allSatisfy { $0.count == 1 })
+        #expect(trial.stored.count == 60 && trial.stored.values.allSatisfy { $0 == 0 })
+        #expect(!trial.isWritten)
+    }
+
+    @Test(arguments: [[7], [7, 31]])
+    func `what is refused again and again goes alone, ever later, and holds up none of the others`(bad: [Int64]) {
+        let trial = trial(.failure, seconds: 100) { seq, _ in bad.contains(seq) }
+        #expect(trial.refusals.allSatisfy { $0.remedy == .report })
+        #expect(trial.refusals.count { $0.at > 10 } <= bad.count * 4)
+        #expect(trial.stored.count == 60 - bad.count && trial.stored.values.allSatisfy { $0 <= 7 })
+    }
+
+    @Test func `a database that refuses all for half a minute gets all then`() {
+        let trial = trial(.failure, seconds: 100) { _, at in at < 30 }
+        #expect(trial.stored.count == 60 && trial.stored.values.allSatisfy { $0 <= 31 })
+        #expect(trial.isWritten)
     }
 
     @Test func `what somebody has locked is deferred at once, and holds up none of the others`() {
