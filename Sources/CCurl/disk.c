@@ -128,6 +128,17 @@ void ccurl_disk_destroy(ccurl_disk *d) {
     free(d);
 }
 
+bool ccurl_disk_current(ccurl_disk *d, char *path, size_t size) {
+    pthread_mutex_lock(&d->lock);
+    const ccurl_work *w = d->current;
+    size_t length = w ? strnlen(w->path, size - 1) : 0;
+    if (w) memcpy(path, w->path, length);
+    path[length] = 0;
+    bool is_part = w && w->is_part;
+    pthread_mutex_unlock(&d->lock);
+    return is_part;
+}
+
 int ccurl_disk_descriptor(const ccurl_disk *d) { return d->event; }
 
 void ccurl_disk_drain(ccurl_disk *d) {
@@ -150,7 +161,8 @@ ccurl_part *ccurl_part_open(ccurl_disk *d, const char *path, const uint8_t *sha2
         free(p);
         return NULL;
     }
-    p->work = (ccurl_work){.disk = d, .step = ccurl_part_step, .destroy = ccurl_part_destroy};
+    p->work = (ccurl_work){
+        .disk = d, .path = p->path, .is_part = true, .step = ccurl_part_step, .destroy = ccurl_part_destroy};
     p->directory = p->file = -1;
     if (sha256) memcpy(p->sha256, sha256, 32);
     p->checks = sha256 != NULL;

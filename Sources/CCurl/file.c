@@ -11,9 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// Between the thread and the loop, for the one file of a call that is being sent.
-enum { AHEAD = 256 * 1024 };
-
 struct ccurl_file {
     ccurl_work work;
     char *path;
@@ -23,6 +20,9 @@ struct ccurl_file {
     int64_t size, head, tail;
     /// Counts the times that `tail` was put elsewhere: what was read for another place is dropped.
     unsigned turn;
+    /// To be read as soon as it is open.
+    bool is_first;
+    /// To be told when there are bytes.
     bool starved;
     // The thread's; the loop reads the ring between `tail` and `head` only.
     int fd;
@@ -31,6 +31,8 @@ struct ccurl_file {
     size_t capacity;
     // The loop's.
     ccurl_transfer *transfer;
+    /// Sent behind this one by the same call.
+    ccurl_file *next;
 };
 
 static ccurl_file_refusal refusal_of(int error) {
@@ -69,8 +71,15 @@ static bool open_file(ccurl_file *f) {
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return settle(f, CCURL_FILE_REFUSED, CCURL_FILE_KIND);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     f->modified = s.st_mtim;
+    pthread_mutex_lock(&f->work.disk->lock);
+    f->state = CCURL_FILE_OPEN;
     f->size = s.st_size;
-    return settle(f, CCURL_FILE_OPEN, CCURL_FILE_UNREADABLE);
+    bool reads = f->is_first && f->size > 0;
+    f->starved = reads;
+    pthread_mutex_unlock(&f->work.disk->lock);
+    // The owner has nothing to do before there are bytes.
+    if (!reads) ccurl_disk_tell(f->work.disk);
+    return reads;
 }
 
 static bool has_changed(const ccurl_file *f) {
@@ -92,7 +101,7 @@ static bool read_ahead(ccurl_file *f) {
         return false;
     }
     if (!f->ring) {
-        f->capacity = f->size < AHEAD ? (size_t)f->size : AHEAD;
+        f->capacity = f->size < CCURL_FILE_AHEAD ? (size_t)f->size : CCURL_FILE_AHEAD;
         f->ring = malloc(f->capacity);
         if (!f->ring) return settle(f, CCURL_FILE_CHANGED, CCURL_FILE_UNREADABLE);
     }
@@ -138,7 +147,7 @@ static void destroy(ccurl_work *w) {
     free(f);
 }
 
-ccurl_file *ccurl_file_open(ccurl_disk *d, const char *path) {
+ccurl_file *ccurl_file_open(ccurl_disk *d, const char *path, bool is_first) {
     ccurl_file *f = calloc(1, sizeof *f);
     char *copy = strdup(path);
     if (!f || !copy) {
@@ -146,12 +155,23 @@ ccurl_file *ccurl_file_open(ccurl_disk *d, const char *path) {
         free(copy);
         return NULL;
     }
-    *f = (ccurl_file){.work = {.disk = d, .step = step, .destroy = destroy}, .path = copy, .fd = -1};
+    *f = (ccurl_file){.work = {.disk = d, .step = step, .destroy = destroy, .path = copy}, .path = copy, .is_first = is_first, .fd = -1};
     pthread_mutex_lock(&d->lock);
     ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(&d->lock);
     return f;
 }
+
+static void begin_reading(ccurl_file *f, bool starved) {
+    pthread_mutex_lock(&f->work.disk->lock);
+    if (f->state == CCURL_FILE_OPEN && f->head == f->tail && f->tail < f->size) {
+        f->starved |= starved;
+        ccurl_disk_enqueue(&f->work);
+    }
+    pthread_mutex_unlock(&f->work.disk->lock);
+}
+
+void ccurl_file_read(ccurl_file *f) { begin_reading(f, true); }
 
 ccurl_file_status ccurl_file_look(const ccurl_file *f) {
     pthread_mutex_lock(&f->work.disk->lock);
@@ -180,6 +200,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     if (f->tail >= f->size) return 0;
     pthread_mutex_lock(lock);
     size_t length = (size_t)(f->head - f->tail);
+    bool is_read = f->head == f->size;
     bool lost = f->state != CCURL_FILE_OPEN;
     f->starved = length == 0;
     if (length == 0 && !lost) ccurl_disk_enqueue(&f->work);
@@ -189,7 +210,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
         return CURL_READFUNC_ABORT;
     }
     if (length == 0) {
-        f->transfer->awaited = f;
+        ccurl_transfer_await(f->transfer, f);
         return CURL_READFUNC_PAUSE;
     }
     // The thread never touches what lies between them.
@@ -202,6 +223,8 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     bool has_room = f->head < f->size && f->capacity - (size_t)(f->head - f->tail) >= BATCH;
     if (has_room || f->tail == f->size) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(lock);
+    // Behind this one in the thread's queue, which gives its memory back first where that is due.
+    if (is_read && f->next) begin_reading(f->next, false);
     return length;
 }
 
@@ -213,19 +236,42 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
     pthread_mutex_lock(&f->work.disk->lock);
     f->head = f->tail = offset;
     f->turn++;
+    // The others have their turn when it comes, else they all would take memory.
+    if (f->is_first) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(&f->work.disk->lock);
     return CURL_SEEKFUNC_OK;
 }
 
 int ccurl_file_attach(ccurl_file *f, ccurl_transfer *t, curl_mimepart *part) {
     f->transfer = t;
+    if (t->last_file) t->last_file->next = f;
+    t->last_file = f;
     return (int)curl_mime_data_cb(part, f->size, on_read, on_seek, NULL, f);
 }
 
 ccurl_file *ccurl_transfer_awaited(const ccurl_transfer *t) { return t->awaited; }
+ccurl_transfer *ccurl_loop_awaiting(const ccurl_loop *loop) { return loop->awaiting; }
+ccurl_transfer *ccurl_transfer_next_awaiting(const ccurl_transfer *t) { return t->next_awaiting; }
+
+void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *f) {
+    bool was = t->awaited;
+    t->awaited = f;
+    if (was == (f != NULL)) return;
+    if (f) {
+        t->previous_awaiting = NULL;
+        t->next_awaiting = t->loop->awaiting;
+        if (t->next_awaiting) t->next_awaiting->previous_awaiting = t;
+        t->loop->awaiting = t;
+        return;
+    }
+    if (t->next_awaiting) t->next_awaiting->previous_awaiting = t->previous_awaiting;
+    if (t->previous_awaiting) t->previous_awaiting->next_awaiting = t->next_awaiting;
+    else t->loop->awaiting = t->next_awaiting;
+    t->next_awaiting = t->previous_awaiting = NULL;
+}
 
 int ccurl_transfer_send_on(ccurl_transfer *t) {
-    t->awaited = NULL;
+    ccurl_transfer_await(t, NULL);
     // The disk was what we waited for, not the server.
     t->wait_began = ccurl_now();
     if (!t->pool) return 0;

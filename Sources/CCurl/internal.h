@@ -59,6 +59,8 @@ struct ccurl_loop {
     int held, most_held;
     bool is_short, is_tight;
     uint64_t sendings;
+    /// The transfers that wait for files.
+    ccurl_transfer *awaiting;
     ccurl_descriptor *descriptors;
     /// Beside each descriptor: the port at our end while it is idle, else 0. Apart, since each request looks through them.
     uint16_t *idle_ports;
@@ -117,8 +119,11 @@ struct ccurl_transfer {
     curl_mime *parts;
     /// The path of a file part that was no longer what it had been at the start; the file owns it.
     const char *changed_file;
-    /// The file that it waits for, paused.
+    /// The one that its last part so far sends.
+    ccurl_file *last_file;
+    /// The file that it waits for, paused; and its neighbours among those that do so, if it does.
     ccurl_file *awaited;
+    ccurl_transfer *next_awaiting, *previous_awaiting;
     struct curl_slist *headers;
     size_t headers_capacity;
     bool public_only, repeatable;
@@ -200,6 +205,8 @@ size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 /// Makes an open file the content of a part; 0 or a CURLcode.
 int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
+/// Sets the file that it waits for; null: none.
+void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *file);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);

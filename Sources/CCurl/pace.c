@@ -65,5 +65,6 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
 }
 
 ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t, int64_t now) {
-    return (ccurl_progress){now - t->started_ns, t->uploaded, t->upload_total, t->received, t->answer_total};
+    int64_t running = t->started_ns ? now - t->started_ns : 0;
+    return (ccurl_progress){running, t->uploaded, t->upload_total, t->received, t->answer_total};
 }

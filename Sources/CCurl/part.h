@@ -26,6 +26,9 @@ enum {
 typedef struct ccurl_work ccurl_work;
 struct ccurl_work {
     ccurl_disk *disk;
+    /// Its own, for messages.
+    const char *path;
+    bool is_part;
     /// One bounded piece of work; true: there is more.
     bool (*step)(ccurl_work *);
     void (*destroy)(ccurl_work *);

@@ -50,7 +50,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     if (t->asks_tls) ccurl_certificate_look(t);
     t->sendings++;
     t->answering = false;
-    t->awaited = NULL;
+    ccurl_transfer_await(t, NULL);
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     // The writing then fails before its first byte, and libcurl comes here once more with a new connection.
     t->multiplexed = ccurl_idle_check(t, local_port);
@@ -292,7 +292,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->head_status = t->sendings = 0;
     t->upload_total = t->answer_total = 0;
     t->changed_file = NULL;
-    t->awaited = NULL;
+    ccurl_transfer_await(t, NULL);
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->length_unclear = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
@@ -316,6 +316,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
 }
 
 void ccurl_transfer_stop(ccurl_transfer *t) {
+    ccurl_transfer_await(t, NULL);
     if (t->pool) {
         curl_multi_remove_handle(t->pool, t->easy);
         t->home->running--;
@@ -337,6 +338,9 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     shrink(&t->head);
     shrink(&t->answer);
     ccurl_coding_end(t);
+    // What waits for its file has no progress, and none of the call before it.
+    t->started_ns = t->uploaded = t->upload_total = t->received = t->answer_total = 0;
+    t->last_file = NULL;
     t->part = NULL;
     t->sink = TO_MEMORY;
     t->body_length = 0;

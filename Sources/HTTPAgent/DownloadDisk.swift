@@ -19,6 +19,14 @@ import JobModel
 
     deinit { unsafe ccurl_disk_destroy(handle) }
 
+    /// The path of the file that the thread is at, as a message may show it; nil: it is at none.
+    var current: String? {
+        var path = [CChar](repeating: 0, count: 4096)
+        let isPart = unsafe ccurl_disk_current(handle, &path, path.count)
+        let text = String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.isEmpty ? nil : UploadFile.shown(isPart ? text + ".part" : text)
+    }
+
     /// Makes the descriptor unreadable until the next news.
     func drain() { unsafe ccurl_disk_drain(handle) }
 
@@ -36,8 +44,8 @@ import JobModel
         return unsafe part.map { unsafe DownloadPart($0, of: self) }
     }
 
-    /// Begins to open a file that is to be sent; nil if memory is out.
-    func open(_ path: String) -> OpaquePointer? { unsafe ccurl_file_open(handle, path) }
+    /// Begins to open a file that is to be sent, and to read the first of a call; nil if memory is out.
+    func open(_ path: String, isFirst: Bool) -> OpaquePointer? { unsafe ccurl_file_open(handle, path, isFirst) }
 
     private static var host: String {
         var name = [CChar](repeating: 0, count: 65)

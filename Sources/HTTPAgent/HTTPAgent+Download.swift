@@ -159,7 +159,8 @@ extension HTTPAgent {
     }
 
     private func silence(_ task: DownloadTask, sent: SentState, answer: Int?) -> CallFailure {
-        FileFailure.silence(nanoseconds: diskLimit, file: task.download.path + ".part", sent: sent, answer: answer)
+        let file = disk?.current ?? UploadFile.shown(task.download.path + ".part")
+        return FileFailure.silence(nanoseconds: diskLimit, file: file, sent: sent, answer: answer)
     }
 
     /// An answer ended, or need not be read to its end. False: it is an ordinary one, and its end is, too.

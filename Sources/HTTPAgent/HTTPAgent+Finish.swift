@@ -46,7 +46,7 @@ extension HTTPAgent {
         inFlight -= 1
         giveBack(transfer)
         if !downloads.isEmpty { downloads[slot] = nil }
-        if !uploads.isEmpty { uploads[slot] = nil }
+        if !uploads.isEmpty { (uploads[slot], _) = (nil, openingUploads.remove(slot)) }
         if !shortCalls.isEmpty { shortCalls[slot] = nil }
         if inFlight == 0 { sweepAt = .max }
     }

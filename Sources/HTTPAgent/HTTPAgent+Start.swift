@@ -60,7 +60,7 @@ extension HTTPAgent {
         let flight = Flight(transfer: transfer, call: call, url: url)
         do throws(CallRefusal) {
             try load(call, into: transfer)
-            if let files { uploads[slot] = files } else { try sendFirst(flight, slot: slot) }
+            if files.isEmpty { try sendFirst(flight, slot: slot) } else { open(files, slot: slot) }
         } catch {
             giveBack(transfer)
             throw error

@@ -2,23 +2,13 @@
 import CCurl
 import JobModel
 
-/// The files of one call that is to send them.
-final class UploadTask {
-    /// In the order of their parts.
-    let files: [UploadFile]
-    /// Not all are open; nothing has been sent.
-    var isOpening = true
-
-    init(_ files: [UploadFile]) {
-        self.files = files
-    }
-}
-
-// A call with files opens them all (disk), makes its body of them, and sends it (libcurl), waiting for the disk where that is slower.
+// A call with files opens them all and reads what comes first of them (disk), makes its body of that, and sends it (libcurl), waiting
+// for the disk where that is slower. So the body follows the request's head at once: libcurl does not send again by itself what it
+// writes into a connection that was closed while the call waited between the two.
 extension HTTPAgent {
-    /// Begins to open the files that a call's parts name; nil if they name none.
-    func openFiles(of call: HTTPCall) throws(CallRefusal) -> UploadTask? {
-        guard case .parts(let parts) = call.body, call.method != .head else { return nil }
+    /// Begins to open the files that a call's parts name, in their order.
+    func openFiles(of call: HTTPCall) throws(CallRefusal) -> [UploadFile] {
+        guard case .parts(let parts) = call.body, call.method != .head else { return [] }
         var files: [UploadFile] = []
         for part in parts {
             guard case .file(let path) = part.content else { continue }
@@ -30,41 +20,62 @@ extension HTTPAgent {
             guard !path.utf8.contains(0), !path.isEmpty else {
                 throw CallRefusal(.file, "a part's file has no name, or one with a NUL in it")
             }
-            guard let disk = openDisk(), let file = UploadFile(part, path: path, on: disk) else { throw .memory }
+            guard let disk = openDisk(), let file = UploadFile(part, path: path, isFirst: files.isEmpty, on: disk)
+            else { throw .memory }
             files.append(file)
         }
-        if files.isEmpty { return nil }
-        sweepAt = min(sweepAt, ccurl_now() + diskLimit)
-        return UploadTask(files)
+        if !files.isEmpty { sweepAt = min(sweepAt, ccurl_now() + diskLimit) }
+        return files
+    }
+
+    /// Waits for the files of a call that `start` has made a flight of.
+    func open(_ files: [UploadFile], slot: Int) {
+        uploads[slot] = files
+        openingUploads.insert(slot)
     }
 
     /// Does what the disk makes possible.
     func serveUploads() {
-        for slot in uploads.keys.sorted() {
-            guard let task = uploads[slot], let flight = flights[slot] else { continue }
-            if task.isOpening {
-                opened(slot, flight, task)
-            } else if let awaited = unsafe ccurl_transfer_awaited(flight.transfer.handle) {
-                if let file = task.files.first(where: { unsafe $0.handle == awaited }) { sendOn(slot, flight, file) }
-            }
+        for slot in openingUploads {
+            guard let files = uploads[slot], let flight = flights[slot] else { continue }
+            opened(slot, flight, files)
+        }
+        var waiting: [Int] = []
+        var transfer = unsafe ccurl_loop_awaiting(loop)
+        while let handle = unsafe transfer {
+            unsafe waiting.append(ccurl_transfer_slot(handle))
+            unsafe transfer = ccurl_transfer_next_awaiting(handle)
+        }
+        for slot in waiting {
+            guard let files = uploads[slot], let flight = flights[slot] else { continue }
+            let awaited = unsafe ccurl_transfer_awaited(flight.transfer.handle)
+            if let file = files.first(where: { unsafe $0.handle == awaited }) { sendOn(slot, flight, file) }
         }
     }
 
-    private func opened(_ slot: Int, _ flight: Flight, _ task: UploadTask) {
-        for file in task.files {
-            if let refusal = file.refusal { return refuse(slot, flight, refusal) }
+    private func opened(_ slot: Int, _ flight: Flight, _ files: [UploadFile]) {
+        var ahead: Int64 = 0
+        var missing: [UploadFile] = []
+        for file in files {
             let status = file.status
-            guard status.state == CCURL_FILE_OPENING else { continue }
-            if hangs(since: status.waits_since) { conclude(slot, flight, silence(file, sent: .no)) }
-            return
+            if let refusal = file.refusal(status) { return refuse(slot, flight, refusal) }
+            guard status.state == CCURL_FILE_OPEN else { return wait(for: file, status, slot, flight) }
+            if status.size > 0, !status.has_bytes, ahead < Int64(CCURL_FILE_AHEAD) { missing.append(file) }
+            ahead += status.size
         }
-        task.isOpening = false
+        for file in missing { file.read() }
+        if let file = missing.first { return wait(for: file, file.status, slot, flight) }
+        openingUploads.remove(slot)
         do throws(CallRefusal) {
-            if case .parts(let parts) = flight.call.body { try add(parts, task.files, to: flight.transfer) }
+            if case .parts(let parts) = flight.call.body { try add(parts, files, to: flight.transfer) }
             try sendFirst(flight, slot: slot)
         } catch {
             refuse(slot, flight, error)
         }
+    }
+
+    private func wait(for file: UploadFile, _ status: ccurl_file_status, _ slot: Int, _ flight: Flight) {
+        if hangs(since: status.waits_since) { conclude(slot, flight, silence(file, sent: .no)) }
     }
 
     private func sendOn(_ slot: Int, _ flight: Flight, _ file: UploadFile) {
@@ -78,7 +89,8 @@ extension HTTPAgent {
     }
 
     private func silence(_ file: UploadFile, sent: SentState) -> CallFailure {
-        FileFailure.silence(nanoseconds: diskLimit, file: file.name, sent: sent, answer: nil)
+        let current = disk?.current ?? file.name
+        return FileFailure.silence(nanoseconds: diskLimit, file: current, sent: sent, answer: nil)
     }
 
     private func refuse(_ slot: Int, _ flight: Flight, _ refusal: CallRefusal) {

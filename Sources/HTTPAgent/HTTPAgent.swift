@@ -43,8 +43,10 @@ public import JobModel
     let filesRoot: String?
     /// The downloads among the flights, by slot.
     var downloads: [Int: DownloadTask] = [:]
-    /// Those that send files, by slot.
-    var uploads: [Int: UploadTask] = [:]
+    /// The files that calls send, by slot and in the order of their parts.
+    var uploads: [Int: [UploadFile]] = [:]
+    /// The slots of those whose files are not all open, or have no byte to send yet; nothing was sent of these calls.
+    var openingUploads: Set<Int> = []
     var disk: DownloadDisk?
     /// How long the disk may be at one piece of work, in nanoseconds, before calls are given up that wait for it.
     let diskLimit: Int64
@@ -191,7 +193,7 @@ public import JobModel
         }
         if cancelShortCall(slot) { return .no }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
-        var isOpening = uploads[slot]?.isOpening ?? false
+        var isOpening = openingUploads.contains(slot)
         if case .opening? = downloads[slot]?.phase { isOpening = true }
         if isOpening {
             release(slot, flight.transfer)

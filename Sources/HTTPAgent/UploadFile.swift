@@ -7,20 +7,25 @@ import JobModel
     /// For the transfer that sends it; it must not outlive this object.
     let handle: OpaquePointer
     private let part: BodyPart
-    /// The path as a message may show it: short and on one line.
+    /// The path as a message may show it.
     let name: String
     private let disk: DownloadDisk
 
-    /// Begins to open it; nil if memory is out.
+    /// Begins to open it, and to read it if it is the first of its call; nil if memory is out.
     ///
     /// C: `ccurl_file_open`.
-    init?(_ part: BodyPart, path: String, on disk: DownloadDisk) {
-        guard let handle = unsafe disk.open(path) else { return nil }
+    init?(_ part: BodyPart, path: String, isFirst: Bool, on disk: DownloadDisk) {
+        guard let handle = unsafe disk.open(path, isFirst: isFirst) else { return nil }
         unsafe self.handle = handle
         self.part = part
         self.disk = disk
+        name = UploadFile.shown(path)
+    }
+
+    /// A path as a message may show it: short and on one line.
+    static func shown(_ path: String) -> String {
         let shown = path.unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? "?" : String($0) }
-        name = "\"\(shown.joined())\""
+        return "\"\(shown.joined())\""
     }
 
     deinit { unsafe ccurl_file_free(handle) }
@@ -28,9 +33,13 @@ import JobModel
     /// How far it is.
     var status: ccurl_file_status { unsafe ccurl_file_look(handle) }
 
+    /// Begins to read it, if it was not the first.
+    ///
+    /// C: `ccurl_file_read`.
+    func read() { unsafe ccurl_file_read(handle) }
+
     /// Why it is not sent; nil: it may be, or is not open yet.
-    var refusal: CallRefusal? {
-        let status = status
+    func refusal(_ status: ccurl_file_status) -> CallRefusal? {
         switch status.state {
         case CCURL_FILE_REFUSED:
             var failure = CallRefusal(.file, sentence(status.refusal))
@@ -39,6 +48,9 @@ import JobModel
         case CCURL_FILE_OPEN:
             guard let most = part.maxBytes, status.size > most else { return nil }
             return CallRefusal(.file, "the file \(name) has \(status.size) bytes and may have \(most) (max_bytes)")
+        case CCURL_FILE_CHANGED:
+            return CallRefusal(
+                .file, "the file \(name) changed or became unreadable before it was sent; send it again as it is now")
         default: return nil
         }
     }

@@ -107,6 +107,32 @@ struct PartsTests {
         #expect(seen.hasPrefix("GET /echo") && !seen.contains("hello") && !seen.contains("Content-Type"))
     }
 
+    @Test func `a call with a file is sent again where an open connection is closed behind its head`() throws {
+        let (server, folder) = try (FickleServer(), FilesFolder())
+        let driver = try AgentDriver(filesRoot: folder.path)
+        var codes: [ErrorCode] = []
+        for _ in 1...60 {
+            let parts = [BodyPart(name: "t", content: .bytes([66])), file("a.txt")]
+            if case .failure(let failure) = try driver.run(call(server.url, parts, method: .put)).ending {
+                codes.append(failure.code)
+            }
+        }
+        #expect(codes.isEmpty)
+    }
+
+    @Test func `files arrive whole in any order, whatever of them is read ahead`() throws {
+        let (server, folder) = try (FormServer(), FilesFolder())
+        let driver = try AgentDriver(filesRoot: folder.path)
+        try folder.fill("empty", megabytes: 0)
+        try folder.fill("large", megabytes: 1)
+        let names = ["empty", "empty", "a.txt", "large", "sub/b.bin", "sub/b.bin", "sub/b.bin", "sub/b.bin", "large"]
+        for names in [names, names.reversed(), ["empty"], ["empty", "a.txt"]] {
+            let lines = try driver.run(call(server.url, names.map { file($0) })).response().text.split(separator: "\n")
+            let sums = lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+            #expect(try sums == names.map { try folder.sha256($0) })
+        }
+    }
+
     @Test(arguments: [1 << 20, 300 << 20])
     func `a file that shrinks or grows on its way ends as file`(bytes: Int) throws {
         let (server, folder) = try (FormServer(), FilesFolder())

@@ -15,7 +15,9 @@ import Testing
         try folder.shell("mkdir root")
         // More than the ring between loop and disk holds.
         target = try TargetServer { request in
-            TargetStep.answer(200, request.path == "/large" ? String(repeating: "x", count: 24 << 20) : "hello")
+            let slow = request.path == "/slow" ? [TargetStep.pause(milliseconds: 1_300)] : []
+            let body = request.path == "/large" ? String(repeating: "x", count: 24 << 20) : "hello"
+            return slow + TargetStep.answer(200, body)
         }
     }
 
@@ -69,7 +71,9 @@ import Testing
         let call = parts(["a", "b"], to: "/parts")
         #expect(try driver.run(call).response().status == 200)
         for wait in [Silence.opening, .reading] {
-            unsafe silent_disk_begin("\(root)/\(silent)", wait == .opening ? 0 : 1)
+            // What the body begins with is read before anything is sent.
+            let reads: Int32 = silent == "a" ? 0 : 1
+            unsafe silent_disk_begin("\(root)/\(silent)", wait == .opening ? 0 : 1 + reads)
             defer { silent_disk_speak() }
             driver.agent.start(call, slot: 0)
             try TestClock.wait(20, for: "a disk that does not return") {
@@ -81,7 +85,7 @@ import Testing
             let ended = try driver.wait(for: 2).sorted { $0.slot < $1.slot }.map(\.outcome)
             #expect(try ended[1].response().status == 200)
             let failure = try ended[0].failure()
-            let sent = wait == .opening ? SentState.no : .maybe
+            let sent = wait == .opening || silent == "a" ? SentState.no : .maybe
             #expect(failure.code == .file && failure.isRetryable && failure.sent == sent, "\(failure)")
             #expect(failure.message.contains("\"\(silent)\" has not answered for 2.0 s"), "\(failure)")
             #expect(driver.agent.callsInFlight == 0)
@@ -93,4 +97,32 @@ import Testing
     }
 
     private enum Silence { case opening, reading }
+
+    @Test func `a call that waits for its file shows nothing of the call before it`() throws {
+        let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
+        try folder.shell("printf hello > root/a")
+        let driver = try AgentDriver(filesRoot: folder.path("root"))
+        // Its handle is the next one's.
+        var before = call(nil, from: "/slow")
+        before.method = .post
+        before.body = .bytes([UInt8](repeating: 65, count: 100_000), contentType: nil)
+        driver.agent.start(before, slot: 0)
+        var seen: [TransferProgress] = []
+        try TestClock.wait(20, for: "progress") {
+            try driver.turn(for: 50)
+            driver.agent.progress { seen.append($0) }
+            return !driver.agent.takeFinished().isEmpty
+        }
+        #expect(seen.last?.sent == 100_000)
+        unsafe silent_disk_begin("\(root)/a", 0)
+        defer { silent_disk_speak() }
+        driver.agent.start(parts(["a"], to: "/file"), slot: 0)
+        try TestClock.wait(20, for: "a disk that does not return") {
+            try driver.turn(for: 10)
+            return driver.agent.takeFinished().isEmpty && silent_disk_waiting() == 1
+        }
+        driver.agent.progress { #expect($0.sent == 0 && $0.sendTotal == nil && $0.received == 0, "\($0)") }
+        silent_disk_speak()
+        #expect(try driver.wait(for: 1).first?.outcome.response().status == 200)
+    }
 }

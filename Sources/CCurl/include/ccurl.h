@@ -234,6 +234,9 @@ void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
 int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
 /// The file whose next bytes are not there yet, for which it waits; null: none.
 ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
+/// One of the transfers that wait so, and another one behind it; null: no more. What goes on sending or stops is no longer among them.
+ccurl_transfer *_Nullable ccurl_loop_awaiting(const ccurl_loop *_Nonnull loop);
+ccurl_transfer *_Nullable ccurl_transfer_next_awaiting(const ccurl_transfer *_Nonnull t);
 /// Goes on sending; 0 or a CURLcode.
 int ccurl_transfer_send_on(ccurl_transfer *_Nonnull t);
 /// Takes the handle out of its pool, whatever state it is in.

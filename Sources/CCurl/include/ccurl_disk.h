@@ -62,6 +62,9 @@ typedef struct {
 ccurl_disk *_Nullable ccurl_disk_create(const char *_Nonnull root, const char *_Nonnull holder);
 /// Finishes what is under way and ends the thread; every part has been freed before.
 void ccurl_disk_destroy(ccurl_disk *_Nonnull disk);
+/// Copies the path of what the thread is at, cut to so many bytes with their NUL; empty: it is at none. True: it is that of a part, and
+/// a file lies there under its name with `.part`.
+bool ccurl_disk_current(ccurl_disk *_Nonnull disk, char *_Nonnull path, size_t size);
 int ccurl_disk_descriptor(const ccurl_disk *_Nonnull disk);
 /// Makes the descriptor unreadable until the next news.
 void ccurl_disk_drain(ccurl_disk *_Nonnull disk);
@@ -88,6 +91,9 @@ void ccurl_part_free(ccurl_part *_Nonnull part);
 
 // MARK: files that are sent (file.c)
 
+/// Between the thread and the loop, for the file of a call that is being sent and for what is read ahead of those behind it.
+enum { CCURL_FILE_AHEAD = 256 * 1024 };
+
 typedef enum { CCURL_FILE_OPENING, CCURL_FILE_OPEN, CCURL_FILE_REFUSED, CCURL_FILE_CHANGED } ccurl_file_state;
 
 typedef enum {
@@ -107,8 +113,11 @@ typedef struct {
     int64_t waits_since;
 } ccurl_file_status;
 
-/// Begins to open a regular file below the root, without following a link. Null: out of memory.
-ccurl_file *_Nullable ccurl_file_open(ccurl_disk *_Nonnull disk, const char *_Nonnull path);
+/// Begins to open a regular file below the root, without following a link, and to read it if it is the first of its call. Null: out
+/// of memory.
+ccurl_file *_Nullable ccurl_file_open(ccurl_disk *_Nonnull disk, const char *_Nonnull path, bool is_first);
+/// Begins to read it, open as it is; there is news when it has bytes.
+void ccurl_file_read(ccurl_file *_Nonnull file);
 ccurl_file_status ccurl_file_look(const ccurl_file *_Nonnull file);
 /// The pointer is void from here on; the transfer that sends it has been stopped before.
 void ccurl_file_free(ccurl_file *_Nonnull file);
