@@ -91,6 +91,7 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     ccurl_coding_end(t);
     t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = t->chunked = false;
     t->head_state = HEAD_LINES;
+    t->answer_seen = false;
     // "HTTP/1.1 200" or "HTTP/2 200"
     t->head_status = 0;
     const char *space = memchr(line, ' ', length);

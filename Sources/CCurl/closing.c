@@ -24,12 +24,15 @@ void ccurl_closing_look(ccurl_transfer *t) {
     if (tls && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN)) t->awaits_close = false;
 }
 
-bool ccurl_stream_is_whole(const ccurl_transfer *t) {
-    // libcurl writes a text where the stream was reset with an error.
-    if (!t->multiplexed || t->error_text[0]) return false;
+bool ccurl_answer_is_whole(const ccurl_transfer *t) {
     curl_off_t received = -1;
     curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
     return ccurl_has_no_body(t) || (t->has_length && received == t->length);
+}
+
+bool ccurl_stream_is_whole(const ccurl_transfer *t) {
+    // libcurl writes a text where the stream was reset with an error.
+    return t->multiplexed && !t->error_text[0] && ccurl_answer_is_whole(t);
 }
 
 void ccurl_certificate_look(ccurl_transfer *t) {

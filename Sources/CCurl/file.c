@@ -270,6 +270,12 @@ void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *f) {
     t->next_awaiting = t->previous_awaiting = NULL;
 }
 
+bool ccurl_transfer_is_answered(ccurl_transfer *t) {
+    if (!t->answering || t->head_state != HEAD_DONE || t->answer_seen) return false;
+    t->answer_seen = true;
+    return true;
+}
+
 int ccurl_transfer_send_on(ccurl_transfer *t) {
     ccurl_transfer_await(t, NULL);
     // The disk was what we waited for, not the server.

@@ -155,6 +155,8 @@ struct ccurl_transfer {
     int head_status;
     /// A final answer has begun: not one of the 1xx that may come before it.
     bool answering;
+    /// Told by `ccurl_transfer_is_answered`.
+    bool answer_seen;
     size_t retry_after, retry_after_length, location, location_length;
     /// The Content-Length, if there is one.
     int64_t length;
@@ -226,6 +228,8 @@ struct ssl_st *ccurl_tls_of(CURL *easy);
 void ccurl_closing_begin(ccurl_transfer *t);
 /// Called until the transfer leaves its connection: has that end been announced?
 void ccurl_closing_look(ccurl_transfer *t);
+/// Whether all of the body has come behind whole headers, where these tell its end.
+bool ccurl_answer_is_whole(const ccurl_transfer *t);
 /// Whether all of the body has come behind whole headers over HTTP/2, and nothing says that the stream ended for an error.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
 /// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status

@@ -51,6 +51,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) r.coding_defect = CCURL_CODING_CUT;
     r.length_unclear = t->length_unclear;
     r.close_unannounced = t->awaits_close;
+    r.answer_whole = r.headers_whole && ccurl_answer_is_whole(t);
     r.stream_whole = r.headers_whole && ccurl_stream_is_whole(t);
     r.body_too_large = t->body_too_large;
     r.resend_refused = t->resend_refused;

@@ -80,11 +80,16 @@ extension HTTPAgent {
 
     private func sendOn(_ slot: Int, _ flight: Flight, _ file: UploadFile) {
         let status = file.status
-        if status.has_bytes || status.state != CCURL_FILE_OPEN {
+        // Who has answered may want no more of the body; but libcurl ends no transfer whose sending is paused.
+        let isAnswered = unsafe ccurl_transfer_is_answered(flight.transfer.handle)
+        if status.has_bytes || status.state != CCURL_FILE_OPEN || isAnswered {
             let code = unsafe ccurl_transfer_send_on(flight.transfer.handle)
             if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
         } else if hangs(since: status.waits_since) {
-            unsafe deliver(slot, flight, result(of: flight.transfer), .failure(silence(file, sent: .maybe)))
+            let result = unsafe result(of: flight.transfer)
+            // What it says is known, though the server wanted the rest of the body, too.
+            if unsafe result.answer_whole { return finish(slot, flight, end: .library(UInt32(CURLE_OK.rawValue))) }
+            unsafe deliver(slot, flight, result, .failure(silence(file, sent: .maybe)))
         }
     }
 

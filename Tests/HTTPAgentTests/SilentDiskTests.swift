@@ -98,6 +98,24 @@ import Testing
 
     private enum Silence { case opening, reading }
 
+    /// A refusal, which ends the call at once, and an answer whose server goes on reading.
+    @Test(arguments: [413, 200])
+    func `an answer that comes while the disk is silent is the call's`(status: Int) throws {
+        let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
+        try folder.shell("head -c 3000000 /dev/zero > root/b")
+        let server = try HastyAnswerServer("HTTP/1.1 \(status) Now\r\nContent-Length: 2\r\n\r\n{}")
+        let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(4))
+        unsafe silent_disk_begin("\(root)/b", 2)
+        defer { silent_disk_speak() }
+        var call = parts(["b"], to: "/")
+        call.url = server.url
+        let began = TestClock.now
+        let outcome = try driver.run(call)
+        #expect(silent_disk_waiting() == 1)
+        #expect(try outcome.response().status == status && outcome.response().text == "{}", "\(outcome)")
+        if status == 413 { #expect(TestClock.now - began < 3_000_000_000) }
+    }
+
     @Test func `a call that waits for its file shows nothing of the call before it`() throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("printf hello > root/a")

@@ -85,6 +85,8 @@ typedef struct {
     bool length_unclear;
     /// The answer ends with its TLS connection, and no close_notify has come.
     bool close_unannounced;
+    /// The answer has come to the end that its headers tell, whether or not the request has come to its own.
+    bool answer_whole;
     /// Of HTTP/2: all of the answer has come, and nothing says that its stream ended for an error.
     bool stream_whole;
     /// Another sending would have been needed and was refused: bytes of the first had left, or it was the third.
@@ -237,7 +239,9 @@ ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
 /// One of the transfers that wait so, and another one behind it; null: no more. What goes on sending or stops is no longer among them.
 ccurl_transfer *_Nullable ccurl_loop_awaiting(const ccurl_loop *_Nonnull loop);
 ccurl_transfer *_Nullable ccurl_transfer_next_awaiting(const ccurl_transfer *_Nonnull t);
-/// Goes on sending; 0 or a CURLcode.
+/// Whether the headers of a final answer are there; says so once for each.
+bool ccurl_transfer_is_answered(ccurl_transfer *_Nonnull t);
+/// Goes on sending, and waits again where the body is still wanted and not there; 0 or a CURLcode.
 int ccurl_transfer_send_on(ccurl_transfer *_Nonnull t);
 /// Takes the handle out of its pool, whatever state it is in.
 void ccurl_transfer_stop(ccurl_transfer *_Nonnull t);
