@@ -5,10 +5,10 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if current_setting('postrider.expands', true) = 'on' or (p_each -> 'do')::text !~ '"(run_at|expires_at)"' then
-    return p_each;
+  if current_setting('postrider.expands', true) is distinct from 'on' and (p_each -> 'do')::text ~ '"(run_at|expires_at)"' then
+    return jsonb_set(p_each, '{do}', postrider.spec_times(p_each -> 'do', false));
   end if;
-  return jsonb_set(p_each, '{do}', postrider.spec_times(p_each -> 'do', false));
+  return p_each;
 exception when others then
   return p_each;
 end
