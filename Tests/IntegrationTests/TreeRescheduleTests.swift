@@ -91,20 +91,16 @@ struct TreeRescheduleTests {
               jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/1'))))))
             """)
         let inner = try queue.number("select id from postrider.job_status where parent_id = \(id)")
-        try queue.connection.execute(
+        let client = try PGConnection(queue.database)
+        try client.execute(
             "begin; select postrider.submit('{\"parent_id\": \(inner), \"batch\": [{\"url\": \"\(target.url)/ok/2\"}]}')"
         )
         let database = queue.database
         let other = BackgroundThread {
             try? PGConnection(database).execute("select postrider.reschedule(\(id), now())")
         }
-        let observer = try PGConnection(queue.database)
-        try TestClock.wait(10, for: "the other to wait") {
-            try observer.query(
-                "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-            ).int64(0, 0) == 1
-        }
-        try queue.connection.execute("commit")
+        try queue.waitUntilBlocked("reschedule(")
+        try client.execute("commit")
         other.join()
         let worker = try RunningWorker(queue.database)
         try queue.wait(for: id, toBe: "succeeded")

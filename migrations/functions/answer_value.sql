@@ -20,7 +20,7 @@ begin
       v_json := null;
     end if;
   exception when others then
-    if left(sqlstate, 2) in ('40', '55') or sqlstate = '58030' then
+    if postrider.is_passing(sqlstate) or sqlstate = '58030' then
       raise;
     end if;
     v_json := null;
@@ -30,7 +30,7 @@ begin
   end if;
   return to_jsonb(v_text);
 exception when others then
-  if left(sqlstate, 2) in ('40', '55') or sqlstate = '58030' then
+  if postrider.is_passing(sqlstate) or sqlstate = '58030' then
     raise;
   end if;
   return null;

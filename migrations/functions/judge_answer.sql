@@ -104,7 +104,7 @@ begin
     return;
   exception when others then
     -- What says nothing of the answer: a lock or a deadlock.
-    if left(sqlstate, 2) in ('40', '55') then
+    if postrider.is_passing(sqlstate) then
       raise;
     end if;
     get stacked diagnostics v_state = returned_sqlstate, v_context = pg_exception_context;

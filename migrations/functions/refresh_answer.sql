@@ -18,7 +18,7 @@ begin
   begin
     v_json := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'))::jsonb;
   exception when others then
-    if left(sqlstate, 2) in ('40', '55') then
+    if postrider.is_passing(sqlstate) then
       raise;
     end if;
     v_json := null;

@@ -10,7 +10,7 @@ begin
    where o.code in ('token_expired', 'logged_out');
 exception when others then
   -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
-  if left(sqlstate, 2) in ('40', '55') then
+  if postrider.is_passing(sqlstate) then
     raise;
   end if;
 end

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: trees_below.sql
 -- What was handed back uncalled, or ended without a call, was not called.
 create or replace function postrider.tree_has_begun(p_tree bigint) returns boolean
 language sql stable
@@ -8,13 +9,8 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-  with recursive below as (
-    select p_tree as id
-    union all
-    select t.job_id from below b
-     cross join lateral (select x.job_id from postrider.trees x where x.parent_id = b.id offset 0) t)
   select exists (
-    select from below b
+    select from unnest(postrider.trees_below(p_tree)) as b(id)
      cross join lateral (select x.job_id from postrider.members x where x.parent_id = b.id and not x.is_waiting offset 0) m
      where exists (select from postrider.ready r where r.job_id = m.job_id and r.seq <> r.job_id and r.worker > 0 offset 0)
         or exists (select from postrider.tries x where x.job_id = m.job_id offset 0)

@@ -10,8 +10,8 @@ as $$
     union all
     select t.job_id from below b
      cross join lateral (
-           select x.job_id from postrider.trees x where x.parent_id = b.id and x.state in ('w', 'o') offset 0) t)
+           select x.job_id from postrider.trees x where x.parent_id = b.id offset 0) t)
   select array_agg(b.id) from below b
 $$;
 comment on function postrider.trees_below(bigint) is
-  'private: a batch or chain and those in it that have not ended, to any depth';
+  'private: a batch or chain and those in it, to any depth';

@@ -11,7 +11,7 @@ begin
   return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
   -- What says nothing of the body: a lock or a deadlock.
-  if left(sqlstate, 2) in ('40', '55') then
+  if postrider.is_passing(sqlstate) then
     raise;
   end if;
   return null;
