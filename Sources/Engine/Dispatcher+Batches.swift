@@ -85,7 +85,7 @@ extension Dispatcher {
 
     /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
     /// needs another lock: it comes again later, and the operator hears of it when it has waited for a quarter of a minute.
-    mutating func putAside(_ batch: FinishBatch, now: UInt64) -> Remedy {
+    mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> Remedy {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
             return deferred.putOff(batch.attempts[0], now: now) == 3 ? .report : .none

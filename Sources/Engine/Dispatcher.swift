@@ -273,7 +273,7 @@ struct Dispatcher: ~Copyable {
         case .overrun:
             if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
         case .locked:
-            if let batch { return putAside(batch, now: now) }
+            if let batch { return deferBatch(batch, now: now) }
         case .failure:
             if let batch { suspect(batch, storedBatches: storedBatches, now: now) }
             // Or it is the claim that came with them.
