@@ -35,7 +35,7 @@ final class PythonServer: Sendable {
     }
 
     private static let beginning = """
-        import socketserver, ssl, struct, sys, time
+        import socket, socketserver, ssl, struct, sys, time
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[2], sys.argv[3])

@@ -23,7 +23,8 @@ public final class RefusingServer: Sendable {
         class Handler(socketserver.BaseRequestHandler):
             def handle(self):
                 try:
-                    self.refuse(context.wrap_socket(self.request, server_side=True).makefile("rwb", 0))
+                    self.channel = context.wrap_socket(self.request, server_side=True)
+                    self.refuse(self.channel.makefile("rwb", 0))
                 except (OSError, ValueError):
                     pass
 
@@ -37,6 +38,10 @@ public final class RefusingServer: Sendable {
                     if kind == SETTINGS and not head[4]:
                         line.write(frame(SETTINGS, 1, 0))
                     if kind == HEADERS and sys.argv[4]:
+                        # Bytes that nobody has read when a socket is closed (the body's frame) end it with a reset.
+                        self.channel.shutdown(socket.SHUT_WR)
+                        while self.channel.recv(65536):
+                            pass
                         return
                     if kind == HEADERS:
                         line.write(frame(RST_STREAM, 0, stream, struct.pack(">I", REFUSED)))
