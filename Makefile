@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, whatever the settings above say.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build demo test lint bench soak clean
+.PHONY: help setup parts build demo test compat lint bench soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -32,6 +32,10 @@ demo: build ## Run real calls against httpbin on a private PostgreSQL, show the 
 test: setup ## Run all tests on private PostgreSQL clusters, httpbin, nginx and PgBouncer
 	$(SWIFT) build --build-tests
 	@scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
+
+compat: setup ## Run the tests of what PostgreSQL does on PostgreSQL 18, from PyPI
+	$(SWIFT) build --build-tests
+	@scripts/compat.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
 lint: setup ## Check format, imports, sizes, licence lines, checksums, YAML
 	@scripts/lint.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests that have been built, in two processes at once: scripts/test.sh PROGRAM.
+# Runs the tests that have been built, in two processes at once: scripts/test.sh PROGRAM [HALF OTHERS]. HALF and OTHERS are patterns of
+# names; without OTHERS the second process runs all that the first does not.
 # A test waits most of its time, and a process runs only as many at once as there are cores: one takes half as long again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,8 +9,10 @@ cd "$(dirname "$0")/.."
 # The program is called as swift test does it: two of those at once write the same files while they start.
 tests=("$1" --testing-library swift-testing)
 # What takes as long as all the others.
-half='IntegrationTests\.[A-O]'
-reports=.build/test-reports
+half=${2:-'IntegrationTests\.[A-O]'}
+others=(--skip "$half")
+if [[ -n ${3-} ]]; then others=(--filter "$3"); fi
+reports=${REPORTS:-.build/test-reports}
 rm -rf "$reports"
 mkdir -p "$reports"
 
@@ -17,7 +20,7 @@ mkdir -p "$reports"
 set -m
 "${tests[@]}" --xunit-output "$reports/half.xml" --filter "$half" </dev/null &
 first=$!
-"${tests[@]}" --xunit-output "$reports/others.xml" --skip "$half" </dev/null &
+"${tests[@]}" --xunit-output "$reports/others.xml" "${others[@]}" </dev/null &
 second=$!
 trap 'kill -TERM -- "-$first" "-$second" 2>/dev/null' EXIT
 trap 'exit 130' INT

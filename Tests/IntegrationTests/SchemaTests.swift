@@ -105,7 +105,8 @@ struct SchemaTests {
             delete from postrider.ready r using postrider.results f where f.job_id = r.job_id;
             analyze postrider.jobs, postrider.results;
             set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
-            set min_parallel_index_scan_size = 0; set force_parallel_mode = on
+            set min_parallel_index_scan_size = 0;
+            select set_config(name, 'on', false) from pg_settings where name in ('force_parallel_mode', 'debug_parallel_query')
             """)
         let views = try queue.rows(
             """

@@ -50,8 +50,9 @@ struct StatusTests {
         for filter in ["parent_id = \(batch)", "tag = 'often'"] {
             for order in ["", "order by id desc"] {
                 let list = "select id, state, status_code from postrider.job_status where \(filter) \(order) limit 100"
+                // The jobs alone fill 2,044 pages, which may be read up to the batch's; each row of the list takes 15.
                 let blocks = try queue.buffers(list)
-                #expect(blocks < 3_000, "\(list): \(blocks)")
+                #expect(blocks < 5_000, "\(list): \(blocks)")
             }
             let plan = try queue.rows(
                 "explain select state, count(*) from postrider.job_status where \(filter) group by state"

