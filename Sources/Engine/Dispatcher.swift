@@ -121,7 +121,7 @@ struct Dispatcher: ~Copyable {
     private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
         lookout.claimBegan()
         let limit = min(claimable, ExchangePolicy.claimLimit)
-        let visits = book.plan(limit: limit, lanes: &lanes, now: now)
+        let visits = book.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
         guard !visits.isEmpty else { return nil }
         return Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < waryUntil)
     }

@@ -6,6 +6,8 @@ internal import JobModel
 struct SlotTable {
     private var jobs: [ClaimedJob?]
     private var free: [Int]
+    /// How many calls run, by their tracks; those without are left out.
+    private(set) var inFlight: [Int32: Int] = [:]
 
     /// All slots free.
     init(count: Int) {
@@ -28,6 +30,7 @@ struct SlotTable {
     mutating func take(_ job: ClaimedJob) -> Int? {
         guard let slot = free.popLast() else { return nil }
         jobs[slot] = job
+        inFlight[job.lease.track, default: 0] += 1
         return slot
     }
 
@@ -36,6 +39,8 @@ struct SlotTable {
         guard let job = jobs[slot] else { return nil }
         jobs[slot] = nil
         free.append(slot)
+        let left = inFlight[job.lease.track, default: 1] - 1
+        inFlight[job.lease.track] = left > 0 ? left : nil
         return job
     }
 

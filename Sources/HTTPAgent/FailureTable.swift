@@ -76,7 +76,7 @@ enum FailureTable {
         if e.bodyTooLarge {
             return (
                 .tooLarge,
-                "the answer is larger than the limit of \(limits.maxResponseBytes) bytes, as received or decompressed"
+                "the answer is larger than max_response, \(limits.maxResponseBytes) bytes, as received or decompressed"
             )
         }
         if let verdict = codingVerdict(e, host: host) { return verdict }
@@ -220,7 +220,7 @@ enum FailureTable {
             }
             return (.internal, "libcurl's memory is out, or the request too large for it (\(words))")
         case CURLE_FILESIZE_EXCEEDED:
-            return (.tooLarge, "the answer is larger than the limit of \(limits.maxResponseBytes) bytes")
+            return (.tooLarge, "the answer is larger than max_response, \(limits.maxResponseBytes) bytes")
         case CURLE_URL_MALFORMAT:
             return (.badURL, "the URL cannot be called (\(words))")
         case CURLE_WRITE_ERROR:

@@ -193,15 +193,18 @@ public struct TrackBook: Sendable {
     /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
     ///
     /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
-    /// the limit evenly; where there are more tracks than rows, each in its turn gets a helping of four, and the others keep
-    /// theirs for the next claims. While some wait for their turn, no track of a lower priority is visited.
-    public mutating func plan(limit: Int) -> [Visit] {
+    /// the slots evenly, those that their calls hold already included: one whose calls take long would soon have them all. Where there are
+    /// more tracks than rows, each in its turn gets a helping of four, and the others keep theirs for the next claims. While some wait
+    /// for their turn, no track of a lower priority is visited.
+    ///
+    /// - Parameter inFlight: how many calls run, by their tracks.
+    public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
         var lanes = LaneBook()
-        return plan(limit: limit, lanes: &lanes, now: 0)
+        return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: 0)
     }
 
     /// The same with lanes that have limits: a visit takes no more than is drawn for its lane, and reserves that.
-    public mutating func plan(limit: Int, lanes: inout LaneBook, now: UInt64) -> [Visit] {
+    public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LaneBook, now: UInt64) -> [Visit] {
         guard limit > 0, !entries.isEmpty else { return [] }
         var visits: [Visit] = []
         visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
@@ -210,13 +213,17 @@ public struct TrackBook: Sendable {
         for index in hot.indices where hot[index].line.count > 0 {
             let sharing = min(hot[index].line.count, TrackBook.visitLimit - visits.count)
             guard sharing > 0 else { break }
-            let even = (limit + sharing - 1) / sharing
-            let cap = Int32(hot[index].line.count > limit ? min(limit, TrackBook.helping) : even)
-            shares.append((hot[index].priority, cap))
+            let isCrowded = hot[index].line.count > limit
+            let most = isCrowded ? min(limit, TrackBook.helping) : limit
+            shares.append((hot[index].priority, Int32(isCrowded ? most : (limit + sharing - 1) / sharing)))
+            let share = max(isCrowded ? most : 1, share(of: limit, among: hot[index], inFlight))
             var line = hot[index].line
             hot[index].line = TrackLine()
             let before = visits.count
-            take(sharing, rows: limit, from: &line, into: &visits, lanes: &lanes, now: now) { _ in cap }
+            take(sharing, rows: limit, from: &line, into: &visits, lanes: &lanes, now: now) { track, _ in
+                let room = share - inFlight[track, default: 0]
+                return room > 0 ? Int32(isCrowded ? most : min(most, room)) : 0
+            }
             hot[index].line = line
             if line.count > visits.count - before {
                 least = hot[index].priority
@@ -229,13 +236,22 @@ public struct TrackBook: Sendable {
         take(
             min(line.count, TrackBook.visitLimit - hotCount), rows: .max, from: &line, into: &visits, lanes: &lanes,
             now: now
-        ) { priority in
+        ) { _, priority in
             if let least, priority < least { return 0 }
             return shares.first { $0.priority == priority }?.cap ?? Int32(limit)
         }
         cold = line
         tidy()
         return visits.count > hotCount ? byPriority(visits) : visits
+    }
+
+    /// How many calls the tracks of a priority that have work may each have behind a claim of `limit` rows.
+    private func share(of limit: Int, among level: Level, _ inFlight: [Int32: Int]) -> Int {
+        guard level.line.count > 1 else { return .max }
+        let held = inFlight.filter { track, _ in
+            entries[track].map { $0.isHot && !$0.isParked && $0.priority == level.priority } ?? false
+        }
+        return FairShare(free: limit, held: Array(held.values), sharers: level.line.count).calls
     }
 
     /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther. It says
@@ -252,7 +268,7 @@ public struct TrackBook: Sendable {
     /// track is passed over.
     private mutating func take(
         _ count: Int, rows wanted: Int, from line: inout TrackLine, into visits: inout [Visit], lanes: inout LaneBook,
-        now: UInt64, cap: (Int16) -> Int32
+        now: UInt64, cap: (_ track: Int32, _ priority: Int16) -> Int32
     ) {
         var missing = count
         var planned = 0
@@ -263,7 +279,7 @@ public struct TrackBook: Sendable {
             turns -= 1
             tickets += 1
             entry.ticket = tickets
-            var rows = cap(entry.priority)
+            var rows = cap(place.track, entry.priority)
             guard rows > 0 else {
                 entries[place.track] = entry
                 line.left()

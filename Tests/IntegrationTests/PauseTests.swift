@@ -161,4 +161,17 @@ struct PauseTests {
         #expect(try queue.number("select ready from postrider.lane_status where lane = 'mountain'") > 0)
         _ = worker
     }
+    @Test func `a lane whose calls take long leaves freed slots to one that holds fewer`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.insert(40, "url, lane", "'\(target.url)/wait/1000/' || i, 'slow'")
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        let slow = { target.requests.count { $0.path.hasPrefix("/wait/1000/") } }
+        try TestClock.wait(20, for: "all slots in use") { slow() == 4 }
+        try queue.insert(60, "url, lane", "'\(target.url)/wait/10/' || i, 'quick'")
+        try TestClock.wait(40, for: "the quick calls") { target.requests.count == slow() + 60 }
+        // By turns, they would have four slots a second between them, and all of the slow ones begun first.
+        #expect(slow() < 20)
+        _ = worker
+    }
 }

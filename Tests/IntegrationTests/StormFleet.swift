@@ -64,7 +64,7 @@ final class StormFleet {
         }
     }
 
-    /// Until nothing of the queue is left to do; what is left is named by the `Timeout`.
+    /// Until nothing of the queue is left to do; what is left, why, and what the workers said last is named by the `Timeout`.
     func waitForEnd(_ queue: borrowing TestQueue, seed: UInt64, _ random: inout Randomness) throws {
         let isDone = """
             select (select count(*) from postrider.jobs) = (select count(*) from postrider.results)
@@ -82,7 +82,8 @@ final class StormFleet {
     }
 
     private func left(_ queue: borrowing TestQueue) throws -> String {
-        try queue.text(
+        let said = workers.map { "\n" + $0.output.split(separator: "\n").suffix(3).joined(separator: "\n") }.joined()
+        let rows = try queue.text(
             """
             select format('ready %s, scheduled %s, intake %s, outcomes %s, trees %s, draining %s, deltas %s, aborts %s, without a result %s',
               (select array_agg(job_id) from postrider.ready), (select array_agg(job_id) from postrider.scheduled),
@@ -92,7 +93,10 @@ final class StormFleet {
               (select count(*) from postrider.aborts),
               (select array_agg(id) from postrider.jobs j
                 where not exists (select from postrider.results r where r.job_id = j.id)))
-            """) ?? ""
+              || (select string_agg(format(E'\\n%s: %s', x, postrider.explain(x.job_id)), '') from (table postrider.ready limit 5) x)
+              || (select string_agg(format(E'\\nworker %s', w), '') from postrider.worker_status w where w.state in ('running', 'draining', 'silent'))
+            """)
+        return (rows ?? "") + said
     }
 
     /// Deadlocks of the database, and statements that failed otherwise than by a cut connection.

@@ -183,14 +183,14 @@ struct LaneBookTests {
                 .init(track: 1, priority: 4, firstSeq: 1, lane: 7), .init(track: 2, priority: 0, firstSeq: 1, lane: 7),
                 .init(track: 3, priority: 0, firstSeq: 1),
             ], lanes: &lanes)
-        #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1000)).map(\.track) == [3])
+        #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1000)).map(\.track) == [3])
         #expect(tracks.isWanted(7))
         #expect(tracks.unpark(&lanes, now: Self.ms(1000)) == false)
         _ = lanes.draw(free: 8, now: Self.ms(1000)) { tracks.isWanted($0) }
         lanes.drawn([grant(7, permits: 3, share: 3)], now: Self.ms(1001))
         #expect(tracks.unpark(&lanes, now: Self.ms(1001)) == true)
         // Together they take no more than is drawn, the higher priority first.
-        let visits = tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1001))
+        let visits = tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1001))
         #expect(visits.map(\.track) == [1, 3])
         #expect(visits.map(\.cap) == [3, 4])
         #expect(visits.map(\.lane) == [7, 0])
@@ -199,7 +199,10 @@ struct LaneBookTests {
         // The first is exhausted; the second still holds work and gets its turn.
         #expect(tracks.isWanted(7))
         #expect(tracks.unpark(&lanes, now: Self.ms(1002)) == true)
-        #expect(tracks.plan(limit: 8, lanes: &lanes, now: Self.ms(1002)).contains { $0.track == 2 && $0.cap == 3 })
+        #expect(
+            tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1002)).contains {
+                $0.track == 2 && $0.cap == 3
+            })
     }
 
     @Test func `a claim is expected to bring what limits allow, or all it asks for while other work is known`() {
@@ -214,7 +217,7 @@ struct LaneBookTests {
         #expect(tracks.hasBacklog == true)
         #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 64)
         // Found empty: then it is looked at beside.
-        let visits = tracks.plan(limit: 64, lanes: &lanes, now: Self.ms(1050))
+        let visits = tracks.plan(limit: 64, inFlight: [:], lanes: &lanes, now: Self.ms(1050))
         tracks.claimReturned(visits, limit: 64, found: [:])
         #expect(tracks.hasBacklog == false)
         #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 1)
@@ -227,13 +230,13 @@ struct LaneBookTests {
             tracks.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1, lane: lane)], lanes: &lanes)
         }
         see(0)
-        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).map(\.cap) == [8])
+        #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).map(\.cap) == [8])
         see(7)
-        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).isEmpty)
+        #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).isEmpty)
         #expect(!tracks.hasPlaces)
         see(0)
         #expect(tracks.hasPlaces)
-        #expect(tracks.plan(limit: 8, lanes: &lanes, now: 0).map(\.lane) == [0])
+        #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).map(\.lane) == [0])
         #expect(!tracks.isWanted(7))
         see(0)
         #expect(lanes.isEmpty)

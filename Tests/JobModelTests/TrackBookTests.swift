@@ -40,6 +40,23 @@ struct TrackBookTests {
         #expect(book.plan(limit: 2).map(\.track) == [1, 2, 3])
     }
 
+    @Test func `a track whose calls hold many slots leaves free ones to those with fewer`() {
+        var two = book([(1, 0, 1), (2, 0, 1)])
+        #expect((1...2).map { _ in two.plan(limit: 1, inFlight: [1: 7]).map(\.track) } == [[2], [2]])
+        #expect(two.plan(limit: 4, inFlight: [1: 8]).map(\.cap) == [4])
+        let caps = two.plan(limit: 4, inFlight: [1: 2]).map { [$0.track: $0.cap] }
+        #expect(Set(caps) == [[1: 1], [2: 3]])
+        // With as many each, in turn; and alone, all that is free.
+        #expect((1...2).map { _ in two.plan(limit: 1, inFlight: [1: 4, 2: 4]).map(\.track) } == [[1], [2]])
+        var one = book([(1, 0, 1)])
+        #expect(one.plan(limit: 3, inFlight: [1: 61, 9: 3]).map(\.cap) == [3])
+        // More tracks than rows: helpings, but none for those that have had more than their share.
+        var many = book((0..<20).map { (Int32($0), Int16(0), Int64(1)) })
+        let equal = Dictionary(uniqueKeysWithValues: (0..<20).map { (Int32($0), 50) })
+        #expect(many.plan(limit: 10, inFlight: equal).map(\.cap) == [4, 4, 4])
+        #expect(many.plan(limit: 10, inFlight: equal.merging([3: 60, 4: 70]) { $1 }).map(\.track) == [5, 6, 7])
+    }
+
     @Test func `a track is read from behind what was claimed of it`() {
         var book = book([(1, 0, 10)])
         let first = book.plan(limit: 4)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A webhook is a job like any other, with the rights of whoever inserted the job it tells of. The row in webhooks, which
--- nobody else can write, is what gets its call signed.
+-- nobody else can write, is what gets its call signed. Who is told may be away for longer than an API should be: ten tries within a day.
 create or replace function postrider.send_webhooks(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,7 +9,8 @@ set plan_cache_mode = force_generic_plan
 as $$
 begin
   with made as (
-    insert into postrider.jobs (queue, priority, method, url, body_json, tag, metadata, created_by)
+    insert into postrider.jobs (queue, priority, method, url, body_json, tag, metadata, created_by,
+                                max_attempts, backoff)
     select j.queue, j.priority, 'POST', j.callback_url,
            jsonb_build_object(
              'type', 'job.' || postrider.state_name(r.state),
@@ -18,7 +19,8 @@ begin
                'id', j.id, 'state', postrider.state_name(r.state), 'status_code', r.status_code,
                'result', coalesce(r.result, postrider.result_json(r.headers, r.body)),
                'error_code', r.error_code, 'tag', j.tag, 'metadata', j.metadata)),
-           'webhook', jsonb_build_object('job_id', j.id), j.created_by
+           'webhook', jsonb_build_object('job_id', j.id), j.created_by,
+           10, '{1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h}'
       from unnest(p_jobs) with ordinality as p(id, place)
       join postrider.jobs j on j.id = p.id
       join postrider.results r on r.job_id = p.id
