@@ -104,6 +104,8 @@ check 'licence line' licence_lines
 check 'numbered migrations unchanged' migration_checksums
 check 'backslashes in E literals' escaped_backslashes
 check 'lower with collate "C"' ascii_case
+# In some locales those are the digits and letters of every script.
+check 'no \d and \w in SQL' none '\\[dDwW]' 'migrations/functions/*.sql' 'migrations/views/*.sql'
 check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
 check 'no try!' none '\btry!' '*.swift'
 check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'

@@ -6,14 +6,16 @@ import Testing
 
 /// In Turkish the small letter of I is ı; the names of HTTP, URLs and cron are ASCII wherever they are.
 struct CollationTests {
+    private static let icu: Comment = "the server was built without ICU"
     let target: TargetServer
 
     init() throws {
         target = try TargetServer { _ in TargetStep.answer(200) }
     }
 
-    @Test func `a Turkish database keeps users of a cache apart, and a job's headers before its service's`() throws {
-        let queue = try TestQueue(locale: "tr")
+    @Test(.enabled(if: try TestCluster.hasICU, CollationTests.icu))
+    func `a Turkish database keeps users of a cache apart, and a job's headers before its service's`() throws {
+        let queue = try TestQueue(locale: .turkish)
         try #require(try queue.text("select lower('I')") == "ı")
         let worker = try RunningWorker(queue.database)
         try queue.connection.execute(
@@ -33,8 +35,9 @@ struct CollationTests {
         _ = worker
     }
 
-    @Test func `a Turkish database refuses and takes what any other does`() throws {
-        let queue = try TestQueue(locale: "tr")
+    @Test(.enabled(if: try TestCluster.hasICU, CollationTests.icu))
+    func `a Turkish database refuses and takes what any other does`() throws {
+        let queue = try TestQueue(locale: .turkish)
         for header in ["TRANSFER-ENCODING", "KEEP-ALIVE", "TRAILER", "PROXY-AUTHORIZATION"] {
             #expect(throws: PGError.self, "\(header)") {
                 try queue.insert("url, headers", "'http://h/', '{\"\(header)\": \"x\"}'")
@@ -54,5 +57,39 @@ struct CollationTests {
             try queue.text(
                 "select postrider.answer_charset('content-type: text/plain; charset=ISO-8859-9\n', '\\x00', true)")
                 == "iso-8859-9")
+    }
+
+    @Test func `digits are 0 to 9 and spaces are those of JSON, also where a locale knows more of them`() throws {
+        let queue = try TestQueue(locale: .ofAllDigits)
+        try #require(try queue.text(#"select ('٣' ~ '^\d$')::text"#) == "true")
+        func refusal(_ sql: String) -> String? {
+            TestRole.refusal(of: sql, queue.connection)
+        }
+        func schedule(_ cron: String) -> String {
+            "insert into postrider.schedules (name, cron, spec) values ('a', '\(cron)', '{\"url\": \"http://h/\"}')"
+        }
+        func chain(_ template: String) -> String {
+            """
+            select postrider.submit('{"chain": [{"name": "a", "url": "http://h/"}, {"url": "http://h/{{\(template)}}"}]}')
+            """
+        }
+        let badCron = try #require(refusal(schedule("x 0 * * *")))
+        for cron in ["٣ 0 * * *", "1-٣ 0 * * *", "*/٣ 0 * * *", "0 0 * * ٣", "0 0 * * ٣#2", "0 0 * * ٣l", "0 0 * * l٣"]
+        {
+            #expect(refusal(schedule(cron)) == badCron, "\(cron)")
+        }
+        let badTemplate = try #require(refusal(chain("a.body[x]")))
+        #expect(refusal(chain("a.body[٣]")) == badTemplate)
+        #expect(refusal(chain("a.٣")) == refusal(chain("a.x")))
+        #expect(refusal(chain("a.body[3]")) == nil && refusal(chain("a.body.٣")) == nil)
+        // The last two are no-break spaces.
+        let isTaken = [" {{a.body}}\\n", "\u{A0}{{a.body}}", "{{a.body}}\u{A0}"].map { each in
+            refusal(
+                """
+                select postrider.submit('{"chain": [{"name": "a", "url": "http://h/"},
+                  {"batch": {"each": "\(each)", "do": {"url": "http://h/{{item}}"}}}]}')
+                """) == nil
+        }
+        #expect(isTaken == [true, false, false])
     }
 }

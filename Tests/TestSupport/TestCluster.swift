@@ -21,19 +21,38 @@ public enum TestCluster {
         get throws(ClusterError) { try started.get() }
     }
 
+    /// The server's major version, as 15.
+    public static var version: Int {
+        get throws { try found.get().version }
+    }
+
+    /// Whether it was built with ICU.
+    public static var hasICU: Bool {
+        get throws { try found.get().hasICU }
+    }
+
+    private static let found = Result {
+        let server = try PGConnection(shared.connectionString()).query(
+            """
+            select current_setting('server_version_num')::int / 10000,
+              exists (select from pg_collation where collname = 'tr-x-icu')
+            """)
+        return (version: Int(server.int32(0, 0)), hasICU: server.bool(0, 1))
+    }
+
     /// A new, empty database for one test; with a template, a copy of that one.
     public static func makeDatabase(template: String? = nil) throws -> PGConnectionString {
         try PGConnectionString(makeDatabaseText(template: template))
     }
 
-    /// The same as text, for a program that is started beside the test; with a locale, one of ICU that is the database's own.
-    public static func makeDatabaseText(template: String? = nil, locale: String? = nil) throws -> String {
+    /// The same as text, for a program that is started beside the test; with a locale of its own, an empty one.
+    public static func makeDatabaseText(template: String? = nil, locale: TestLocale? = nil) throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
         let server = try PGConnection(shared.connectionString())
         try dropLeft(server)
         let options =
             template.map { " template \($0)" }
-            ?? locale.map { " template template0 locale 'C.UTF-8' locale_provider icu icu_locale '\($0)'" }
+            ?? locale.map { " template template0 locale 'C.UTF-8' \($0.rawValue)" }
         try server.execute("create database \(name)" + (options ?? ""))
         return try shared.connectionString(database: name)
     }

@@ -32,8 +32,8 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = true
     }
 
-    /// A new one whose texts are compared and cased by a locale of ICU; dropped some time after its end.
-    public init(locale: String) throws {
+    /// A new one with a locale of its own; dropped some time after its end.
+    public init(locale: TestLocale) throws {
         _ = try Self.template.get()
         let text = try TestCluster.makeDatabaseText(locale: locale)
         try Self.migrate(text, isFirst: false)

@@ -17,7 +17,7 @@ declare
   v_values int[] := '{}';
 begin
   foreach v_item in array p_items loop
-    v_parts := regexp_match(v_item, E'^(?:(\\*)|([a-z]{3}|\\d{1,4})(?:-([a-z]{3}|\\d{1,4}))?)(?:/(\\d{1,4}))?$');
+    v_parts := regexp_match(v_item, E'^(?:(\\*)|([a-z]{3}|[0-9]{1,4})(?:-([a-z]{3}|[0-9]{1,4}))?)(?:/([0-9]{1,4}))?$');
     if v_parts is null then
       reason := format('%s is not a value, a range or a step', quote_literal(v_item));
       return;
@@ -28,7 +28,7 @@ begin
       v_word := v_parts[i];
       continue when v_word is null;
       v_value := coalesce(array_position(p_names, v_word) - 1,
-                          case when v_word ~ E'^\\d' then v_word::int - p_low end);
+                          case when v_word ~ E'^[0-9]' then v_word::int - p_low end);
       -- Sunday is 0 and 7.
       if v_value = 7 and v_size = 7 then
         v_value := 0;

@@ -50,7 +50,7 @@ begin
       v_items := string_to_array(v_fields[i], ',');
       -- L and # stand for days that depend on the month.
       v_special := case i when 4 then array(select t from unnest(v_items) t where t = 'l')
-                          when 6 then array(select t from unnest(v_items) t where t ~ E'^([a-z]{3}|\\d)(#.*|l)$' or t ~ E'^l([a-z]{3}|\\d)$') end;
+                          when 6 then array(select t from unnest(v_items) t where t ~ E'^([a-z]{3}|[0-9])(#.*|l)$' or t ~ E'^l([a-z]{3}|[0-9])$') end;
       v_items := array(select t from unnest(v_items) t where t <> all (coalesce(v_special, '{}')));
       select f.bits, f.reason into v_field
         from postrider.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6 then v_weekdays end) f;
@@ -72,7 +72,7 @@ begin
     end case;
   end loop;
   for i in 1 .. case v_fields[6] when '*' then 0 else cardinality(v_special) end loop
-    v_parts := regexp_match(v_special[i], E'^(?:([a-z]{3}|\\d)#([1-5])|([a-z]{3}|\\d)l|l([a-z]{3}|\\d))$');
+    v_parts := regexp_match(v_special[i], E'^(?:([a-z]{3}|[0-9])#([1-5])|([a-z]{3}|[0-9])l|l([a-z]{3}|[0-9]))$');
     v_items := array[coalesce(v_parts[1], v_parts[3], v_parts[4])];
     select f.bits, f.reason into v_field from postrider.cron_field(v_items, 0, 6, v_weekdays) f where v_parts is not null;
     if v_parts is null or v_field.reason is not null then

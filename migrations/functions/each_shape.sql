@@ -13,7 +13,7 @@ begin
     (not p_batch ? 'each', '.each', 'is missing', null),
     (not p_batch ? 'do', '.do', 'is missing', null),
     (jsonb_typeof(p_batch -> 'each') not in ('array', 'string'), '.each', 'must be an array or a template', null),
-    (jsonb_typeof(p_batch -> 'each') = 'string' and p_batch ->> 'each' !~ E'^\\s*\\{\\{[^{}]+\\}\\}\\s*$',
+    (jsonb_typeof(p_batch -> 'each') = 'string' and p_batch ->> 'each' !~ E'^[ \\t\\r\\n]*\\{\\{[^{}]+\\}\\}[ \\t\\r\\n]*$',
      '.each', 'is text and no template', null),
     (p_batch -> 'each' = '[]', '.each', 'is empty', 'Give it at least one element.'),
     (jsonb_typeof(p_batch -> 'each') = 'array' and jsonb_array_length(p_batch -> 'each') > 10000,

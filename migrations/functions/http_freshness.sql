@@ -23,7 +23,7 @@ begin
     -- With field names (no-cache="set-cookie") it may be taken as if it had none.
     v_seconds := 0;
   elsif v_control ? 'max-age' then
-    v_seconds := case when v_control ->> 'max-age' ~ E'^\\d+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
+    v_seconds := case when v_control ->> 'max-age' ~ E'^[0-9]+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
   else
     v_expires := postrider.header_value(p_headers, 'expires');
     if v_expires is not null then
@@ -31,7 +31,7 @@ begin
     end if;
   end if;
   v_seconds := coalesce(v_seconds, 0) - greatest(
-    substring(postrider.header_value(p_headers, 'age') from E'^\\d{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
+    substring(postrider.header_value(p_headers, 'age') from E'^[0-9]{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
   fresh := make_interval(secs => greatest(v_seconds, 0));
 end
 $$;

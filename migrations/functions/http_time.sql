@@ -8,10 +8,10 @@ set timezone = 'UTC'
 set datestyle = 'ISO, MDY'
 as $$
 begin
-  if p_text ~ E'^[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT$'
-     or p_text ~ E'^[A-Z][a-z]{5,8}, \\d\\d-[A-Z][a-z]{2}-\\d\\d \\d\\d:\\d\\d:\\d\\d GMT$' then
+  if p_text ~ E'^[A-Z][a-z]{2}, [0-9][0-9] [A-Z][a-z]{2} [0-9]{4} [0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT$'
+     or p_text ~ E'^[A-Z][a-z]{5,8}, [0-9][0-9]-[A-Z][a-z]{2}-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT$' then
     return substr(p_text, position(',' in p_text) + 2)::timestamptz;
-  elsif p_text ~ E'^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d \\d{4}$' then
+  elsif p_text ~ E'^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] [0-9]{4}$' then
     return (substr(p_text, 5, 6) || right(p_text, 5) || substr(p_text, 11, 9) || ' GMT')::timestamptz;
   end if;
   return null;

@@ -5,8 +5,8 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select substring(c.relname from '^jobs_(.*)$'),
-         substring(pg_get_expr(c.relpartbound, c.oid) from E'FROM \\(''?(\\d+)')::bigint,
-         substring(pg_get_expr(c.relpartbound, c.oid) from E'TO \\(''?(\\d+)')::bigint
+         substring(pg_get_expr(c.relpartbound, c.oid) from E'FROM \\(''?([0-9]+)')::bigint,
+         substring(pg_get_expr(c.relpartbound, c.oid) from E'TO \\(''?([0-9]+)')::bigint
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'postrider.jobs'::regclass
    order by 3 nulls last

@@ -134,7 +134,7 @@ begin
     when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
     when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
     when v_state in ('54000', '53200', 'XX000') then 'the JSON is too large to be read'
-    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line (\\d+)'), '') end;
+    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line ([0-9]+)'), '') end;
 end
 $$;
 comment on function postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is

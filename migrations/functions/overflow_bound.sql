@@ -3,7 +3,7 @@ create or replace function postrider.overflow_bound(out bound bigint, out is_pro
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select substring(pg_get_constraintdef(j.oid) from E'< ''?(\\d+)')::bigint, j.convalidated and r.convalidated
+  select substring(pg_get_constraintdef(j.oid) from E'< ''?([0-9]+)')::bigint, j.convalidated and r.convalidated
     from pg_constraint j
     join pg_constraint r on r.conrelid = 'postrider.results_overflow'::regclass and r.conname = 'results_overflow_ends'
    where j.conrelid = 'postrider.jobs_overflow'::regclass and j.conname = 'jobs_overflow_ends'

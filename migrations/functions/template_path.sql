@@ -9,7 +9,7 @@ begin
   return (
     select array_agg(case when s.step like '"%' then substr(s.step, 2, length(s.step) - 2) else s.step end order by s.place)
       from regexp_matches(
-             case when p_expression ~ E'^(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")(?:\\.(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")|\\[(?:-?\\d{1,9}|"[^"\\\\]+")\\]){0,99}$'
+             case when p_expression ~ E'^(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")(?:\\.(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")|\\[(?:-?[0-9]{1,9}|"[^"\\\\]+")\\]){0,99}$'
                   then p_expression end,
              E'"[^"\\\\]+"|[^].["]+', 'g') with ordinality as m(found, place)
      cross join lateral (select m.found[1] as step, m.place) s);

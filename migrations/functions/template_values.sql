@@ -42,7 +42,7 @@ begin
     v_at := 2;
     while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_step.state = 's' loop
       -- A number is a place in the results, unless it stands in quotes and a member has that name.
-      exit when v_path[v_at] ~ E'^-?\\d+$'
+      exit when v_path[v_at] ~ E'^-?[0-9]+$'
         and (not postrider.template_quotes(p_templates[i], v_at)
              or not exists (select from postrider.members m where m.parent_id = v_step.step and m.name = v_path[v_at]));
       select m.job_id as step, m.is_tree, m.state into v_step
@@ -66,7 +66,7 @@ begin
     v_steps := v_steps || v_step.step;
     v_parts := v_parts || case
       when v_step.is_tree then 'results'
-      when v_path[v_at] is null or v_path[v_at] ~ E'^-?\\d+$' then 'result'
+      when v_path[v_at] is null or v_path[v_at] ~ E'^-?[0-9]+$' then 'result'
       else v_path[v_at] end;
     if not v_step.is_tree and v_parts[i] not in ('body', 'status', 'headers', 'result') then
       raise exception using errcode = 'PR009',

@@ -8,7 +8,7 @@ begin atomic
          || coalesce(':' || port, case when lower(left(p_url, 6) collate "C") = 'https:' then ':443' else ':80' end)
   from (
     select lower(part[1] collate "C") as host, part[2] as port
-    from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::0*(\\d+))?') as part
+    from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::0*([0-9]+))?') as part
   ) as authority;
 end;
 comment on function postrider.url_lane(text) is
