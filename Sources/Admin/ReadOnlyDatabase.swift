@@ -13,8 +13,10 @@ final class ReadOnlyDatabase: Sendable {
 
     /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions compiled, for longer
     /// than they take.
-    private static let begin =
-        "begin read only; set local statement_timeout = '5s'; set local timezone = 'UTC'; set local jit = off"
+    private static let begin = """
+        begin read only; set local statement_timeout = '5s'; select \(TransactionTimeout.off(isLocal: true));
+        set local timezone = 'UTC'; set local jit = off
+        """
     /// Beyond which nothing of a server that goes on is to be expected: 10 s.
     private static let answerSeconds = 10
     /// How often a reader that waits looks again: 10 ms.

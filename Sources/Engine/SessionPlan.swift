@@ -78,11 +78,11 @@ struct SessionPlan {
         limits: KeyValuePairs<String, String>, _ settings: [String]
     ) -> PGSession.Configuration {
         let told = limits.map { "set_config('\($0.key)', '\($0.value)', \(isPooled))" }
-        let limit = told.isEmpty ? [] : ["select " + told.joined(separator: ", ")]
+        let limit = "select " + ([TransactionTimeout.off(isLocal: isPooled)] + told).joined(separator: ", ")
         return PGSession.Configuration(
             string: database,
             // Limits first: until they are told, those of the role hold.
-            setUp: isPooled ? [] : limit + settings, prepares: !isPooled,
-            openings: isPooled ? [Self.readsCommittedOnce] + limit : [])
+            setUp: isPooled ? [] : [limit] + settings, prepares: !isPooled,
+            openings: isPooled ? [Self.readsCommittedOnce, limit] : [])
     }
 }

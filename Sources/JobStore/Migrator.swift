@@ -263,6 +263,7 @@ public struct Migrator: Sendable {
         set local check_function_bodies = off;
         set local standard_conforming_strings = on;
         set local search_path = pg_catalog, pg_temp;
+        select \(TransactionTimeout.off(isLocal: true));
         """
     }
 

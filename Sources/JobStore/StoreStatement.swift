@@ -68,8 +68,10 @@ public enum StoreStatement {
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
         "settle", "select latest, has_more, has_ready from postrider.settle($1,$2,$3)")
-    /// Gives the functions that users have registered 5 s, in this transaction.
-    public static let limitTime = PGStatement("limit_time", "select set_config('statement_timeout', '5s', true)")
+    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take.
+    public static let limitTime = PGStatement(
+        "limit_time",
+        "select set_config('statement_timeout', '5s', true), \(TransactionTimeout.off(isLocal: true))")
     /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
     public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1,$2,$3,$4,$5)")
     /// Ends jobs with what hangs on their end.

@@ -125,7 +125,9 @@ public struct PGConnection: ~Copyable {
             return unsafe PGResult(owning: result)
         case PGRES_FATAL_ERROR:
             defer { unsafe PQclear(result) }
-            throw unsafe PGError.fromServer(result, operation: operation)
+            let error = unsafe PGError.fromServer(result, operation: operation)
+            // libpq's own end of a connection replaces the server's, whose text is kept in front of it.
+            throw error.sqlState == nil ? unsafe PGLink.lostError(link.raw, operation) : error
         default:
             unsafe PQclear(result)
             throw PGError(.unexpected, operation: operation, "this statement has no place here (COPY)")

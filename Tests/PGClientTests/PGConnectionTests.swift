@@ -37,4 +37,18 @@ struct PGConnectionTests {
         #expect(result.optionalInt64(0, 10) == nil)
         #expect(result.bool(0, 11) == true)
     }
+
+    @Test(arguments: [nil, 5]) func `a session that the server ends says why`(answerSeconds: Int?) throws {
+        let string = try TestCluster.makeDatabase()
+        let end = "select pg_terminate_backend(pg_backend_pid())"
+        let why = "terminating connection due to administrator command"
+        let script = try PGConnection(string, answerSeconds: answerSeconds)
+        let ofScript = #expect(throws: PGError.self) { try script.execute("select 1; \(end)") }
+        let statement = try PGConnection(string, answerSeconds: answerSeconds)
+        let ofStatement = #expect(throws: PGError.self) { _ = try statement.query(end) }
+        for error in [ofScript, ofStatement] {
+            #expect(error?.code == .lost)
+            #expect(error?.message.contains(why) == true, "\(String(describing: error))")
+        }
+    }
 }

@@ -7,7 +7,7 @@
 -- is that of all functions of its worker, and behind a pooler anybody's. RESET ALL takes 2 us and knows no exception but the role and the
 -- session's user. It undoes as well what was set before the function ran, by the worker for its session and by the functions above this
 -- one: that is listed here. The reset ends the SET clauses of these, so it is put back for the rest of the transaction; for the rest of the
--- session, what its worker or a pooler set so. What fails undoes its own.
+-- session, what its worker or a pooler set so. What fails undoes its own. PostgreSQL 15 and 16 have no transaction_timeout.
 --
 -- p_puts_back: whether to do so; not in the session of a person, where functions may set what they like.
 --
@@ -25,7 +25,8 @@ declare
     application_name,client_encoding,datestyle,default_transaction_isolation,
     idle_in_transaction_session_timeout,idle_session_timeout,intervalstyle,standard_conforming_strings,timezone}';
   c_of_transaction constant text[] := '{
-    enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_seqscan,jit,plan_cache_mode,statement_timeout}';
+    enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_seqscan,jit,plan_cache_mode,statement_timeout,
+    transaction_timeout}';
   v_is_hook boolean := p_callback is null;
   v_found record;
   v_deferred text;
@@ -44,8 +45,8 @@ begin
         'function %s does not exist any more, or %s has no right to its schema', p_function, quote_ident(current_user));
     end if;
     if p_puts_back then
-      v_of_session := array(select current_setting(n.name) from unnest(c_of_session) n (name));
-      v_of_transaction := array(select current_setting(n.name) from unnest(c_of_transaction) n (name));
+      v_of_session := array(select current_setting(n.name, true) from unnest(c_of_session) n (name));
+      v_of_transaction := array(select current_setting(n.name, true) from unnest(c_of_transaction) n (name));
     end if;
     perform pg_catalog.set_config('search_path', v_found.path, true);
     if v_is_hook then
@@ -70,7 +71,7 @@ begin
          from (select n.name, n.value, false as is_local from unnest(c_of_session, v_of_session) n (name, value)
                 union all
                select n.name, n.value, true from unnest(c_of_transaction, v_of_transaction) n (name, value)) s
-        where current_setting(s.name) <> s.value;
+        where current_setting(s.name, true) <> s.value;
     end if;
   exception when query_canceled or assert_failure or others then
     get stacked diagnostics state = returned_sqlstate, error = message_text;

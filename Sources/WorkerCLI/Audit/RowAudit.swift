@@ -40,6 +40,7 @@ struct RowAudit: ~Copyable {
         try connection.execute(
             """
             begin; set local lock_timeout = '5s'; set local statement_timeout = '20s';
+            select \(TransactionTimeout.off(isLocal: true));
             set local standard_conforming_strings = on
             """)
         do throws(PGError) {

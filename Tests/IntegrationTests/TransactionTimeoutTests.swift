@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// A `transaction_timeout` of the role, the database or the environment ends the session of a transaction that lasts longer. The
+/// worker's transactions have limits of their own.
+@Suite(.enabled(if: try TestCluster.version >= 17, "transaction_timeout came with PostgreSQL 17"))
+struct TransactionTimeoutTests {
+    private static let limit = "200ms"
+    /// Is judged in a second.
+    private static let large = "[" + String(repeating: "1,", count: 2_000_000) + "1]"
+
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer { request in TargetStep.answer(200, request.path == "/large" ? Self.large : "{}") }
+    }
+
+    /// The limit for every session of a worker's that begins from now on.
+    private func setLimit(in queue: borrowing TestQueue) throws {
+        let database = TestCluster.name(of: queue.database)
+        try queue.connection.execute(
+            "alter role \(TestRole.worker.name) in database \(database) set transaction_timeout = '\(Self.limit)'")
+    }
+
+    /// Functions that take three times as long as a transaction may: one for callbacks, one for hooks.
+    private func makeSlowFunctions(in queue: borrowing TestQueue) throws {
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            """
+            create function app.slow_note(job bigint) returns void language sql as $$
+              insert into app.log (job, event) values (job, 'callback');
+              select pg_sleep(0.6) $$;
+            create function app.slow_hook(job bigint, event text) returns void language sql as $$
+              insert into app.log (job, event) values (job, event);
+              select pg_sleep(0.6) $$;
+            insert into postrider.callbacks (name, function) values ('slow_note', 'app.slow_note(bigint)');
+            insert into postrider.hooks (event, function) values
+              ('will_start', 'app.slow_hook(bigint, text)'), ('did_stop', 'app.slow_hook(bigint, text)')
+            """)
+    }
+
+    /// Jobs whose functions run for longer than the limit, and whose answers are judged for longer than it.
+    private func runSlowJobs(in queue: borrowing TestQueue, _ worker: RunningWorker) throws {
+        for _ in 1...2 {
+            let id = try queue.insert(
+                "url, response_format, validator, on_success",
+                "'\(target.url)/large', 'json', '[\"number\"]', 'slow_note'")
+            try queue.wait(30, for: id, toBe: "succeeded")
+            #expect(try CallbackLog.lines(queue, of: id) == ["will_start", "callback", "did_stop"])
+        }
+        #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
+        #expect(
+            worker.count(of: "connection_lost") == 0 && worker.count(of: "statement_failed") == 0, "\(worker.output)")
+        #expect(target.requests.count == 2)
+    }
+
+    @Test func `neither a long judgement nor a slow function loses the worker its session`() throws {
+        let queue = try TestQueue()
+        try makeSlowFunctions(in: queue)
+        try setLimit(in: queue)
+        let worker = try RunningWorker(queue.database)
+        try runSlowJobs(in: queue, worker)
+        #expect(worker.end(15) == 0)
+    }
+
+    @Test func `behind PgBouncer it is put off too, and holds for its other clients as before`() throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        try makeSlowFunctions(in: queue)
+        try queue.connection.execute("alter database postgres set transaction_timeout = '\(Self.limit)'")
+        let bouncer = try Bouncer(before: cluster, connections: 1)
+        let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
+        try runSlowJobs(in: queue, worker)
+        #expect(worker.end(15) == 0)
+        #expect(try PGConnection(bouncer.connectionString).query("show transaction_timeout").text(0, 0) == Self.limit)
+    }
+
+    @Test func `jobs are forgotten, however long a step of that takes`() throws {
+        let queue = try TestQueue()
+        try queue.insert(100, "url, tag", "'http://h/' || i, 'old'")
+        _ = try queue.number("select postrider.cancel_all(tag => 'old')")
+        try queue.connection.execute(
+            """
+            update postrider.settings set retention = '5 min';
+            update postrider.results set finished_at = now() - interval '31 days';
+            update postrider.jobs_1 set created_at = now() - interval '31 days';
+            create table plain (job_id bigint references postrider.jobs);
+            create table bound (job_id bigint references postrider.jobs on delete cascade);
+            create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(0.6); return old; end $$;
+            create trigger wait before delete on bound for each row execute function wait();
+            insert into plain values (17);
+            insert into bound values (18)
+            """)
+        _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")
+        try setLimit(in: queue)
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(30, until: "select count(*) <= 1 from postrider.jobs")
+        #expect(
+            worker.count(of: "connection_lost") == 0 && worker.count(of: "statement_failed") == 0, "\(worker.output)")
+    }
+
+    @Test func `a migration lasts as long as it takes`() throws {
+        let database = try TestCluster.makeDatabaseText()
+        let limit = ["PGOPTIONS": "-c transaction_timeout=\(Self.limit)"]
+        let outcome = try WorkerProcess.run(["migrate", "--database", database], limit)
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
+    @Test func `a page is read for as long as its statements may take`() throws {
+        let queue = try TestQueue()
+        try setLimit(in: queue)
+        let watched = try WatchedWorker(queue.database)
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        let holder = try PGConnection(queue.database)
+        try holder.execute("begin; lock table postrider.totals in access exclusive mode")
+        let pages = watched.pages
+        let isUp = Mutex(false)
+        let reading = BackgroundThread {
+            let lines = (try? pages.read("/metrics").lines) ?? []
+            isUp.withLock { $0 = lines.contains("postrider_database_up 1") }
+        }
+        try queue.waitUntilBlocked("queue_status")
+        TestClock.sleep(milliseconds: 600)
+        try holder.execute("commit")
+        reading.join()
+        #expect(isUp.withLock { $0 })
+    }
+}
