@@ -8,16 +8,21 @@ enum ConnectionCheckup {
     private static let sessions = 4
 
     /// The narrowest of the limits, and how many it leaves. The session that asks ends before a worker's begin; superusers are held to
-    /// the server's limit only.
+    /// the server's limit only. `reserved_connections` and the role that may use them came with PostgreSQL 16.
+    /// Of other roles' sessions a login may not see the type: those of no database are the server's own.
     private static let question = """
         with others as (
           select a.usesysid, a.datid from pg_stat_activity a
           where a.pid <> pg_backend_pid()
-            and (a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null)))
+            and (a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null and a.datid is not null)))
         select l.kind, l.name, l.free
         from (
           select 1 as place, 'server' as kind, '' as name,
             current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
+              - case when not exists (
+                       select from pg_roles r
+                       where r.rolname = 'pg_use_reserved_connections' and pg_has_role(session_user, r.oid, 'usage'))
+                     then coalesce(current_setting('reserved_connections', true)::bigint, 0) else 0 end
               - (select count(*) from others) as free
           union all
           select 2, 'role', quote_ident(r.rolname), r.rolconnlimit - (select count(*) from others o where o.usesysid = r.oid)

@@ -68,7 +68,7 @@ enum ServerCheckup {
         guard seesAll else {
             return Finding(
                 .notice, "old reads",
-                "\(role) does not see the transactions of other roles; as a superuser: grant pg_read_all_stats to \(role)"
+                "\(role) does not see the transactions of other roles; as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to \(role)"
             )
         }
         return Finding(

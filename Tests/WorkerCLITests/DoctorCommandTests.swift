@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import PrivateCluster
 import TestSupport
 import Testing
 
@@ -81,7 +82,8 @@ struct DoctorCommandTests {
         #expect(abs(free[0] - free[1]) < 30, "\(seen) \(all)")
         let reads = line("old reads", try doctor(database))
         #expect(reads.hasPrefix("notice "))
-        #expect(reads.contains("as a superuser: grant pg_read_all_stats to test_worker"))
+        let remedy = "as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to test_worker"
+        #expect(reads.contains(remedy))
         _ = sessions
     }
 
@@ -110,6 +112,24 @@ struct DoctorCommandTests {
         try queue.connection.execute(
             "alter role test_limited connection limit -1; alter database \(name) connection limit -1")
         #expect(try !connections().contains("CONNECTION LIMIT"))
+        _ = held
+    }
+
+    @Test(.enabled(if: try TestCluster.version >= 16, "reserved_connections came with PostgreSQL 16"))
+    func `connections that are reserved are free for a login that may use them`() throws {
+        let cluster = try PrivateCluster(.init(settings: ["max_connections": "20", "reserved_connections": "12"]))
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        func connections() throws -> String {
+            line("connections", try doctor(TestRole.worker.database(queue.database)))
+        }
+        // Three are for superusers, and the test's own is open.
+        #expect(try connections().contains(" 4 free"))
+        let held = try Held(queue.database)
+        let short = try connections()
+        #expect(short.hasPrefix("fault ") && short.contains(" 3 free"), "\(short)")
+        try queue.connection.execute("grant pg_use_reserved_connections to test_worker")
+        #expect(try connections().contains(" 15 free"))
         _ = held
     }
 
