@@ -21,6 +21,17 @@ struct DashboardAnswerTests {
         }
     }
 
+    @Test func `a queue whose ready jobs no worker takes is not called open`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database, ["--queue", "mail"])
+        try watched.wait(until: "/readyz", hasStatus: 200)
+        try queue.insert("url, queue", "'http://h/', 'mial'")
+        try queue.insert("url, queue, run_at", "'http://h/', 'later', now() + interval '1 h'")
+        let page = try watched.pages.read("/").lines.joined(separator: "\n")
+        #expect(page.contains(#"<span class="state no worker">no worker</span>"#), "\(page)")
+        #expect(page.contains(#"<span class="state open">open</span>"#))
+    }
+
     /// A name of somebody's own that leads to 127.0.0.1 makes our pages part of that somebody's site.
     @Test(arguments: [
         ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true),

@@ -16,7 +16,11 @@ counted as (
           select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
             from postrider.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider.tracks t on t.id = s.track) c
-   group by c.queue)
+   group by c.queue),
+-- What the workers take that live and claim; null: every queue.
+takers as materialized (
+  select distinct w.queues from postrider.workers w
+   where w.ended_at is null and not w.draining and w.heartbeat_at >= clock_timestamp() - interval '10 s')
 select q.queue,
        coalesce(s.ready, 0) as ready, coalesce(s.scheduled, 0) as scheduled, coalesce(s.running, 0) as running,
        coalesce(c.succeeded, 0)::bigint as succeeded, coalesce(c.failed, 0)::bigint as failed,
@@ -28,13 +32,14 @@ select q.queue,
             when c.last_minute > 0 then make_interval(secs => s.ready * 60.0 / c.last_minute::numeric)
        end as estimated_drain,
        coalesce(p.paused, false) as paused,
-       coalesce(s.waiting, 0) as waiting
+       coalesce(s.waiting, 0) as waiting,
+       exists (select from takers t where t.queues is null or q.queue = any (t.queues)) as has_worker
   from (select queue from standing union select queue from counted union select name from postrider.queues) q
   left join standing s using (queue)
   left join counted c using (queue)
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused';
+  'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused, whether a worker takes it';
 comment on column postrider.queue_status.queue is 'its name';
 comment on column postrider.queue_status.ready is 'requests that could run now and wait for a slot';
 comment on column postrider.queue_status.scheduled is 'requests whose run_at has not come, retries too';
@@ -50,3 +55,4 @@ comment on column postrider.queue_status.rate_per_second is 'calls that ended in
 comment on column postrider.queue_status.estimated_drain is 'how long the ready ones take at that rate; null if nothing ended';
 comment on column postrider.queue_status.paused is 'whether pause_queue stopped it';
 comment on column postrider.queue_status.waiting is 'members of batches and chains whose turn has not come';
+comment on column postrider.queue_status.has_worker is 'whether a worker that lives and is not draining takes its jobs';

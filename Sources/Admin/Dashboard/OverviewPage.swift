@@ -46,7 +46,9 @@ struct OverviewPage: DashboardPage {
         title: "Queues",
         columns: [
             Column("queue", .queue, "queue"),
-            Column("state", .state, "case when paused then 'paused' else 'open' end"),
+            Column(
+                "state", .state,
+                "case when paused then 'paused' when ready > 0 and not has_worker then 'no worker' else 'open' end"),
             Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
             Column("running", .number, "running"), Column("scheduled", .number, "scheduled"),
             Column("waiting", .number, "waiting"), Column("ends a second", .number, "rate_per_second"),
