@@ -6,17 +6,24 @@ internal import SecretSealing
 /// What `worker doctor` finds in the schema: who works, and what waits for a person.
 enum FleetCheckup {
     private static let question = """
-        select (select count(*) from postrider.workers w where w.ended_at is null and w.heartbeat_at > now() - interval '10 s'),
-          (select count(*) from postrider.leases l where l.name = 'leader' and l.until > now()),
-          (select string_agg(quote_literal(q.name), ', ' order by q.name) from postrider.queues q where q.paused),
+        with standing as materialized (
+          select q.queue, q.ready, now() - q.oldest_ready_age as since, q.paused, q.has_worker from postrider.queue_status q),
+        untaken as (select s.queue, s.ready, s.since from standing s where s.ready > 0 and not s.paused and not s.has_worker)
+        select (select count(*) from postrider.worker_status w where w.state in ('running', 'draining')),
+          (select count(*) from postrider.worker_status w where w.leader),
+          (select string_agg(quote_literal(s.queue), ', ' order by s.queue) from standing s where s.paused),
           (select count(*) from postrider.lanes l where l.paused_until = 'infinity'),
-          exists (select from postrider.credentials),
+          exists (select from postrider.credential_status),
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
-          (select count(*) from postrider.schedules s where s.enabled and s.last_error is not null),
-          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider.referencing_tables() t (name))
+          (select count(*) from postrider.schedule_status s where s.enabled and s.last_error is not null),
+          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider.referencing_tables() t (name)),
+          (select array_agg(format('%L (%s since %s)', u.queue, u.ready, to_char(u.since, 'YYYY-MM-DD HH24:MI:SS TZ'))
+                              order by u.ready desc, u.queue)
+             from (select * from untaken order by ready desc, queue limit 5) u),
+          (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u)
         """
 
-    /// Workers, pauses, credentials, schedules, foreign keys.
+    /// Workers, queues, lanes, credentials, schedules, foreign keys.
     static func findings(_ connection: borrowing PGConnection, keys: SecretKeys?) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let workers = answer.int64(0, 0)
@@ -33,6 +40,7 @@ enum FleetCheckup {
             findings.append(
                 Finding(.notice, "queues", "paused: \(queues); worker queue resume NAME lets them run again"))
         }
+        if workers > 0, let untaken = untaken(answer) { findings.append(untaken) }
         let lanes = answer.int64(0, 3)
         if lanes > 0 {
             findings.append(
@@ -60,6 +68,19 @@ enum FleetCheckup {
                 ))
         }
         return findings
+    }
+
+    /// Ready jobs in queues that no worker takes, though some are running; nil: none.
+    private static func untaken(_ answer: borrowing PGResult) -> Finding? {
+        let queues = answer.int64(0, 9)
+        guard queues > 0 else { return nil }
+        let named = answer.texts(0, 8)
+        let more = queues - Int64(named.count)
+        return Finding(
+            .notice, "ready jobs",
+            "\(answer.int64(0, 10)) in queues that no running worker takes: " + named.joined(separator: ", ")
+                + (more > 0 ? " and \(more) more" : "")
+                + "; start a worker with --queue NAME, or: select postrider.cancel_all(queue => 'NAME')")
     }
 
     /// Whether the keys open what is sealed; 1,000 secrets are tried.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What `worker doctor` says of jobs that nobody calls.
+struct DoctorFleetTests {
+    @Test func `queues with ready jobs that no running worker takes are named, the largest first`() throws {
+        let queue = try TestQueue()
+        try queue.insert(3, "url, queue", "'http://h/', 'old'")
+        try queue.insert(12, "url, queue", "'http://h/', 'it''s mial'")
+        for number in 1...5 { try queue.insert("url, queue", "'http://h/', 'q\(number)'") }
+        try queue.connection.execute("select postrider.pause_queue('halted')")
+        try queue.insert(20, "url, queue", "'http://h/', 'halted'")
+        try queue.insert(20, "url, queue, run_at", "'http://h/', 'later', now() + interval '1 day'")
+        // As long as none runs, that says it all.
+        #expect(try DoctorReport(queue.database)["ready jobs"] == "")
+        let worker = try RunningWorker(queue.database, ["--queue", "mail", "--queue", "q5"])
+        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        try queue.wait(until: "select sum(ready) = 0 from postrider.queue_status where queue = 'q5'")
+        let report = try DoctorReport(queue.database)
+        #expect(report.status == 0)
+        let since = "since [0-9-]{10} [0-9:]{8} [A-Z]+"
+        let line = try Regex(
+            """
+            notice ready jobs 19 in queues that no running worker takes: 'it''s mial' \\(12 \(since)\\), 'old' \\(3 \(since)\\), \
+            'q1' \\(1 \(since)\\), 'q2' \\(1 \(since)\\), 'q3' \\(1 \(since)\\) and 1 more; \
+            start a worker with --queue NAME, or: select postrider.cancel_all\\(queue => 'NAME'\\)
+            """)
+        #expect(report["ready jobs"].wholeMatch(of: line) != nil, "\(report)")
+        #expect(
+            try queue.rows(
+                "select queue, has_worker::text from postrider.queue_status where queue in ('old', 'q5') order by 1")
+                == [["old", "false"], ["q5", "true"]])
+        // One that takes every queue.
+        let other = try RunningWorker(queue.database)
+        try queue.wait(until: "select bool_and(has_worker) from postrider.queue_status")
+        #expect(try DoctorReport(queue.database)["ready jobs"] == "")
+        _ = (worker, other)
+    }
+}
