@@ -4,7 +4,7 @@ internal import Glibc
 internal import PGClient
 public import PrivateCluster
 
-/// PgBouncer in front of a private cluster: transaction mode, one server connection for all clients unless told otherwise, on a
+/// PgBouncer in front of a private cluster: transaction mode and one server connection for all clients unless told otherwise, on a
 /// Unix socket in the cluster's directory. Ends with the object or the process.
 public final class Bouncer: Sendable {
     private let input: Pipe
@@ -12,7 +12,7 @@ public final class Bouncer: Sendable {
     private let directory: String
 
     /// Starts it; returns when it lets clients in.
-    public init(before cluster: PrivateCluster, connections: Int = 1) throws {
+    public init(before cluster: PrivateCluster, connections: Int = 1, mode: String = "transaction") throws {
         directory = cluster.directory
         let file = "\(directory)/pgbouncer.ini"
         let settings = """
@@ -23,7 +23,7 @@ public final class Bouncer: Sendable {
             listen_port = 6432
             unix_socket_dir = \(directory)
             auth_type = any
-            pool_mode = transaction
+            pool_mode = \(mode)
             default_pool_size = \(connections)
             ignore_startup_parameters = extra_float_digits
 

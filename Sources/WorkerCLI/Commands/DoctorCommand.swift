@@ -14,41 +14,43 @@ enum DoctorCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
-            let machine = MachineCheckup.findings(concurrency: configuration.concurrency)
-            Terminal.write(machine)
+            var findings = MachineCheckup.findings(concurrency: configuration.concurrency)
+            Terminal.write(findings)
             let connection = try Database.connect(arguments, readsOnly: true)
-            let server: [Finding]
-            do throws(PGError) {
-                server = try ServerCheckup.findings(connection)
-            } catch {
-                throw Database.failure(error)
+            func found(_ more: [Finding]) {
+                Terminal.write(more)
+                findings += more
             }
-            Terminal.write(server)
+            found(try asking { () throws(PGError) in try ServerCheckup.findings(connection) })
             // Before the schema: who has no right in it cannot look at it.
-            let role: String?
-            do throws(PGError) {
-                role = try Database.roleWithoutWork(connection)
-            } catch {
-                throw Database.failure(error)
-            }
-            if let role {
-                Terminal.write([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
+            if let role = try asking({ () throws(PGError) in try Database.roleWithoutWork(connection) }) {
+                found([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
                 return .failed
             }
-            let hidden = try Database.rowSecurity(connection)
-            if let hidden {
-                Terminal.write([Finding(.fault, "row security", hidden.text)])
+            let pooler = try asking { () throws(PGError) in
+                try PoolerCheckup.finding(
+                    connection, PGConnectionString(configuration.database),
+                    usesPreparedStatements: configuration.usesPreparedStatements)
+            }
+            if let pooler { found([pooler]) }
+            if let hidden = try Database.rowSecurity(connection) {
+                found([Finding(.fault, "row security", hidden.text)])
                 if hidden.hidesHistory { return .failed }
             }
             try Database.check(connection)
-            Terminal.write([Finding(.ok, "schema", "the one of this program")])
-            do throws(PGError) {
-                let fleet = try FleetCheckup.findings(connection, keys: configuration.secretKeys)
-                Terminal.write(fleet)
-                let isFault = hidden != nil || (machine + server + fleet).contains { $0.grade == .fault }
-                return isFault ? .failed : .clean
-            } catch {
-                throw Database.failure(error)
-            }
+            found([Finding(.ok, "schema", "the one of this program")])
+            found(
+                try asking { () throws(PGError) in
+                    try FleetCheckup.findings(connection, keys: configuration.secretKeys)
+                })
+            return findings.contains { $0.grade == .fault } ? .failed : .clean
         })
+
+    private static func asking<Value>(_ body: () throws(PGError) -> Value) throws(CommandError) -> Value {
+        do throws(PGError) {
+            return try body()
+        } catch {
+            throw Database.failure(error)
+        }
+    }
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// What `worker doctor` says where a pooler shares the server's sessions out.
+struct DoctorPoolerTests {
+    @Test(arguments: [1, 20])
+    func `PgBouncer in transaction mode is a fault without --prepare off`(connections: Int) throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        let bouncer = try Bouncer(before: cluster, connections: connections)
+        let report = try DoctorReport(bouncer.connectionString)
+        #expect(report.status == 1)
+        #expect(report["pooler"].hasPrefix("fault pooler each transaction may run in another session"), "\(report)")
+        #expect(report["pooler"].hasSuffix("give --prepare off or set POSTRIDER_PREPARE=off"))
+        let off = try DoctorReport(bouncer.connectionString, ["--prepare", "off"])
+        #expect(off.status == 0)
+        #expect(off["pooler"].hasPrefix("ok pooler "), "\(off)")
+        // The server itself, with other sessions beside.
+        let others = try PGConnection(queue.database)
+        let plain = try DoctorReport(queue.database)
+        #expect(plain.status == 0)
+        #expect(plain["pooler"] == "")
+        _ = others
+    }
+
+    @Test func `PgBouncer in session mode gives each worker what it needs`() throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        let bouncer = try Bouncer(before: cluster, connections: 4, mode: "session")
+        let report = try DoctorReport(bouncer.connectionString)
+        #expect(report.status == 0)
+        #expect(report["pooler"] == "", "\(report)")
+        _ = queue
+    }
+
+    @Test func `a pool in session mode that has but one session is named instead of waited for`() throws {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let queue = try TestQueue(on: cluster)
+        let bouncer = try Bouncer(before: cluster, mode: "session")
+        let begun = TestClock.now
+        let report = try DoctorReport(bouncer.connectionString)
+        #expect(TestClock.seconds(since: begun) < 60)
+        #expect(report["pooler"].hasPrefix("notice pooler gave no second session: "), "\(report)")
+        #expect(report["schema"].hasPrefix("ok "))
+        _ = queue
+    }
+}
