@@ -23,8 +23,10 @@ enum FleetCheckup {
           (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u)
         """
 
-    /// Workers, queues, lanes, credentials, schedules, foreign keys.
-    static func findings(_ connection: borrowing PGConnection, keys: SecretKeys?) throws(PGError) -> [Finding] {
+    /// Workers, queues, lanes, credentials, schedules, foreign keys; whether a worker with these flags could send secrets and sign webhooks.
+    static func findings(
+        _ connection: borrowing PGConnection, _ configuration: RunConfiguration
+    ) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let workers = answer.int64(0, 0)
         var findings = [
@@ -48,7 +50,7 @@ enum FleetCheckup {
                     .notice, "lanes",
                     "\(lanes) paused until resumed; see postrider.lane_status, worker lane resume NAME"))
         }
-        if answer.bool(0, 4) { findings.append(try secrets(connection, keys)) }
+        if answer.bool(0, 4) { findings.append(try secrets(connection, configuration.secretKeys)) }
         if let names = answer.optionalText(0, 5) {
             findings.append(
                 Finding(.notice, "credentials", "logged off: \(names); log in with: worker credential set NAME"))
@@ -66,6 +68,9 @@ enum FleetCheckup {
                     .notice, "retention",
                     "foreign keys onto postrider.jobs (\(tables)): old jobs are deleted row by row, no range is dropped; see docs/retention.md"
                 ))
+        }
+        if let webhooks = try WebhookCheckup.finding(connection, keys: configuration.webhookKeys) {
+            findings.append(webhooks)
         }
         return findings
     }

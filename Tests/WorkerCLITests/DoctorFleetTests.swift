@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostileTarget
 import PGClient
 import TestSupport
 import Testing
 
-/// What `worker doctor` says of jobs that nobody calls.
+/// What `worker doctor` says of jobs that nobody calls or whose webhooks nobody signs.
 struct DoctorFleetTests {
     @Test func `queues with ready jobs that no running worker takes are named, the largest first`() throws {
         let queue = try TestQueue()
@@ -38,5 +39,30 @@ struct DoctorFleetTests {
         try queue.wait(until: "select bool_and(has_worker) from postrider.queue_status")
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
         _ = (worker, other)
+    }
+
+    @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
+        let queue = try TestQueue()
+        let target = try TargetServer()
+        let secret = ["POSTRIDER_WEBHOOK_SECRET": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+        #expect(try DoctorReport(queue.database)["webhooks"] == "")
+        try queue.insert("url, callback_url", "'\(target.url)/ok', '\(target.url)/hook'")
+        let report = try DoctorReport(queue.database)
+        #expect(report.status == 0)
+        let remedy = "set POSTRIDER_WEBHOOK_SECRET as on the other workers, or give --webhook-secret-file"
+        #expect(
+            report["webhooks"]
+                == "notice webhooks jobs have a callback_url, and no secret here signs their webhooks, so that they end with config; \(remedy)"
+        )
+        #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(
+            until: "select exists (select from postrider.job_status where tag = 'webhook' and error_code = 'config')")
+        #expect(
+            try DoctorReport(TestRole.worker.database(queue.database))["webhooks"]
+                == "notice webhooks 1 ended with config within a day, and no secret here signs them; \(remedy), and then: "
+                + "select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')")
+        #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
+        _ = worker
     }
 }

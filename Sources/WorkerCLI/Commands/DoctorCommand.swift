@@ -41,7 +41,7 @@ enum DoctorCommand {
             found([Finding(.ok, "schema", "the one of this program")])
             found(
                 try asking { () throws(PGError) in
-                    try FleetCheckup.findings(connection, keys: configuration.secretKeys)
+                    try FleetCheckup.findings(connection, configuration)
                 })
             return findings.contains { $0.grade == .fault } ? .failed : .clean
         })

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+internal import WebhookSigning
+
+/// Whether webhooks are asked for that a worker with these flags could not sign.
+enum WebhookCheckup {
+    /// Looks at the last 10,000 jobs and the last 10,000 that failed, however many there are.
+    private static let question = """
+        select exists (
+            select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j where j.callback_url is not null),
+          (select count(*)
+           from (select r.job_id, r.error_code from postrider.results r
+                 where r.state in ('f', 'u', 'e') and r.finished_at > now() - interval '1 day'
+                 order by r.finished_at desc, r.job_id desc limit 10000) f
+             -- By key, whatever statistics say of webhooks.
+             cross join lateral (select from postrider.webhooks w where w.job_id = f.job_id limit 1) w
+           where f.error_code = 'config')
+        """
+
+    /// What is missing; nil: nothing.
+    static func finding(_ connection: borrowing PGConnection, keys: WebhookKeys?) throws(PGError) -> Finding? {
+        guard keys == nil else { return nil }
+        let answer = try connection.query(question)
+        let refused = answer.int64(0, 1)
+        guard refused > 0 || answer.bool(0, 0) else { return nil }
+        let remedy =
+            "set POSTRIDER_WEBHOOK_SECRET as on the other workers, or give --\(WebhookSecrets.source.flag.name)"
+        return Finding(
+            .notice, "webhooks",
+            refused > 0
+                ? "\(refused) ended with config within a day, and no secret here signs them; \(remedy), and then: select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')"
+                : "jobs have a callback_url, and no secret here signs their webhooks, so that they end with config; \(remedy)"
+        )
+    }
+}
