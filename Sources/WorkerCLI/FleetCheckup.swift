@@ -5,14 +5,16 @@ internal import SecretSealing
 
 /// What `worker doctor` finds in the schema: who works, and what waits for a person.
 enum FleetCheckup {
-    private static let question = """
+    /// Of the views, which who only looks on may read too. lane_status takes seconds where lanes are very many.
+    private static func question(runsJobs: Bool) -> String {
+        """
         with standing as materialized (
           select q.queue, q.ready, now() - q.oldest_ready_age as since, q.paused, q.has_worker from postrider.queue_status q),
         untaken as (select s.queue, s.ready, s.since from standing s where s.ready > 0 and not s.paused and not s.has_worker)
         select (select count(*) from postrider.worker_status w where w.state in ('running', 'draining')),
           (select count(*) from postrider.worker_status w where w.leader),
           (select string_agg(quote_literal(s.queue), ', ' order by s.queue) from standing s where s.paused),
-          (select count(*) from postrider.lanes l where l.paused_until = 'infinity'),
+          (select count(*) from postrider.\(runsJobs ? "lanes" : "lane_status") l where l.paused_until = 'infinity'),
           exists (select from postrider.credential_status),
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
           (select count(*) from postrider.schedule_status s where s.enabled and s.last_error is not null),
@@ -22,12 +24,28 @@ enum FleetCheckup {
              from (select * from untaken order by ready desc, queue limit 5) u),
           (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u)
         """
+    }
 
-    /// Workers, queues, lanes, credentials, schedules, foreign keys; whether a worker with these flags could send secrets and sign webhooks.
+    /// All of it, and whether a worker with these flags could send secrets and sign webhooks.
     static func findings(
         _ connection: borrowing PGConnection, _ configuration: RunConfiguration
     ) throws(PGError) -> [Finding] {
-        let answer = try connection.query(question)
+        let answer = try connection.query(question(runsJobs: true))
+        var findings = findings(answer)
+        if answer.bool(0, 4) { findings.append(try secrets(connection, configuration.secretKeys)) }
+        if let webhooks = try WebhookCheckup.finding(connection, keys: configuration.webhookKeys) {
+            findings.append(webhooks)
+        }
+        return findings
+    }
+
+    /// As much as the views show.
+    static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
+        findings(try connection.query(question(runsJobs: false)))
+    }
+
+    /// Workers, queues, lanes, credentials, schedules, foreign keys.
+    private static func findings(_ answer: borrowing PGResult) -> [Finding] {
         let workers = answer.int64(0, 0)
         var findings = [
             workers == 0
@@ -50,7 +68,6 @@ enum FleetCheckup {
                     .notice, "lanes",
                     "\(lanes) paused until resumed; see postrider.lane_status, worker lane resume NAME"))
         }
-        if answer.bool(0, 4) { findings.append(try secrets(connection, configuration.secretKeys)) }
         if let names = answer.optionalText(0, 5) {
             findings.append(
                 Finding(.notice, "credentials", "logged off: \(names); log in with: worker credential set NAME"))
@@ -68,9 +85,6 @@ enum FleetCheckup {
                     .notice, "retention",
                     "foreign keys onto postrider.jobs (\(tables)): old jobs are deleted row by row, no range is dropped; see docs/retention.md"
                 ))
-        }
-        if let webhooks = try WebhookCheckup.finding(connection, keys: configuration.webhookKeys) {
-            findings.append(webhooks)
         }
         return findings
     }

@@ -14,8 +14,8 @@ enum ServerCheckup {
           pg_has_role('pg_read_all_stats', 'usage'), current_user::text
         """
 
-    /// Version, way, clock, durability, room for sessions, old transactions.
-    static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
+    /// Version, way, clock, durability, room for sessions if the login runs jobs, old transactions.
+    static func findings(_ connection: borrowing PGConnection, runsJobs: Bool) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let milliseconds = try roundTrip(connection)
         var findings: [Finding] = []
@@ -52,7 +52,7 @@ enum ServerCheckup {
             answer.bool(0, 5)
                 ? Finding(.ok, "autovacuum", "on")
                 : Finding(.fault, "autovacuum", "off: tables grow with each job; set autovacuum = on"))
-        findings.append(try ConnectionCheckup.finding(connection))
+        if runsJobs { findings.append(try ConnectionCheckup.finding(connection)) }
         findings.append(oldReads(answer.int64(0, 6), seesAll: answer.bool(0, 7), role: answer.text(0, 8)))
         return findings
     }

@@ -133,7 +133,7 @@ struct DoctorCommandTests {
         _ = held
     }
 
-    @Test(arguments: [TestRole.nobody, .reader])
+    @Test(arguments: [TestRole.nobody, .client])
     func `a login that may not run jobs is a fault with what mends it, and run says the same`(role: TestRole) throws {
         let queue = try TestQueue()
         let database = role.database(queue.database)

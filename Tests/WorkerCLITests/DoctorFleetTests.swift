@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What `worker doctor` says of jobs that nobody calls or whose webhooks nobody signs.
+/// What `worker doctor` says of jobs that nobody calls or whose webhooks nobody signs, and to whom.
 struct DoctorFleetTests {
     @Test func `queues with ready jobs that no running worker takes are named, the largest first`() throws {
         let queue = try TestQueue()
@@ -63,6 +63,38 @@ struct DoctorFleetTests {
                 == "notice webhooks 1 ended with config within a day, and no secret here signs them; \(remedy), and then: "
                 + "select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')")
         #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
+        _ = worker
+    }
+
+    @Test(arguments: [TestRole.admin, .reader])
+    func `a login that only looks on hears what it is and what the views show`(role: TestRole) throws {
+        let queue = try TestQueue()
+        let database = role.database(queue.database)
+        try queue.connection.execute(
+            """
+            select postrider.pause_queue('mail');
+            select postrider.pause_lane('api', 'infinity');
+            insert into postrider.credentials (name, kind) values ('shop', 'bearer')
+            """)
+        try queue.insert("url, queue, callback_url", "'http://h/', 'mial', 'http://h/'")
+        let worker = try RunningWorker(queue.database, ["--queue", "mail"])
+        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        let report = try DoctorReport(database)
+        #expect(report.status == 0, "\(report)")
+        #expect(
+            report["rights"]
+                == "notice rights \(role.name) has those of postrider_\(role.rawValue), which runs no jobs: what only a worker's login sees is not looked at; for all of it give doctor the worker's --database"
+        )
+        #expect(report["schema"].hasPrefix("ok "))
+        #expect(report["workers"] == "ok workers 1 running, one of them leads")
+        #expect(report["queues"].hasPrefix("notice queues paused: 'mail'"))
+        #expect(
+            report["ready jobs"].hasPrefix(
+                "notice ready jobs 1 in queues that no running worker takes: 'mial' (1 since "))
+        #expect(report["lanes"].hasPrefix("notice lanes 1 paused until resumed"))
+        #expect(report["credentials"].hasPrefix("notice credentials logged off: 'shop'"))
+        // What a worker needs is not asked of it.
+        for subject in ["connections", "secrets", "webhooks"] { #expect(report[subject] == "") }
         _ = worker
     }
 }

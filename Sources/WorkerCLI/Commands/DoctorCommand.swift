@@ -21,27 +21,37 @@ enum DoctorCommand {
                 Terminal.write(more)
                 findings += more
             }
-            found(try asking { () throws(PGError) in try ServerCheckup.findings(connection) })
             // Before the schema: who has no right in it cannot look at it.
-            if let role = try asking({ () throws(PGError) in try Database.roleWithoutWork(connection) }) {
-                found([Finding(.fault, "rights", "\(role) may not run jobs; \(Database.grant(to: role))")])
-                return .failed
-            }
-            let pooler = try asking { () throws(PGError) in
-                try PoolerCheckup.finding(
-                    connection, PGConnectionString(configuration.database),
-                    usesPreparedStatements: configuration.usesPreparedStatements)
-            }
-            if let pooler { found([pooler]) }
-            if let hidden = try Database.rowSecurity(connection) {
-                found([Finding(.fault, "row security", hidden.text)])
-                if hidden.hidesHistory { return .failed }
+            let onlooker = try asking { () throws(PGError) in try Database.roleWithoutWork(connection) }
+            found(
+                try asking { () throws(PGError) in
+                    try ServerCheckup.findings(connection, runsJobs: onlooker == nil)
+                })
+            if let onlooker {
+                let rights = try asking { () throws(PGError) in
+                    try RightsCheckup.finding(connection, withoutWork: onlooker)
+                }
+                found([rights])
+                if rights.grade == .fault { return .failed }
+            } else {
+                let pooler = try asking { () throws(PGError) in
+                    try PoolerCheckup.finding(
+                        connection, PGConnectionString(configuration.database),
+                        usesPreparedStatements: configuration.usesPreparedStatements)
+                }
+                if let pooler { found([pooler]) }
+                if let hidden = try Database.rowSecurity(connection) {
+                    found([Finding(.fault, "row security", hidden.text)])
+                    if hidden.hidesHistory { return .failed }
+                }
             }
             try Database.check(connection)
             found([Finding(.ok, "schema", "the one of this program")])
             found(
                 try asking { () throws(PGError) in
-                    try FleetCheckup.findings(connection, configuration)
+                    onlooker == nil
+                        ? try FleetCheckup.findings(connection, configuration)
+                        : try FleetCheckup.findings(connection)
                 })
             return findings.contains { $0.grade == .fault } ? .failed : .clean
         })

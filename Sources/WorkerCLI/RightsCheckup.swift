@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// What the login of `worker doctor` may do: run jobs, only look on, or nothing.
+enum RightsCheckup {
+    /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to workers only.
+    private static let question = """
+        select case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
+        from pg_namespace n
+          join pg_class q on q.relnamespace = n.oid and q.relname = 'queue_status'
+          join pg_proc c on c.pronamespace = n.oid and c.proname = 'queue_counts'
+          join pg_class s on s.relnamespace = n.oid and s.relname = 'settings'
+        where n.nspname = 'postrider' and has_schema_privilege(n.oid, 'usage')
+          and has_table_privilege(q.oid, 'select') and has_function_privilege(c.oid, 'execute')
+        """
+
+    /// Of a login that may not run jobs: a notice if it is one of those who look on, else a fault.
+    static func finding(_ connection: borrowing PGConnection, withoutWork login: String) throws(PGError) -> Finding {
+        let answer = try connection.query(question)
+        guard answer.rowCount > 0 else {
+            return Finding(.fault, "rights", "\(login) may not run jobs; \(Database.grant(to: login))")
+        }
+        return Finding(
+            .notice, "rights",
+            "\(login) has those of \(answer.text(0, 0)), which runs no jobs: what only a worker's login sees is not looked at; "
+                + "for all of it give doctor the worker's --database")
+    }
+}
