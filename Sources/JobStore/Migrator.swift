@@ -10,6 +10,7 @@ public import PGClient
 /// ```
 /// begin
 ///   advisory lock ............ one migrator at a time; held by the transaction, so it never outlives its holder
+///   membership ............... where the schema is postrider_owner's, who migrates joins it, if it may
 ///   history table ............ created if it is not there
 ///   numbered files ........... those not applied yet, in order, each with its history row
 ///   functions, then views .... those whose text changed; all of them if a numbered file ran
@@ -87,6 +88,8 @@ public struct Migrator: Sendable {
         try run("begin", "begin isolation level read committed", connection)
         do throws(StoreError) {
             var outcome = Outcome()
+            try begin(connection)
+            if setsUpRoles { try run("membership", Self.membership, connection) }
             outcome.applied = try apply(ordered, check, connection)
             if setsUpRoles && ordered.contains(where: { $0.name == Self.roles }) {
                 outcome.note = try setUpRoles(isChanged: !outcome.applied.isEmpty, connection)
@@ -100,12 +103,16 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func apply(
-        _ ordered: [MigrationFile], _ check: SchemaCheck, _ connection: borrowing PGConnection
-    ) throws(StoreError) -> [String] {
+    /// Alone from here on.
+    private func begin(_ connection: borrowing PGConnection) throws(StoreError) {
         try run("settings", settings, connection)
         try takeLock(connection)
         try run("settings", "set local lock_timeout = \(tableWaitMilliseconds)", connection)
+    }
+
+    private func apply(
+        _ ordered: [MigrationFile], _ check: SchemaCheck, _ connection: borrowing PGConnection
+    ) throws(StoreError) -> [String] {
         try run("history table", Self.historyTable, connection)
         let plan = try check.plan(connection)
         guard let plan else { throw StoreError(.database, "the history table is not where it was created") }
@@ -269,6 +276,22 @@ public struct Migrator: Sendable {
 
     /// The function that makes roles; files without it are those of a test.
     private static let roles = "functions/set_up_roles.sql"
+
+    /// Who has no part in `postrider_owner`, or one without the role's rights, cannot use the schema once it belongs to that role, nor
+    /// the functions in it; but may be able to grant itself what is missing, as `set_up_roles` does for who makes the role.
+    private static let membership = """
+        do $$
+        begin
+          if exists (select from pg_namespace n where n.nspname = 'postrider' and n.nspowner = to_regrole('postrider_owner')
+                       and not pg_has_role(n.nspowner, 'usage')) then
+            execute format('grant postrider_owner to %I %s', current_user,
+              case when current_setting('server_version_num')::int >= 160000 then 'with inherit true, set true' end);
+          end if;
+        exception when insufficient_privilege then
+          null;
+        end
+        $$
+        """
 
     private static let historyTable = """
         create schema if not exists postrider;

@@ -66,13 +66,17 @@ enum Database {
 
     /// Looks whether the role that connects may run jobs. - Throws: `usage`.
     static func checkRights(_ connection: borrowing PGConnection) throws(CommandError) {
-        let role: String?
+        guard let missing = try missingRight(connection) else { return }
+        throw .usage("--\(flag.name)", missing.reason, missing.remedy)
+    }
+
+    /// Why the role that connects may not run jobs; nil: it may, or there is no schema to have rights in.
+    static func missingRight(_ connection: borrowing PGConnection) throws(CommandError) -> MissingRight? {
         do throws(PGError) {
-            role = try roleWithoutWork(connection)
+            return try MissingRight.toRunJobs(connection)
         } catch {
             throw failure(error)
         }
-        if let role { throw .usage("--\(flag.name)", "\(role) may not run jobs", grant(to: role)) }
     }
 
     /// Looks whether sessions may write: the connection string may have been content with any server. - Throws: `unreachable`.
@@ -86,20 +90,6 @@ enum Database {
         if let advice { throw CommandError(.unreachable, "database takes no writes: \(advice)") }
     }
 
-    /// The role that connects, if it may not run jobs; nil if it may, or if there is no schema to have rights in.
-    ///
-    /// Asks the catalogs, which everybody may read: a role without the schema cannot even name its tables.
-    static func roleWithoutWork(_ connection: borrowing PGConnection) throws(PGError) -> String? {
-        let answer = try connection.query(
-            """
-            select current_user::text, coalesce(bool_and(
-              has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert')), true)
-            from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
-            where n.nspname = 'postrider' and c.relname = 'workers'
-            """)
-        return answer.bool(0, 1) ? nil : answer.text(0, 0)
-    }
-
     /// Row-level security that keeps jobs from being run; nil: none does.
     static func rowSecurity(_ connection: borrowing PGConnection) throws(CommandError) -> RowSecurity? {
         do throws(PGError) {
@@ -108,9 +98,6 @@ enum Database {
             throw failure(error)
         }
     }
-
-    /// What lets a role run jobs.
-    static func grant(to role: String) -> String { "as the schema's owner: grant postrider_worker to \(role)" }
 
     /// Not connected, and what to look at.
     static func unreachable(_ error: PGError) -> CommandError {

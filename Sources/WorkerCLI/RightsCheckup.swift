@@ -6,7 +6,7 @@ internal import PGClient
 enum RightsCheckup {
     /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to workers only.
     private static let question = """
-        select case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
+        select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
         from pg_namespace n
           join pg_class q on q.relnamespace = n.oid and q.relname = 'queue_status'
           join pg_proc c on c.pronamespace = n.oid and c.proname = 'queue_counts'
@@ -16,14 +16,14 @@ enum RightsCheckup {
         """
 
     /// Of a login that may not run jobs: a notice if it is one of those who look on, else a fault.
-    static func finding(_ connection: borrowing PGConnection, withoutWork login: String) throws(PGError) -> Finding {
+    static func finding(_ connection: borrowing PGConnection, lacking right: MissingRight) throws(PGError) -> Finding {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else {
-            return Finding(.fault, "rights", "\(login) may not run jobs; \(Database.grant(to: login))")
+            return Finding(.fault, "rights", "\(right.reason); \(right.remedy)")
         }
         return Finding(
             .notice, "rights",
-            "\(login) has those of \(answer.text(0, 0)), which runs no jobs: what only a worker's login sees is not looked at; "
+            "\(answer.text(0, 0)) has those of \(answer.text(0, 1)), which runs no jobs: what only a worker's login sees is not looked at; "
                 + "for all of it give doctor the worker's --database")
     }
 }

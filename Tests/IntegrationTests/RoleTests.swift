@@ -151,7 +151,7 @@ struct RoleTests {
         let queue = try TestQueue()
         let database = TestRole.client.database(queue.database)
         let run = try WorkerProcess.run(["run", "--database", database])
-        let grant = "test_client may not run jobs; as the schema's owner: grant postrider_worker to test_client"
+        let grant = TestRole.client.missingRight
         #expect(run == .init(status: 64, output: "worker: --database: \(grant)\n"))
         let doctor = try WorkerProcess.run(["doctor", "--database", database])
         #expect(doctor.status == 1)

@@ -137,7 +137,7 @@ struct DoctorCommandTests {
     func `a login that may not run jobs is a fault with what mends it, and run says the same`(role: TestRole) throws {
         let queue = try TestQueue()
         let database = role.database(queue.database)
-        let reason = "\(role.name) may not run jobs; as the schema's owner: grant postrider_worker to \(role.name)"
+        let reason = role.missingRight
         let outcome = try doctor(database)
         #expect(outcome.status == 1)
         #expect(line("rights", outcome).hasPrefix("fault ") && line("rights", outcome).hasSuffix(reason), "\(outcome)")

@@ -5,6 +5,12 @@
 -- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need many of them. Of
 -- the functions that run as the owner each role has its own.
 --
+-- The schema goes to postrider_owner where who migrates may use that role's rights and change to it. From PostgreSQL 16 on that takes the
+-- admin option of the role, which who makes a role has of it, or a grant by somebody who has it; both options of the membership are named,
+-- since createrole_self_grant and NOINHERIT may have left one off. Else the schema stays with its owner, who needs no membership to give the
+-- other roles their rights all the same. But not rerun_callback, which runs functions of the application as the schema's owner:
+-- postrider_owner can do nothing but what is here, a login may have databases and make roles.
+--
 -- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to whoever ran it, and
 -- a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand for the rest. Ranges of ids that were made
 -- since need none: who uses them goes by way of jobs and results.
@@ -17,6 +23,8 @@ declare
   v_role text;
   v_object text;
   v_invokers text;
+  v_grants_by_option constant boolean := current_setting('server_version_num')::int >= 160000;
+  v_note text;
 begin
   if not p_is_changed and not exists (select from unnest(v_roles) r (name) where to_regrole(r.name) is null)
      and not exists (select from postrider.not_owned_by('postrider_owner'))
@@ -41,14 +49,27 @@ begin
         end;
       end if;
     end loop;
-    if not pg_has_role(current_user, 'postrider_owner', 'usage') then
-      execute format('grant postrider_owner to %I', current_user);
-    end if;
+  exception when insufficient_privilege then
+    return format('roles and privileges stay as they are: %s', sqlerrm);
+  end;
 
+  begin
+    if not (pg_has_role(current_user, 'postrider_owner', 'usage')
+            and pg_has_role(current_user, 'postrider_owner', case when v_grants_by_option then 'set' else 'member' end)) then
+      execute format('grant postrider_owner to %I %s', current_user,
+        case when v_grants_by_option then 'with inherit true, set true' end);
+      if not pg_has_role(current_user, 'postrider_owner', 'usage') then
+        raise insufficient_privilege using message = format('%I does not inherit the rights of postrider_owner', current_user);
+      end if;
+    end if;
     for v_object in select o.object from postrider.not_owned_by('postrider_owner') o loop
       execute format('alter %s owner to postrider_owner', v_object);
     end loop;
+  exception when insufficient_privilege then
+    v_note := format('the roles have their rights, but postrider_owner does not own all of the schema: %s', sqlerrm);
+  end;
 
+  begin
     revoke all on schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
     revoke all on all tables in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
     revoke all on all sequences in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
@@ -93,10 +114,13 @@ begin
       postrider.ticket_key from postrider_worker;
     grant usage, select, update on all sequences in schema postrider to postrider_worker;
     grant execute on all functions in schema postrider to postrider_worker;
+    if (select p.proowner from pg_proc p where p.oid = 'postrider.rerun_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
+      revoke execute on function postrider.rerun_callback from postrider_admin, postrider_worker;
+    end if;
   exception when insufficient_privilege then
     return format('roles and privileges stay as they are: %s', sqlerrm);
   end;
-  return null;
+  return v_note;
 end
 $$;
 comment on function postrider.set_up_roles(boolean) is

@@ -22,14 +22,14 @@ enum DoctorCommand {
                 findings += more
             }
             // Before the schema: who has no right in it cannot look at it.
-            let onlooker = try asking { () throws(PGError) in try Database.roleWithoutWork(connection) }
+            let missing = try Database.missingRight(connection)
             found(
                 try asking { () throws(PGError) in
-                    try ServerCheckup.findings(connection, runsJobs: onlooker == nil)
+                    try ServerCheckup.findings(connection, runsJobs: missing == nil)
                 })
-            if let onlooker {
+            if let missing {
                 let rights = try asking { () throws(PGError) in
-                    try RightsCheckup.finding(connection, withoutWork: onlooker)
+                    try RightsCheckup.finding(connection, lacking: missing)
                 }
                 found([rights])
                 if rights.grade == .fault { return .failed }
@@ -49,7 +49,7 @@ enum DoctorCommand {
             found([Finding(.ok, "schema", "the one of this program")])
             found(
                 try asking { () throws(PGError) in
-                    onlooker == nil
+                    missing == nil
                         ? try FleetCheckup.findings(connection, configuration)
                         : try FleetCheckup.findings(connection)
                 })

@@ -24,7 +24,7 @@ enum MigrateCommand {
                 return try arguments.isOn("status")
                     ? status(connection) : migrate(connection, setsUpRoles: !arguments.isOn("no-roles"))
             } catch {
-                throw Database.failure(error)
+                throw failure(error, connection)
             }
         })
 
@@ -35,9 +35,19 @@ enum MigrateCommand {
         for name in outcome.applied { Terminal.write("applied  \(name)\n") }
         Terminal.write(outcome.applied.isEmpty ? "the schema is up to date\n" : "the schema is up to date now\n")
         if let note = outcome.note {
-            Terminal.write("\(note); migrate as a role with CREATEROLE, or with --no-roles\n")
+            // The schema is migrated: without the advice, too.
+            let remedy = (try? MissingRight.remedyOfRoles(connection)) ?? "see docs/roles.md"
+            Terminal.write("\(note); \(remedy)\n")
         }
         return .clean
+    }
+
+    /// Who has no right in the schema hears who has.
+    private static func failure(_ error: StoreError, _ connection: borrowing PGConnection) -> CommandError {
+        guard error.underlying?.sqlState == .insufficientPrivilege,
+            let remedy = try? MissingRight.remedyOfMigration(connection)
+        else { return Database.failure(error) }
+        return CommandError(.usage, "\(error.message); \(remedy)")
     }
 
     private static func status(_ connection: borrowing PGConnection) throws(StoreError) -> ExitCode {

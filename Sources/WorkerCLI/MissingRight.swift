@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// What a login lacks that wants to run jobs or to migrate, and who can give it.
+///
+/// Asks the catalogs, which everybody may read: a role without the schema cannot even name its tables.
+struct MissingRight: Equatable {
+    /// What the login may not do.
+    var reason: String
+    /// What to do about it, as whom.
+    var remedy: String
+
+    /// What keeps the login from running jobs; nil: nothing does, or there is no schema to have rights in.
+    static func toRunJobs(_ connection: borrowing PGConnection) throws(PGError) -> MissingRight? {
+        let answer = try connection.query(
+            """
+            select current_user::text, quote_ident(pg_get_userbyid(n.nspowner)),
+              has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert'),
+              coalesce(has_schema_privilege(to_regrole('postrider_worker'), n.oid, 'usage')
+                       and has_table_privilege(to_regrole('postrider_worker'), c.oid, 'insert'), false)
+            from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
+            where n.nspname = 'postrider' and c.relname = 'workers'
+            """)
+        guard answer.rowCount > 0, !answer.bool(0, 2) else { return nil }
+        let reason = "\(answer.text(0, 0)) may not run jobs"
+        let owner = answer.text(0, 1)
+        let membership = try RoleMembership.found("postrider_worker", connection)
+        guard membership.exists else {
+            return MissingRight(
+                reason: reason,
+                remedy:
+                    "there is no role postrider_worker; run worker migrate as a role with CREATEROLE, or connect as \(owner)"
+            )
+        }
+        // The role has its rights in each database of the server by a migrate of that one.
+        let here = "postrider_worker has no rights in this database; as \(migrator(owner)): worker migrate"
+        let remedies = [answer.bool(0, 3) ? nil : here, membership.grant].compactMap { $0 }
+        return MissingRight(reason: reason, remedy: remedies.joined(separator: "; and "))
+    }
+
+    /// What helps after a migration that could not set up roles, ownership and privileges as they should be.
+    static func remedyOfRoles(_ connection: borrowing PGConnection) throws(PGError) -> String {
+        let owner = try RoleMembership.found("postrider_owner", connection)
+        let names = "'postrider_owner', 'postrider_worker', 'postrider_client', 'postrider_admin', 'postrider_reader'"
+        let made = try connection.query("select count(*) from pg_roles where rolname in (\(names))").int64(0, 0)
+        guard made == 5 else { return "migrate as a role with CREATEROLE, or with --no-roles" }
+        guard let grant = owner.grantOfOwnership else { return "migrate as a superuser, see docs/roles.md" }
+        return "\(grant); then migrate again, or with --no-roles"
+    }
+
+    /// What helps a login that was refused by the schema it wants to migrate; nil: it has its owner's rights, or there is none.
+    static func remedyOfMigration(_ connection: borrowing PGConnection) throws(PGError) -> String? {
+        let answer = try connection.query(
+            """
+            select quote_ident(pg_get_userbyid(n.nspowner)) from pg_catalog.pg_namespace n
+            where n.nspname = 'postrider' and not pg_has_role(n.nspowner, 'usage')
+            """)
+        guard answer.rowCount > 0 else { return nil }
+        let owner = answer.text(0, 0)
+        guard owner == "postrider_owner" else { return "the schema belongs to \(owner), migrate as that role" }
+        return try RoleMembership.found(owner, connection).grantOfOwnership
+    }
+
+    private static func migrator(_ owner: String) -> String {
+        owner == "postrider_owner" ? "a member of postrider_owner" : owner
+    }
+}

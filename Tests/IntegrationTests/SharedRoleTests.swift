@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// Several owners on one server: the roles are those of whoever made them first. From PostgreSQL 16 on only who has the admin option of
+/// a role may grant it, before that everybody with CREATEROLE.
+struct SharedRoleTests {
+    /// A server of its own, since roles belong to the whole of it.
+    private struct Server {
+        let cluster: PrivateCluster
+
+        init() throws {
+            cluster = try PrivateCluster()
+        }
+
+        /// Runs statements as the superuser.
+        func execute(_ sql: String, _ name: String = "postgres") throws {
+            try PGConnection(cluster.connectionString(database: name)).execute(sql)
+        }
+
+        func database(_ name: String, as login: String) -> String {
+            cluster.connectionString(database: name).replacing("user=postgres", with: "user=\(login)")
+        }
+
+        func migrate(_ name: String, as login: String) throws -> WorkerProcess.Outcome {
+            try WorkerProcess.run(["migrate", "--database", database(name, as: login)])
+        }
+
+        /// What the program says of a login that wants to run jobs, by `run` and by `doctor`.
+        func missingRight(_ name: String, as login: String) throws -> String {
+            let database = database(name, as: login)
+            let run = try WorkerProcess.run(["run", "--database", database])
+            let doctor = try WorkerProcess.run(["doctor", "--database", database])
+            let start = "worker: --database: \(login) may not run jobs; "
+            #expect(run.status == 64 && run.output.hasPrefix(start), "\(run)")
+            let reason = String(run.output.dropFirst(start.count).dropLast())
+            #expect(
+                doctor.status == 1 && doctor.output.hasSuffix("\(login) may not run jobs; \(reason)\n"), "\(doctor)")
+            return reason
+        }
+
+        func owners(_ name: String) throws -> [String] {
+            let result = try PGConnection(cluster.connectionString(database: name)).query(
+                """
+                select nspowner::regrole::text from pg_namespace where nspname = 'postrider'
+                union select relowner::regrole::text from pg_class where relnamespace = 'postrider'::regnamespace
+                union select proowner::regrole::text from pg_proc where pronamespace = 'postrider'::regnamespace
+                order by 1
+                """)
+            return (0..<result.rowCount).map { result.text($0, 0) }
+        }
+    }
+
+    private static let grantsByAdminOption = (try? TestCluster.version) ?? 0 >= 16
+
+    /// All that `migrate` says where nothing is to be applied and nothing stands against the roles.
+    private static let isUpToDate = WorkerProcess.Outcome(status: 0, output: "the schema is up to date\n")
+
+    @Test func `a second owner on a server keeps its schema, gives the roles their rights, and hears what moves it`()
+        throws
+    {
+        let server = try Server()
+        try server.execute(
+            "create role own login createrole; create role own2 login; create role fleet login")
+        try server.execute("create role shop login; create role oncall login; create role boss login")
+        try server.execute("create database a owner own")
+        try server.execute("create database b owner own2")
+        if Self.grantsByAdminOption { try server.execute("alter role own2 createrole") }
+        #expect(try server.migrate("a", as: "own").output.hasSuffix("the schema is up to date now\n"))
+        try PGConnection(server.database("a", as: "own")).execute(
+            "grant postrider_worker to fleet; grant postrider_client to shop; grant postrider_admin to oncall")
+
+        let first = try server.migrate("b", as: "own2")
+        let reason =
+            Self.grantsByAdminOption
+            ? "permission denied to grant role \"postrider_owner\""
+            : "must have admin option on role \"postrider_owner\""
+        let who = Self.grantsByAdminOption ? "own" : "a role with CREATEROLE"
+        let note = """
+            the roles have their rights, but postrider_owner does not own all of the schema: \(reason); as \(who) or a superuser: \
+            grant postrider_owner to own2; then migrate again, or with --no-roles
+
+            """
+        #expect(first.status == 0 && first.output.hasSuffix("the schema is up to date now\n" + note), "\(first)")
+        #expect(try server.owners("b") == ["own2"])
+        #expect(try server.migrate("b", as: "own2") == .init(status: 0, output: Self.isUpToDate.output + note))
+
+        // Each has what it needs.
+        let shop = try PGConnection(server.database("b", as: "shop"))
+        try shop.execute("insert into postrider.jobs (url) values ('http://h/')")
+        #expect(try shop.query("select state from postrider.job_status").text(0, 0) == "ready")
+        #expect(TestRole.refusal(of: "select * from postrider.jobs", shop) == "42501")
+        let doctor = try WorkerProcess.run(["doctor", "--database", server.database("b", as: "fleet")])
+        #expect(doctor.status == 0, "\(doctor)")
+        let oncall = try PGConnection(server.database("b", as: "oncall"))
+        try oncall.execute("select postrider.pause_queue('default')")
+        // But nobody runs functions of the application as the login that owns the schema.
+        for login in ["oncall", "fleet"] {
+            let session = try PGConnection(server.database("b", as: login))
+            #expect(TestRole.refusal(of: "select postrider.rerun_callback(1)", session) == "42501")
+        }
+
+        try PGConnection(server.database("a", as: "own")).execute("grant postrider_owner to own2")
+        for _ in 1...2 {
+            #expect(try server.migrate("b", as: "own2") == Self.isUpToDate)
+            #expect(try server.owners("b") == ["postrider_owner"])
+        }
+        #expect(TestRole.refusal(of: "select postrider.rerun_callback(1)", oncall) == "PR005")
+    }
+
+    @Test func `who may not run jobs hears which grant is missing, and who can give it`() throws {
+        let server = try Server()
+        try server.execute(
+            "create role own login createrole; create role own2 login; create role fleet login")
+        try server.execute("create database a owner own")
+        try server.execute("create database b owner own2")
+        let bare = try WorkerProcess.run(["migrate", "--no-roles", "--database", server.database("b", as: "own2")])
+        #expect(bare.status == 0)
+        #expect(
+            try server.missingRight("b", as: "fleet")
+                == "there is no role postrider_worker; run worker migrate as a role with CREATEROLE, or connect as own2"
+        )
+        #expect(try server.migrate("a", as: "own").status == 0)
+        let who = Self.grantsByAdminOption ? "own" : "a role with CREATEROLE"
+        let grant = "as \(who) or a superuser: grant postrider_worker to fleet"
+        #expect(try server.missingRight("a", as: "fleet") == grant)
+        let here = "postrider_worker has no rights in this database; as own2: worker migrate"
+        #expect(try server.missingRight("b", as: "fleet") == "\(here); and \(grant)")
+        try PGConnection(server.database("a", as: "own")).execute("grant postrider_worker to fleet")
+        #expect(try server.missingRight("b", as: "fleet") == here)
+        // Whom nobody but a superuser could help, as after an upgrade of PostgreSQL from 15, hears of a superuser.
+        try server.execute("create role fleet2 login noinherit")
+        if Self.grantsByAdminOption {
+            try server.execute("revoke admin option for postrider_worker from own cascade")
+            let grant = "as a superuser: grant postrider_worker to fleet2 with inherit true"
+            #expect(try server.missingRight("a", as: "fleet2") == grant)
+            try server.execute("grant postrider_worker to fleet2")
+            #expect(try server.missingRight("a", as: "fleet2") == grant)
+            try server.execute("grant postrider_worker to fleet2 with inherit true")
+        } else {
+            let start = "as a role with CREATEROLE or a superuser: "
+            let alter = "alter role fleet2 inherit"
+            let grant = "grant postrider_worker to fleet2; \(alter)"
+            #expect(try server.missingRight("a", as: "fleet2") == start + grant)
+            try server.execute("grant postrider_worker to fleet2")
+            #expect(try server.missingRight("a", as: "fleet2") == start + alter)
+            try server.execute(alter)
+        }
+        let doctor = try WorkerProcess.run(["doctor", "--database", server.database("a", as: "fleet2")])
+        #expect(doctor.status == 0, "\(doctor)")
+    }
+
+    @Test(
+        .enabled(if: grantsByAdminOption, "memberships have options from PostgreSQL 16 on"),
+        arguments: ["inherit", "set", "set, inherit", ""])
+    func `who makes the roles gets both options of the membership, whatever createrole_self_grant says`(
+        selfGrant: String
+    ) throws {
+        let server = try Server()
+        try server.execute("create role maker login createrole")
+        try server.execute("alter role maker set createrole_self_grant = '\(selfGrant)'")
+        try server.execute("create database one owner maker")
+        let outcome = try server.migrate("one", as: "maker")
+        #expect(outcome.status == 0 && outcome.output.hasSuffix("the schema is up to date now\n"), "\(outcome)")
+        #expect(try server.owners("one") == ["postrider_owner"])
+        #expect(try server.migrate("one", as: "maker") == Self.isUpToDate)
+    }
+
+    @Test(
+        .enabled(if: grantsByAdminOption, "memberships have options from PostgreSQL 16 on"),
+        arguments: ["inherit false", "set false", "inherit false, set false"])
+    func `a membership that lacks an option is mended by who may, else told`(options: String) throws {
+        let server = try Server()
+        try server.execute("create role maker login createrole; create role other login")
+        try server.execute("create database one owner maker")
+        #expect(try server.migrate("one", as: "maker").status == 0)
+        // As its maker has granted it to itself.
+        let maker = try PGConnection(server.database("one", as: "maker"))
+        try maker.execute("grant postrider_owner to maker with \(options)")
+        // As if the function were new in this version.
+        try server.execute("grant create on database one to other, postrider_owner")
+        let renew = """
+            drop function postrider.reap(int, bigint);
+            delete from postrider.migrations where name = 'functions/reap.sql'
+            """
+        try server.execute(renew, "one")
+        let outcome = try server.migrate("one", as: "maker")
+        #expect(
+            outcome
+                == .init(status: 0, output: "applied  functions/reap.sql\nthe schema is up to date now\n"))
+        #expect(try server.owners("one") == ["postrider_owner"])
+
+        // Who may not mend its own is told who can.
+        try maker.execute("grant postrider_owner to other with \(options)")
+        try server.execute(renew, "one")
+        let refused = try server.migrate("one", as: "other")
+        let remedy = "as maker or a superuser: grant postrider_owner to other with inherit true, set true"
+        #expect(refused.output.contains(remedy), "\(refused)")
+        try maker.execute("grant postrider_owner to other with inherit true, set true")
+        #expect(try server.migrate("one", as: "other").status == 0)
+        #expect(try server.owners("one") == ["postrider_owner"])
+    }
+
+    @Test func `a maker without INHERIT gets all, where its own grant can say so, else its schema`() throws {
+        let server = try Server()
+        try server.execute("create role maker login createrole noinherit")
+        try server.execute("create database one owner maker")
+        let outcome = try server.migrate("one", as: "maker")
+        let note = """
+            the roles have their rights, but postrider_owner does not own all of the schema: maker does not inherit the \
+            rights of postrider_owner; as a role with CREATEROLE or a superuser: grant postrider_owner to maker; \
+            alter role maker inherit; then migrate again, or with --no-roles
+
+            """
+        let end = "the schema is up to date now\n" + (Self.grantsByAdminOption ? "" : note)
+        #expect(outcome.status == 0 && outcome.output.hasSuffix(end), "\(outcome)")
+        #expect(try server.owners("one") == [Self.grantsByAdminOption ? "postrider_owner" : "maker"])
+        if !Self.grantsByAdminOption {
+            try PGConnection(server.database("one", as: "maker")).execute("alter role maker inherit")
+        }
+        #expect(try server.migrate("one", as: "maker") == Self.isUpToDate)
+        #expect(try server.owners("one") == ["postrider_owner"])
+    }
+
+    @Test func `who has no part in a schema hears as whom to migrate it`() throws {
+        let server = try Server()
+        try server.execute(
+            "create role own login createrole; create role own2 login; create role fellow login")
+        try server.execute("create database a owner own")
+        try server.execute("create database b owner own2")
+        try server.execute("grant create on database a to fellow; grant create on database b to fellow")
+        #expect(try server.migrate("a", as: "own").status == 0)
+        #expect(try server.migrate("b", as: "own2").status == 0)
+        let who = Self.grantsByAdminOption ? "own" : "a role with CREATEROLE"
+        let ofOwner = try server.migrate("a", as: "fellow")
+        #expect(ofOwner.status == 64)
+        #expect(ofOwner.output.hasSuffix("; as \(who) or a superuser: grant postrider_owner to fellow\n"), "\(ofOwner)")
+        let ofLogin = try server.migrate("b", as: "fellow")
+        #expect(ofLogin.status == 64)
+        #expect(ofLogin.output.hasSuffix("; the schema belongs to own2, migrate as that role\n"), "\(ofLogin)")
+        // From before 16 on, whoever has CREATEROLE helps itself.
+        try server.execute("alter role fellow createrole")
+        if !Self.grantsByAdminOption {
+            #expect(try server.migrate("a", as: "fellow") == Self.isUpToDate)
+        }
+    }
+}
