@@ -77,12 +77,17 @@ struct HookTests {
         try queue.waitUntilBlocked("begin_job")
         #expect(target.requests.isEmpty)
         #expect(try queue.state(id) == "running")
+        let held = "; its will_start hooks come before the call and have not ended."
+        #expect(try queue.text("select postrider.explain(\(id))")?.hasSuffix(held) == true)
         try keeper.execute("select pg_advisory_unlock(77)")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.count == 1)
         #expect(
             try queue.rows("select event, function, error from postrider.callback_errors where job_id = \(id)")
                 == [["will_start", "app.broken(bigint, text)", "broken hook"]])
+        let called = try queue.insert("url", "'\(target.url)/hang'")
+        try TestClock.wait(20, for: "the call") { target.underWay == 1 }
+        #expect(try queue.text("select postrider.explain(\(called))")?.contains("hooks") == false)
         _ = worker
     }
 

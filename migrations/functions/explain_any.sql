@@ -13,6 +13,7 @@ declare
   v_attempt int;
   v_lane text;
   v_idle text;
+  v_list bigint;
   v_key bytea;
   v_credential text;
   v_page text;
@@ -54,7 +55,6 @@ begin
   v_page := postrider.page_reached(v_job);
   v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
   v_idle := postrider.explain_absence(v_job.queue);
-  v_hold := postrider.explain_hold(v_job.queue, v_lane);
   select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider.scheduled s where s.job_id = p_id;
   if found then
     select w.key into v_key from postrider.cache_waits w where w.job_id = p_id and w.run_at = v_at;
@@ -72,11 +72,12 @@ begin
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));
     end if;
-    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s%s.', p_id,
+    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s.', p_id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
-      postrider.explain_budget(v_lane, v_attempt), ', but ' || v_idle, ', but ' || v_hold, postrider.explain_deadline(v_expires, v_at),
+      postrider.explain_budget(v_lane, v_attempt),
+      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider.explain_deadline(v_expires, v_at),
       case when v_attempt > 0 then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
                from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
@@ -88,25 +89,24 @@ begin
     left join postrider.ready r on r.ctid = p.spot
     left join postrider.workers w on w.id = p.worker;
   if not found then
-    select i.expires_at into v_expires from postrider.intake i
+    select i.id, i.expires_at into v_list, v_expires from postrider.intake i
      where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids));
     if not found then
       return format('Job %s is between two steps; ask again in a moment.', p_id);
     end if;
-    return format('Job %s is ready: it came in by a large INSERT that is being fed into lane %s%s%s%s%s.', p_id, v_lane,
-      ', but ' || v_idle, ', but ' || v_hold, postrider.explain_deadline(v_expires, null), v_page);
+    return format('Job %s is ready: %s%s%s%s.', p_id, postrider.explain_intake(v_list),
+      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider.explain_deadline(v_expires, null), v_page);
   end if;
   if v_place.worker > 0 then
-    return format('Job %s is running: attempt %s on worker %s since %s%s%s.', p_id, v_place.attempt, v_place.name,
+    return format('Job %s is running: attempt %s on worker %s since %s%s%s%s.', p_id, v_place.attempt, v_place.name,
       to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'),
       ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ') || ', and another one takes the job from it 15 s after that',
+      case when postrider.awaits_hooks(v_job, v_place.since) then '; its will_start hooks come before the call and have not ended' end,
       replace(v_page, 'is next', 'is being fetched'));
   end if;
+  v_hold := postrider.explain_hold(v_job.queue, v_lane, v_idle, null, v_place.track, v_place.seq);
   if v_hold is not null then
     return format('Job %s is ready, but %s%s%s.', p_id, v_hold, v_place.deadline, v_page);
-  end if;
-  if v_idle is not null then
-    return format('Job %s is ready, but %s%s%s.', p_id, v_idle, v_place.deadline, v_page);
   end if;
   return format('Job %s is ready: %s%s%s.', p_id, postrider.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
     || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;

@@ -1,44 +1,49 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names all that holds the job: who ends one pause only to find the next asks twice.
-create or replace function postrider.explain_hold(p_queue text, p_lane text) returns text
+-- Names all that holds the job: who ends one pause only to find the next asks twice. What ends the pauses comes last, and says that the
+-- job then runs only if nothing else holds it.
+--
+-- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold it. p_track and
+-- p_seq: its place, null if it has none yet.
+--
+-- With a queue and a lane alone once.
+drop function if exists postrider.explain_hold(text, text);
+create or replace function postrider.explain_hold(
+  p_queue text, p_lane text, p_idle text, p_at timestamptz, p_track int, p_seq bigint)
+returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_lane postrider.lanes;
-  v_slot timestamptz;
+  v_limits text;
   v_holds text[] := '{}';
+  v_ends text[] := '{}';
 begin
   if exists (select from postrider.queues q where q.name = p_queue and q.paused) then
-    v_holds := v_holds || format('its queue %s is paused; select postrider.resume_queue(%L) lets it run', p_queue, p_queue);
+    v_holds := v_holds || format('its queue %s is paused', p_queue);
+    v_ends := v_ends || format('postrider.resume_queue(%L)', p_queue);
   end if;
   select * into v_lane from postrider.lanes n where n.name = p_lane;
   select p_lane, p.until, p.reason into v_lane.name, v_lane.paused_until, v_lane.pause_reason
     from (select p.until, p.reason from postrider.lane_pauses p where p.lane = p_lane
           union all select v_lane.paused_until, v_lane.pause_reason) p
    order by p.until desc nulls last limit 1;
-  if v_lane.paused_until > now() then
-    v_holds := v_holds || format(
-      'its lane %s is paused %s, because of this: %s; select postrider.resume_lane(%L) lets it run at once', p_lane,
+  if v_lane.paused_until > greatest(now(), p_at) then
+    v_holds := v_holds || format('its lane %s is paused %s, because of this: %s', p_lane,
       case when v_lane.paused_until = 'infinity' then 'until somebody resumes it'
-           else 'until ' || to_char(v_lane.paused_until, 'YYYY-MM-DD HH24:MI:SS TZ') end, v_lane.pause_reason, p_lane);
+           else 'until ' || to_char(v_lane.paused_until, 'YYYY-MM-DD HH24:MI:SS TZ') end, v_lane.pause_reason);
+    v_ends := v_ends || format('postrider.resume_lane(%L)', p_lane);
   end if;
-  if v_lane.max_in_flight is not null and (
-       select sum(m.permits) from postrider.lane_permits m where m.lane = v_lane.id) >= v_lane.max_in_flight then
-    v_holds := v_holds || format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)', p_lane,
-      v_lane.max_in_flight);
-  end if;
-  if v_lane.rate_limit is not null then
-    -- Call times up to next_slot are given away; the one after it is as far off as draw says.
-    select s.next_slot + (v_lane.rate_period + least(v_lane.rate_period * 0.02, interval '100 ms')) / v_lane.rate_limit into v_slot
-      from postrider.lane_states s where s.lane = v_lane.id;
-    if v_slot > clock_timestamp() then
-      v_holds := v_holds || format('its lane %s is at its limit of %s call(s) in %s (lanes.rate_limit), and the next one begins at about %s',
-        p_lane, v_lane.rate_limit, v_lane.rate_period, to_char(v_slot, 'YYYY-MM-DD HH24:MI:SS TZ'));
-    end if;
-  end if;
-  return nullif(array_to_string(v_holds, '; and '), '');
+  v_limits := postrider.explain_limits(v_lane, p_at, p_track, p_seq, v_ends <> '{}' or p_idle is not null);
+  v_holds := v_holds || array_remove(array[p_idle, v_limits], null);
+  return nullif(array_to_string(v_holds, '; and '), '')
+    || case when v_ends = '{}' then ''
+            else format('; select %s %s', array_to_string(v_ends, ', '),
+              case when cardinality(v_holds) > cardinality(v_ends)
+                     then case when cardinality(v_ends) = 1 then 'ends that pause' else 'ends these pauses' end
+                   when p_at > now() then 'lets it run at its run_at'
+                   else 'lets it run' end) end;
 end
 $$;
-comment on function postrider.explain_hold(text, text) is
-  'private: the part of explain that says what of its queue and lane keeps a ready job; null if nothing does';
+comment on function postrider.explain_hold(text, text, text, timestamptz, int, bigint) is
+  'private: the part of explain that says what holds a job that is ready or scheduled: its queue, its lane, no worker; null if nothing does';

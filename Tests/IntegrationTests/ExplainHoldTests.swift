@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// What holds a job that could run otherwise: pauses, limits, that nobody would take it. And when it runs all the same.
+struct ExplainHoldTests {
+    private func explain(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
+        try queue.text("select postrider.explain(\(id))") ?? ""
+    }
+
+    /// A worker of which nothing runs but its row, and times in UTC.
+    private func enlisted() throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute("set timezone = 'UTC'")
+        _ = try queue.connection.query("select worker from postrider.enlist(0, 'w', '0.1.0', null, 2, '{}', '{}')")
+        return queue
+    }
+
+    /// A lane `l` at a priority of 0, of which one call is about to begin, by plain SQL.
+    private func limit(_ queue: borrowing TestQueue, _ limits: String) throws {
+        try queue.connection.execute(
+            """
+            insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period) values ('l', \(limits));
+            insert into postrider.tracks (queue, lane, priority) values ('default', 'l', 0), ('default', 'l', 4), ('mail', 'l', 0);
+            insert into postrider.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3 from postrider.lanes;
+            insert into postrider.lane_states (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
+            """)
+    }
+
+    @Test func `a pause that ends lets a job run when it is due, not before`() throws {
+        let queue = try enlisted()
+        let later = try queue.insert("url, lane, run_at", "'http://h/', 'sp', now() + interval '59 min'")
+        let ready = try queue.insert("url, lane", "'http://h/', 'sp'")
+        try queue.connection.execute("select postrider.pause_lane('sp')")
+        #expect(
+            try explain(queue, later).hasSuffix("; select postrider.resume_lane('sp') lets it run at its run_at."))
+        #expect(try explain(queue, ready).hasSuffix("; select postrider.resume_lane('sp') lets it run."))
+        // It is over by then.
+        try queue.connection.execute("select postrider.pause_lane('sp', until => now() + interval '50 min')")
+        #expect(try !explain(queue, later).contains("paused"))
+        #expect(try explain(queue, ready).contains("is paused until "))
+        try queue.connection.execute("select postrider.pause_queue('default')")
+        #expect(
+            try explain(queue, later).hasSuffix(
+                ", but its queue default is paused; select postrider.resume_queue('default') lets it run at its run_at."
+            ))
+    }
+
+    @Test func `all that holds a job is named, and no more is promised than ends`() throws {
+        let queue = try enlisted()
+        try queue.connection.execute("select postrider.pause_queue('mail'), postrider.pause_lane('sp')")
+        let both = try queue.insert("url, queue, lane", "'http://h/', 'mail', 'sp'")
+        let resume = "; select postrider.resume_queue('mail'), postrider.resume_lane('sp')"
+        #expect(try explain(queue, both).hasSuffix("\(resume) lets it run."))
+        try queue.connection.execute("update postrider.workers set ended_at = now()")
+        let none = "; and no worker takes queue mail now: none is running, start one with worker"
+        #expect(
+            try explain(queue, both).hasPrefix(
+                "Job \(both) is ready, but its queue mail is paused; and its lane sp is paused until somebody resumes it, "
+            ))
+        #expect(try explain(queue, both).hasSuffix("\(none)\(resume) ends these pauses."))
+        let later = try queue.insert("url, queue, run_at", "'http://h/', 'mail', now() + interval '59 min'")
+        let sentence = try explain(queue, later)
+        #expect(
+            sentence.hasSuffix(
+                ", but its queue mail is paused\(none); select postrider.resume_queue('mail') ends that pause."),
+            "\(sentence)")
+    }
+
+    @Test func `a lane with a rate says how many jobs are before one, and when it begins itself`() throws {
+        let queue = try enlisted()
+        try limit(queue, "null, 1, '1 h'")
+        let first = try queue.insert("url, lane", "'http://h/', 'l'")
+        try queue.insert(3, "url, lane", "'http://h/', 'l'")
+        try queue.insert(2, "url, lane, priority", "'http://h/', 'l', 4")
+        let last = try queue.insert("url, lane", "'http://h/', 'l'")
+        // One of another queue: its turn comes once before.
+        try queue.insert("url, lane, queue", "'http://h/', 'l', 'mail'")
+        let next =
+            "is ready, but its lane l is at its limit of 1 call(s) in 01:00:00 (lanes.rate_limit), "
+            + "and the next one begins at about 2999-01-01 11:00:00 UTC"
+        #expect(
+            try explain(queue, first)
+                == "Job \(first) \(next); 2 job(s) of the lane are before it, so that it begins at about 2999-01-01 13:00:00 UTC."
+        )
+        #expect(
+            try explain(queue, last)
+                == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
+        )
+        // The next call may begin now, but not that of this job.
+        try queue.connection.execute("update postrider.lane_states set next_slot = '-infinity'")
+        #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
+        try queue.connection.execute("select postrider.pause_queue('mail')")
+        #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so that "))
+        try queue.connection.execute("select postrider.pause_lane('l')")
+        let paused = try explain(queue, last)
+        #expect(paused.contains(" UTC at the earliest; 6 job(s)"), "\(paused)")
+        #expect(
+            paused.contains("; 6 job(s) of the lane are before it; select ") && paused.hasSuffix(" ends that pause."),
+            "\(paused)")
+    }
+
+    @Test func `a lane with as many calls as it may have says how many jobs are before one`() throws {
+        let queue = try enlisted()
+        try limit(queue, "3, null, default")
+        try queue.insert(4, "url, lane", "'http://h/', 'l'")
+        let id = try queue.insert("url, lane", "'http://h/', 'l'")
+        let full = "its lane l is at its limit of 3 call(s) under way at once (lanes.max_in_flight)"
+        #expect(
+            try explain(queue, id) == "Job \(id) is ready, but \(full); 4 job(s) of the lane are before it.")
+        try queue.connection.execute("update postrider.lanes set rate_limit = 1, rate_period = '1 h'")
+        #expect(
+            try explain(queue, id).hasSuffix(
+                "; 4 job(s) of the lane are before it, so that it begins at about 2999-01-01 15:00:00 UTC at the earliest."
+            ))
+        try queue.insert(10_000, "url, lane, priority", "'http://h/', 'l', 4")
+        _ = try queue.number("select postrider.feed(array(select id from postrider.intake))")
+        #expect(try explain(queue, id).contains("; over 10000 job(s) of the lane are before it, "))
+    }
+
+    @Test func `the last of a lane with a rate begins when it was said`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '2 s')")
+        let worker = try RunningWorker(queue.database)
+        try queue.insert(4, "url, lane", "'\(target.url)/ok', 'l'")
+        let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
+        try TestClock.wait(20, for: "a call") { !target.requests.isEmpty }
+        let sentence = try explain(queue, id)
+        try queue.waitUntilDone()
+        let said = try #require(sentence.split(separator: "so that it begins at about ").last, "\(sentence)")
+        let late = try queue.number(
+            """
+            select extract(epoch from started_at - '\(said.dropLast())'::timestamptz)::bigint
+              from postrider.attempts where job_id = \(id)
+            """)
+        #expect(abs(late) <= 2, "\(sentence) \(late)")
+        _ = worker
+    }
+}
