@@ -32,7 +32,7 @@ extension RunLoop {
                     try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
                 }
                 batch.encode(
-                    worker: worker, appVersion: configuration.appVersion, columns: &columns, into: &parameters)
+                    worker: worker, appVersion: configuration.appVersion, rows: &attemptRows, into: &parameters)
                 try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
             }
             if let claim = next.claim {

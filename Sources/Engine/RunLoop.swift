@@ -41,7 +41,7 @@ public final class RunLoop {
     var credentials = CredentialDesk()
 
     var parameters = PGParameters()
-    var columns = FinishColumns()
+    var attemptRows = AttemptRows()
     var dispatcher: Dispatcher
     var schedule = Schedule()
     var now: UInt64 = 0

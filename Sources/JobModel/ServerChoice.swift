@@ -57,7 +57,7 @@ public enum ServerHealth: Equatable, Sendable {
     }
 
     /// The letter that stands for it in the database.
-    public var letter: String {
+    public var letter: Unicode.Scalar {
         switch self {
         case .well: "w"
         case .failed: "f"

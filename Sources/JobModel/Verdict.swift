@@ -134,7 +134,7 @@ public struct Verdict: Equatable, Sendable {
 
 extension Verdict.Kind {
     /// The letter that stands for it in the database.
-    public var letter: String {
+    public var letter: Unicode.Scalar {
         switch self {
         case .succeeded: "s"
         case .failed: "f"

@@ -78,95 +78,22 @@ public struct FinishBatch: Sendable {
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
-    /// Writes the parameters of `postrider.finish`, most of them arrays with an element for each attempt; for
-    /// `postrider.judge` eight more. Two are about servers, and null while no attempt has one; the last five of `judge` are about
-    /// credentials and redirects.
+    /// Writes the parameters of `postrider.finish` or `postrider.judge`.
     ///
-    /// - Parameter columns: emptied and filled; its memory is used again from batch to batch.
+    /// - Parameter rows: emptied and filled; its memory is used again from batch to batch.
     public func encode(
-        worker: Int32, appVersion: String?, columns: inout FinishColumns, into parameters: inout PGParameters
+        worker: Int32, appVersion: String?, rows: inout AttemptRows, into parameters: inout PGParameters
     ) {
-        columns.removeAll()
-        for attempt in attempts { columns.append(attempt) }
-        columns.encode(worker: worker, into: &parameters)
-        if isJudged { encodeJudged(appVersion, into: &parameters) }
-        encodeServers(into: &parameters)
+        rows.removeAll()
+        for attempt in attempts { rows.append(attempt) }
+        parameters.removeAll()
+        parameters.append(int32: worker)
         if isJudged {
-            encodeCredentials(into: &parameters)
-            encodeRedirects(into: &parameters)
+            parameters.append(text: appVersion)
+            rows.encode(into: &parameters)
+        } else {
+            rows.encode(into: &parameters)
+            parameters.append(bool: attempts.contains { $0.verdict.kind == .held })
         }
-    }
-
-    private func encodeCredentials(into parameters: inout PGParameters) {
-        var credentials = PGArrayBuilder<String>()
-        var versions = PGArrayBuilder<Int64>()
-        for attempt in attempts {
-            if let name = attempt.credential { credentials.append(name) } else { credentials.appendNull() }
-            if let version = attempt.credentialVersion { versions.append(version) } else { versions.appendNull() }
-        }
-        parameters.append(array: credentials)
-        parameters.append(array: versions)
-    }
-
-    private func encodeRedirects(into parameters: inout PGParameters) {
-        guard attempts.contains(where: { $0.outcome?.redirected == true }) else {
-            parameters.appendNull(.boolArray)
-            parameters.appendNull(.boolArray)
-            parameters.appendNull(.textArray)
-            return
-        }
-        var redirected = PGArrayBuilder<Bool>()
-        var left = PGArrayBuilder<Bool>()
-        var landed = PGArrayBuilder<String>()
-        for attempt in attempts {
-            redirected.append(attempt.outcome?.redirected ?? false)
-            left.append(attempt.outcome?.leftOrigin ?? false)
-            // A URL may be long, and only links to further pages are resolved against it.
-            if attempt.sequel.contains(.page), let url = attempt.outcome?.landedAt {
-                landed.append(url)
-            } else {
-                landed.appendNull()
-            }
-        }
-        parameters.append(array: redirected)
-        parameters.append(array: left)
-        parameters.append(array: landed)
-    }
-
-    private func encodeServers(into parameters: inout PGParameters) {
-        guard attempts.contains(where: { $0.server != nil }) else {
-            parameters.appendNull(.int4Array)
-            parameters.appendNull(.textArray)
-            return
-        }
-        var servers = PGArrayBuilder<Int32>()
-        var healths = PGArrayBuilder<String>()
-        for attempt in attempts {
-            if let server = attempt.server { servers.append(server.id) } else { servers.appendNull() }
-            if attempt.server != nil, let outcome = attempt.outcome {
-                healths.append(ServerHealth(outcome).letter)
-            } else {
-                healths.appendNull()
-            }
-        }
-        parameters.append(array: servers)
-        parameters.append(array: healths)
-    }
-
-    private func encodeJudged(_ appVersion: String?, into parameters: inout PGParameters) {
-        var jobs = PGArrayBuilder<Int64>()
-        var cookies = PGArrayBuilder<String>()
-        for attempt in attempts {
-            jobs.append(attempt.lease.jobID)
-            if let changes = attempt.outcome?.cookies {
-                // No line begins with a tab.
-                cookies.append((changes.set + changes.gone.map { "\t" + $0 }).joined(separator: "\n"))
-            } else {
-                cookies.appendNull()
-            }
-        }
-        parameters.append(array: jobs)
-        parameters.append(text: appVersion)
-        parameters.append(array: cookies)
     }
 }

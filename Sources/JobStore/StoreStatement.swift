@@ -8,7 +8,8 @@ public enum StoreStatement {
     public static let enlist = PGStatement(
         "enlist",
         """
-        select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
+        select worker, installation, idempotency_header, held, 'postrider.finished_attempt'::regtype::oid::bigint
+        from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """
     )
     /// Leases ready jobs.
@@ -20,12 +21,7 @@ public enum StoreStatement {
         from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
     /// Ends attempts.
-    public static let finish = PGStatement(
-        "finish",
-        """
-        select postrider.finish($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
-        p_server => $22, p_health => $23::"char"[])
-        """)
+    public static let finish = PGStatement("finish", "select postrider.finish($1,$2,$3)")
     /// Waits for locks no longer than 20 ms, in this transaction: somebody is known to hold rows of running jobs.
     public static let hurry = PGStatement("hurry", "select set_config('lock_timeout', '20ms', true)")
     /// Tells which leases somebody has locked.
@@ -42,13 +38,7 @@ public enum StoreStatement {
         from postrider.prepare($1,$2,$3,$4,$5,$6)
         """)
     /// Ends attempts of rich jobs.
-    public static let judge = PGStatement(
-        "judge",
-        """
-        select postrider.judge($1,$2,$3,$4,$5::"char"[],$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21, \
-        $22,$23,$24, p_server => $25, p_health => $26::"char"[], p_credential => $27, p_version => $28, \
-        p_redirected => $29, p_left => $30, p_landed => $31)
-        """)
+    public static let judge = PGStatement("judge", "select postrider.judge($1,$2,$3)")
     /// Finds tracks with work.
     public static let survey = PGStatement(
         "survey", "select track, priority, first_seq, lane from postrider.survey($1)")

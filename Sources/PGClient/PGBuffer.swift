@@ -38,6 +38,11 @@ internal import Glibc
         count &+= size
     }
 
+    /// Writes over what was appended before.
+    mutating func replace<Integer: FixedWidthInteger>(at offset: Int, with value: Integer) {
+        unsafe base.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Integer.self)
+    }
+
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else { return }
         reserve(bytes.count)

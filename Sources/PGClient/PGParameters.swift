@@ -10,6 +10,7 @@ internal import CPostgres
         var offset: Int
         /// -1 is NULL.
         var length: Int32
+        var isText = false
     }
 
     private var buffer = PGBuffer()
@@ -67,7 +68,7 @@ internal import CPostgres
     /// Sent in text format, so any type with an input function takes it.
     public mutating func append(inferred value: String?) {
         guard let value else { return appendNull() }
-        field(.unspecified) {
+        field(.unspecified, isText: true) {
             $0.append(text: value)
             // Text format is read up to the NUL, its length is ignored.
             $0.append(UInt8(0))
@@ -105,6 +106,14 @@ internal import CPostgres
         types.append(Element.arrayType.rawValue)
     }
 
+    /// An array of rows, whose type the server infers from where it stands; one memcpy.
+    public mutating func append(rows: borrowing PGRowArrayBuilder) {
+        let start = buffer.count
+        rows.write(to: &buffer)
+        fields.append(Field(offset: start, length: Int32(buffer.count - start)))
+        types.append(PGType.unspecified.rawValue)
+    }
+
     /// An array from values, for callers that are in no hurry.
     public mutating func append(int64s values: [Int64]) {
         var array = PGArrayBuilder<Int64>()
@@ -126,10 +135,10 @@ internal import CPostgres
         buffer.append(value)
     }
 
-    private mutating func field(_ type: PGType, _ write: (inout PGBuffer) -> Void) {
+    private mutating func field(_ type: PGType, isText: Bool = false, _ write: (inout PGBuffer) -> Void) {
         let start = buffer.count
         write(&buffer)
-        fields.append(Field(offset: start, length: Int32(buffer.count - start)))
+        fields.append(Field(offset: start, length: Int32(buffer.count - start), isText: isText))
         types.append(type.rawValue)
     }
 
@@ -147,11 +156,11 @@ internal import CPostgres
         unsafe pointers.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
         formats.removeAll(keepingCapacity: true)
-        for (index, field) in fields.enumerated() {
+        for field in fields {
             let address = unsafe UnsafeRawPointer(buffer.base + field.offset).assumingMemoryBound(to: CChar.self)
             unsafe pointers.append(field.length < 0 ? nil : address)
             lengths.append(max(field.length, 0))
-            formats.append(types[index] == 0 ? 0 : 1)
+            formats.append(field.isText ? 0 : 1)
         }
         let count = CInt(fields.count)
         return unsafe types.withUnsafeBufferPointer { types in

@@ -16,6 +16,8 @@ public struct PGType: RawRepresentable, Hashable, Sendable {
     public static let bool = PGType(rawValue: 16)
     /// `bytea`.
     public static let bytea = PGType(rawValue: 17)
+    /// `"char"`.
+    public static let char = PGType(rawValue: 18)
     /// `int8`.
     public static let int8 = PGType(rawValue: 20)
     /// `int2`.

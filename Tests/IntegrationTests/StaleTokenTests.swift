@@ -81,8 +81,10 @@ struct StaleTokenTests {
             """)
         return try queue.text(
             """
-            select p_code[1] from postrider.credential_judge(
-              '{\(job)}', '{c}', '{1}', '{401}', array[null::bytea], '{f}', '{http_status}', '{refused}')
+            select a.code
+              from unnest(postrider.credential_judge(array[jsonb_populate_record(
+                     postrider.unsent_attempt(0, 0, 0, 'f', 'http_status', 'refused'),
+                     '{"job_id": \(job), "credential": "c", "version": 1, "status": 401}')])) a
             """)
     }
 

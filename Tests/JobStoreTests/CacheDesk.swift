@@ -84,14 +84,17 @@ struct CacheDesk: ~Copyable {
         end $$;
         create function desk.answer(p_job bigint, p_status int, p_headers text, p_body text, p_app text,
           p_verdict "char", p_code text) returns void language plpgsql as $$
-        declare h desk.held;
+        declare
+          h desk.held;
+          a postrider.finished_attempt;
         begin
           delete from desk.held where job = p_job returning * into h;
-          perform postrider.judge(h.worker, array[h.track], array[h.seq], array[h.fence], array[p_verdict],
-            array[nullif(p_status, 0)::smallint], array[p_code], array[case when p_code is not null then 'it failed' end],
-            array[convert_to(p_headers, 'LATIN1')], array[convert_to(p_body, 'UTF8')], array[null::bigint], array[1], array[1],
-            array[1], array[1], array[1], array['127.0.0.1'], array['1.1'], array[true], array[1::bigint], array[1::bigint],
-            array[p_job], p_app, array[null::text]);
+          a := postrider.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case when p_code is not null then 'it failed' end);
+          a.job_id := p_job;
+          a.status := nullif(p_status, 0);
+          a.headers := convert_to(p_headers, 'LATIN1');
+          a.body := convert_to(p_body, 'UTF8');
+          perform postrider.judge(h.worker, p_app, array[a]);
         end $$;
         create function desk.look(p_job bigint) returns text language sql as $$
           select concat_ws(' ', s.state, a.cache, s.error_code, s.status_code, convert_from(s.body, 'UTF8'))

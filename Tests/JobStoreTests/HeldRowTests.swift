@@ -150,10 +150,10 @@ struct HeldRowTests {
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'x' where name <> 'c9'")
         try queue.connection.execute("set statement_timeout = '20s'")
-        var columns = FinishColumns()
+        var ended = try queue.attemptRows()
         var parameters = PGParameters()
         let batch = FinishBatch(attempts)
-        batch.encode(worker: 7, appVersion: nil, columns: &columns, into: &parameters)
+        batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         #expect(try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0).count == 60)
         #expect(
             try queue.rows("select error_code, count(*)::text from postrider.tries group by 1 order by 1")

@@ -29,9 +29,9 @@ struct JudgeBatchTests {
                 lease: lease, verdict: verdict, outcome: CallOutcome(.response(response)), isJudged: true)
         }
         let batch = FinishBatch(attempts)
-        var columns = FinishColumns()
+        var ended = try queue.attemptRows()
         var parameters = PGParameters()
-        batch.encode(worker: 7, appVersion: nil, columns: &columns, into: &parameters)
+        batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         let stored = try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0)
         #expect(stored.count == 5)
         let rows = try queue.rows("select result::text, encoding from postrider.results order by job_id")

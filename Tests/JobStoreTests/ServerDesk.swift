@@ -98,14 +98,16 @@ struct ServerDesk: ~Copyable {
           select c.job_id, c.url || case when c.goes_on then '+' else '' end from called c;
         end $$;
         create function desk.finish(p_job bigint, p_verdict "char", p_health "char") returns void language plpgsql as $$
-        declare h desk.held;
+        declare
+          h desk.held;
+          a postrider.finished_attempt;
         begin
           delete from desk.held where job = p_job returning * into h;
-          perform postrider.finish(h.worker, array[h.track], array[h.seq], array[h.fence], array[p_verdict],
-            array[null::smallint], array[case when p_verdict <> 's' then 'connect' end],
-            array[case when p_verdict <> 's' then 'it failed' end],
-            null, null, null, null, null, null, null, null, null, null, null, null, null,
-            p_server => array[h.server], p_health => array[p_health]);
+          a := postrider.unsent_attempt(h.track, h.seq, h.fence, p_verdict, case when p_verdict <> 's' then 'connect' end,
+            case when p_verdict <> 's' then 'it failed' end);
+          a.server := h.server;
+          a.health := p_health;
+          perform postrider.finish(h.worker, array[a]);
         end $$;
         """
 }

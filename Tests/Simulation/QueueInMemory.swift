@@ -222,7 +222,7 @@ final class QueueInMemory {
                 row.attempt -= 1
                 place(row)
             case .succeeded, .failed, .unknown, .retryable:
-                end(row.job, attempt.verdict.kind.letter)
+                end(row.job, String(attempt.verdict.kind.letter))
             }
         }
         return stored

@@ -21,13 +21,10 @@ as $$
 declare
   v record;
   v_answer record;
-  v_body bytea;
-  v_verdict "char"[];
-  v_code text[];
-  v_error text[];
-  v_result jsonb[];
+  v_attempt postrider.finished_attempt;
+  v_is_large boolean;
+  v_served postrider.finished_attempt[] := '{}';
   v_done bigint[] := '{}';
-  v_count int;
 begin
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
@@ -89,11 +86,13 @@ begin
     select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own
              -- To others an If-None-Match is a condition that the server answers with 412 (RFC 9110 section 13.1.2).
              and l.method in ('GET', 'HEAD') and not l.asks_itself as asks from looked l)
-  select array_agg(h.track) filter (where h.serves) as track, array_agg(h.seq) filter (where h.serves) as seq,
-         array_agg(h.fence) filter (where h.serves) as fence, array_agg(h.job) filter (where h.serves) as job,
-         array_agg(h.base) filter (where h.serves) as base, array_agg(h.key) filter (where h.serves) as key, array_agg(h.reason) filter (where h.serves) as reason,
-         array_agg(h.status) filter (where h.serves) as status, array_agg(h.answered) filter (where h.serves) as headers,
-         array_agg(h.encoding) filter (where h.serves) as encoding, array_agg(h.body) filter (where h.serves) as body,
+  select array_agg(row(
+             h.track, h.seq, h.fence, h.job, 's', h.status, null, null, h.answered, h.body, null,
+             null, null, null, null, null, null, null, null, null, null,
+             null, null, null, null, null, null, null, null,
+             h.reason, h.encoding, null)::postrider.finished_attempt) filter (where h.serves) as served,
+         array_agg(h.job) filter (where h.serves) as job, array_agg(h.reason) filter (where h.serves) as reason,
+         array_agg(h.base) filter (where h.serves) as base, array_agg(h.key) filter (where h.serves) as key,
          array_agg(h.created_at) filter (where h.serves) as created_at,
          array_agg(h.is_judged or h.body is null) filter (where h.serves) as is_special,
          array_agg(h.service) filter (where h.serves) as service,
@@ -107,31 +106,31 @@ begin
     into v
     from marked h;
 
-  v_count := coalesce(cardinality(v.job), 0);
-  if v_count > 0 then
+  if v.job is not null then
     if true = any (v.is_special) then
-      v_verdict := array_fill('s'::"char", array[v_count]);
-      v_code := array_fill(null::text, array[v_count]);
-      v_error := v_code;
-      v_result := array_fill(null::jsonb, array[v_count]);
-      for i in 1 .. v_count loop
-        continue when not v.is_special[i];
-        v_body := v.body[i];
-        if v_body is null then
+      for i in 1 .. cardinality(v.job) loop
+        v_attempt := v.served[i];
+        if not v.is_special[i] then
+          v_done := v_done || v.job[i];
+          v_served := v_served || v_attempt;
+          continue;
+        end if;
+        v_is_large := v_attempt.body is null;
+        if v_is_large then
           -- The entry may have been replaced since; then the job is called.
-          select e.body into v_body from postrider.cache_entries e where e.key = v.key[i] and e.created_at = v.created_at[i];
+          select e.body into v_attempt.body from postrider.cache_entries e where e.key = v.key[i] and e.created_at = v.created_at[i];
         end if;
         v_answer := null;
         select a.* into v_answer
           from postrider.jobs j
           left join postrider.services s on s.name = j.service
-         cross join lateral postrider.judge_answer(j, s, v.status[i]::int, v.headers[i], v_body) a
-         where j.id = v.job[i] and v_body is not null;
+         cross join lateral postrider.judge_answer(j, s, v_attempt.status::int, v_attempt.headers, v_attempt.body) a
+         where j.id = v.job[i] and v_attempt.body is not null;
         -- HTML that counts as a 502 is no success to this job, whatever it was to the one that stored it.
         if v_answer.verdict is null or v_answer.code = 'http_status' then
-          v.miss_track := v.miss_track || v.track[i];
-          v.miss_seq := v.miss_seq || v.seq[i];
-          v.miss_fence := v.miss_fence || v.fence[i];
+          v.miss_track := v.miss_track || v_attempt.track;
+          v.miss_seq := v.miss_seq || v_attempt.seq;
+          v.miss_fence := v.miss_fence || v_attempt.fence;
           v.miss_job := v.miss_job || v.job[i];
           v.miss_base := v.miss_base || v.base[i];
           v.miss_key := v.miss_key || v.key[i];
@@ -139,33 +138,25 @@ begin
           v.miss_joins := v.miss_joins || true;
           v.miss_etag := v.miss_etag || null::text;
           v.miss_modified := v.miss_modified || null::text;
-          v.fence[i] := -1;
-        elsif v.body[i] is null then
-          perform postrider.finish(
-            p_worker, v.track[i:i], v.seq[i:i], v.fence[i:i], array[v_answer.verdict], v.status[i:i],
-            array[v_answer.code], array[v_answer.error], v.headers[i:i], array[v_body], null,
-            null, null, null, null, null, null, null, null, null, null,
-            v.reason[i:i], array[coalesce(v_answer.encoding, v.encoding[i])], array[v_answer.result]);
-          v_done := v_done || v.job[i];
-          v.fence[i] := -1;
+          continue;
+        end if;
+        v_done := v_done || v.job[i];
+        v_attempt.verdict := v_answer.verdict;
+        v_attempt.code := v_answer.code;
+        v_attempt.error := v_answer.error;
+        v_attempt.encoding := coalesce(v_answer.encoding, v_attempt.encoding);
+        v_attempt.result := v_answer.result;
+        if v_is_large then
+          perform postrider.finish(p_worker, array[v_attempt], false);
         else
-          v_done := v_done || v.job[i];
-          v_verdict[i] := v_answer.verdict;
-          v_code[i] := v_answer.code;
-          v_error[i] := v_answer.error;
-          v.encoding[i] := coalesce(v_answer.encoding, v.encoding[i]);
-          v_result[i] := v_answer.result;
+          v_served := v_served || v_attempt;
         end if;
       end loop;
-      v_done := v_done || array(
-        select o.job from unnest(v.job, v.is_special) as o(job, is_special) where not o.is_special);
     else
-      v_verdict := array_fill('s'::"char", array[v_count]);
+      v_served := v.served;
       v_done := v.job;
     end if;
-    perform postrider.finish(
-      p_worker, v.track, v.seq, v.fence, v_verdict, v.status, v_code, v_error, v.headers, v.body, null,
-      null, null, null, null, null, null, null, null, null, null, v.reason, v.encoding, v_result);
+    perform postrider.finish(p_worker, v_served, false);
     insert into postrider.cache_tallies (service, outcome, jobs)
     select o.service, o.reason, count(*)
       from unnest(v.service, v.reason, v.job) as o(service, reason, job)

@@ -8,9 +8,7 @@
 --
 -- Lock order: cache_calls by key, then entries by base and key, then scheduled.
 create or replace function postrider.cache_settle(
-  p_fence bigint[], p_job bigint[], p_seq bigint[], p_done bigint[], p_verdict "char"[], p_status smallint[],
-  p_headers bytea[], p_body bytea[], p_cache text[], p_encoding text[], p_app_version text,
-  p_worker int, p_redirected boolean[]) returns void
+  p_worker int, p_app_version text, p_attempts postrider.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -23,7 +21,7 @@ declare
   v_job postrider.jobs;
   v_service postrider.services;
   v_fresh interval;
-  v_at int;
+  v_attempt postrider.finished_attempt;
   v_serves boolean;
   v_is_held boolean;
   v_patience text := '20ms';
@@ -36,19 +34,19 @@ begin
       delete from postrider.cache_calls c
        where c.ctid = any (array(
                select o.ctid
-                 from unnest(p_job, p_fence) as x(job, fence)
-                 join postrider.cache_calls o on o.job_id = x.job and o.fence = x.fence
+                 from unnest(p_attempts) x
+                 join postrider.cache_calls o on o.job_id = x.job_id and o.fence = x.fence
                 order by o.key
                   for update of o))
       returning c.*)
     -- A variant's key tells nothing of its base, and the base's row may be made here: so all variants of one base, then those of the next.
     select * from ended e order by e.base, e.key, e.job_id
   loop
-    v_at := array_position(p_job, v_call.job_id);
+    select x.* into v_attempt from unnest(p_attempts) x where x.job_id = v_call.job_id;
     v_serves := false;
     v_is_held := false;
     v_fresh := null;
-    if p_seq[v_at] = any (p_done) and p_verdict[v_at] = 's' then
+    if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
       select * into v_job from postrider.jobs j where j.id = v_call.job_id;
       if v_job.parent_id is not null then
         v_job := postrider.filled(v_job);
@@ -61,16 +59,16 @@ begin
       -- What an answer says must never undo the batch that it came with.
       begin
         perform set_config('lock_timeout', v_patience, true);
-        if p_cache[v_at] = 'stale' then
+        if v_attempt.cache = 'stale' then
           update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp() where e.key = v_call.key;
-        elsif p_cache[v_at] = 'revalidated' then
+        elsif v_attempt.cache = 'revalidated' then
           if v_service.cache_mode = 'http' then
-            select f.fresh into v_fresh from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
+            select f.fresh into v_fresh from postrider.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
           update postrider.cache_entries e
-             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = p_headers[v_at],
-                 fresh = v_fresh, etag = coalesce(postrider.cache_tag(p_headers[v_at], 'etag'), e.etag),
-                 last_modified = coalesce(postrider.cache_tag(p_headers[v_at], 'last-modified'), e.last_modified)
+             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = v_attempt.headers,
+                 fresh = v_fresh, etag = coalesce(postrider.cache_tag(v_attempt.headers, 'etag'), e.etag),
+                 last_modified = coalesce(postrider.cache_tag(v_attempt.headers, 'last-modified'), e.last_modified)
            where e.key = v_call.key and e.etag is not distinct from v_call.etag
              and e.last_modified is not distinct from v_call.last_modified
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
@@ -78,10 +76,10 @@ begin
           v_serves := v_fresh is null or v_fresh > interval '0';
         elsif v_call.base = postrider.cache_key(v_job, v_service) then
           v_serves := postrider.cache_store(
-            v_call.base, v_job, v_service, p_status[v_at]::int, p_headers[v_at], p_body[v_at], p_encoding[v_at], p_app_version,
-            coalesce(p_redirected[v_at], false));
+            v_call.base, v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.encoding, p_app_version,
+            coalesce(v_attempt.redirected, false));
           if v_serves and v_service.cache_mode = 'http' then
-            select f.fresh > interval '0' into v_serves from postrider.http_freshness(p_headers[v_at], clock_timestamp()) f;
+            select f.fresh > interval '0' into v_serves from postrider.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
         else
           -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
@@ -102,7 +100,7 @@ begin
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
-    elsif v_call.asks and p_status[v_at] = 304 and p_redirected[v_at] then
+    elsif v_call.asks and v_attempt.status = 304 and v_attempt.redirected then
       -- The URL has come to lead elsewhere: the next try is not to ask about this answer again, unless somebody holds it.
       update postrider.cache_entries e set etag = null, last_modified = null
        where e.ctid = any (array(
@@ -121,7 +119,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.cache_settle(
-  bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text,
-  int, boolean[]) is
+comment on function postrider.cache_settle(int, text, postrider.finished_attempt[], bigint[]) is
   'private: stores the answers of calls that were made for the cache, and wakes who waited for them';

@@ -69,19 +69,13 @@ begin
          array_agg(f.job) filter (where f.verdict = 'w') as waiting,
          array_agg(f.name) filter (where f.verdict = 'w') as wanted,
          array_agg(f.job) filter (where f.has_waited and f.verdict is distinct from 'w') as waited,
-         array_agg(f.track order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as track,
-         array_agg(f.seq order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as seq,
-         array_agg(f.fence order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as fence,
-         array_agg(f.verdict order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as verdict,
-         array_agg(f.code order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as code,
-         array_agg(f.error order by f.track, f.seq) filter (where f.verdict in ('f', 'r')) as error
+         array_agg(postrider.unsent_attempt(f.track, f.seq, f.fence, f.verdict, f.code, f.error) order by f.track, f.seq)
+           filter (where f.verdict in ('f', 'r')) as ended
     into v
     from fated f;
 
-  if v.seq is not null then
-    perform postrider.finish(
-      p_worker, v.track, v.seq, v.fence, v.verdict, null, v.code, v.error, null, null, null,
-      null, null, null, null, null, null, null, null, null, null);
+  if v.ended is not null then
+    perform postrider.finish(p_worker, v.ended, false);
   end if;
   if v.waited is not null then
     delete from postrider.credential_waits w where w.job_id = any (v.waited);

@@ -11,17 +11,20 @@
 -- Refreshes that lie ahead are of a clock that was set back since: they count as long ago.
 --
 -- Runs before finish: the rows of credentials are locked before those of ready.
-create or replace function postrider.credential_judge(
-  p_job bigint[], p_credential text[], p_version bigint[], p_status smallint[], p_headers bytea[],
-  inout p_verdict "char"[], inout p_code text[], inout p_error text[])
+create or replace function postrider.credential_judge(p_attempts postrider.finished_attempt[])
+returns postrider.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_found text[] := array_fill(null::text, array[cardinality(p_job)]);
+  v_attempt postrider.finished_attempt;
+  v_credential_of text[] := array_fill(null::text, array[cardinality(p_attempts)]);
+  v_version_of bigint[] := array_fill(null::bigint, array[cardinality(p_attempts)]);
+  v_found text[] := v_credential_of;
   v_names text[];
+  v_job bigint;
   v_credential postrider.credentials;
   v_refresh postrider.refreshes;
   v_sends bigint;
@@ -33,21 +36,25 @@ declare
   v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000 || 'ms';
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
-  for i in 1 .. cardinality(p_job) loop
-    continue when p_credential[i] is null;
+  for i in 1 .. cardinality(p_attempts) loop
+    v_attempt := p_attempts[i];
+    continue when v_attempt.credential is null or v_attempt.left_origin;
+    v_credential_of[i] := v_attempt.credential;
+    v_version_of[i] := v_attempt.version;
     v_found[i] := case
-      when p_code[i] = 'logged_out' then 'logged_out'
-      when p_code[i] = 'token_expired' or p_code[i] = 'http_status' and (
-             p_status[i] = 401 or p_status[i] in (400, 403)
-             and position('invalid_token' in coalesce(postrider.header_value(p_headers[i], 'www-authenticate'), '')) > 0)
+      when v_attempt.code = 'logged_out' then 'logged_out'
+      when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and (
+             v_attempt.status = 401 or v_attempt.status in (400, 403)
+             and position('invalid_token' in coalesce(postrider.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
         then 'refused'
       -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the request.
-      when p_verdict[i] in ('s', 'n') or p_status[i] between 200 and 399 or p_status[i] in (404, 405, 406, 409, 410, 415, 422)
+      when v_attempt.verdict in ('s', 'n') or v_attempt.status between 200 and 399
+        or v_attempt.status in (404, 405, 406, 409, 410, 415, 422)
         then 'accepted' end;
   end loop;
   v_names := array(
     select distinct x.credential
-      from unnest(p_credential, v_found, p_version) as x(credential, found, version)
+      from unnest(v_credential_of, v_found, v_version_of) as x(credential, found, version)
      where x.found in ('refused', 'logged_out')
         or x.found = 'accepted' and exists (
              select from postrider.refreshes r where r.credential = x.credential and not r.is_accepted)
@@ -67,64 +74,65 @@ begin
     if v_is_held then
       -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused are
       -- sent again 5 s later, whatever their own backoff: no failure of theirs is what they wait for.
-      for i in 1 .. cardinality(p_job) loop
-        continue when p_credential[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
-        p_verdict[i] := 'h';
+      for i in 1 .. cardinality(p_attempts) loop
+        continue when v_credential_of[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
+        p_attempts[i].verdict := 'h';
         -- Not token_expired, which counts as one of its three sends.
-        p_code[i] := 'refresh_failed';
-        p_error[i] := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);
+        p_attempts[i].code := 'refresh_failed';
+        p_attempts[i].error := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);
       end loop;
       continue;
     end if;
     continue when v_credential.name is null;
     select * into v_refresh from postrider.refreshes r where r.credential = v_names[k];
     if not v_refresh.is_accepted and exists (
-         select from unnest(p_credential, v_found, p_version) as x(credential, found, version)
+         select from unnest(v_credential_of, v_found, v_version_of) as x(credential, found, version)
           where x.credential = v_names[k] and x.found = 'accepted' and x.version = v_credential.version) then
       v_refresh.is_accepted := true;
       update postrider.refreshes r set is_accepted = true where r.credential = v_names[k];
       update postrider.secrets s set spare_sealed = null, spare_plain = null
        where s.credential = v_names[k] and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
     end if;
-    for i in 1 .. cardinality(p_job) loop
-      continue when p_credential[i] is distinct from v_names[k] or v_found[i] is null or v_found[i] = 'accepted';
+    for i in 1 .. cardinality(p_attempts) loop
+      continue when v_credential_of[i] is distinct from v_names[k] or v_found[i] is null or v_found[i] = 'accepted';
+      v_job := p_attempts[i].job_id;
       if v_credential.state = 'logged_off'
-         or v_found[i] = 'logged_out' and p_version[i] = v_credential.version then
+         or v_found[i] = 'logged_out' and v_version_of[i] = v_credential.version then
         if v_credential.state <> 'logged_off' then
           perform postrider.end_login(v_names[k], 'the API said that the user is logged out');
           v_credential.state := 'logged_off';
         end if;
-        p_verdict[i] := 'f';
-        p_code[i] := 'not_logged_in';
-        p_error[i] := format('credential %s is logged off: %s; log in and retry the job', v_names[k],
+        p_attempts[i].verdict := 'f';
+        p_attempts[i].code := 'not_logged_in';
+        p_attempts[i].error := format('credential %s is logged off: %s; log in and retry the job', v_names[k],
           case v_found[i] when 'logged_out' then 'the API said that the user is logged out' else 'the server refused its token' end);
         continue;
       end if;
       -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
-      continue when not postrider.credential_refreshes(v_credential.kind) and p_version[i] = v_credential.version;
-      v_sends := postrider.credential_sends(p_job[i]);
+      continue when not postrider.credential_refreshes(v_credential.kind) and v_version_of[i] = v_credential.version;
+      v_sends := postrider.credential_sends(v_job);
       if v_sends >= 3 then
-        p_verdict[i] := 'f';
-        p_code[i] := 'rejected_after_refresh';
-        p_error[i] := format('the server refused the token of credential %s on each of %s sends; see its scope and place, and retry the job',
+        p_attempts[i].verdict := 'f';
+        p_attempts[i].code := 'rejected_after_refresh';
+        p_attempts[i].error := format('the server refused the token of credential %s on each of %s sends; see its scope and place, and retry the job',
           v_names[k], v_sends);
         continue;
       end if;
-      if p_version[i] = v_credential.version and v_credential.state = 'active' then
+      if v_version_of[i] = v_credential.version and v_credential.state = 'active' then
         v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
         v_is_recent := coalesce(v_refresh.refreshed_at between clock_timestamp() - interval '5 min' and clock_timestamp(), false);
         if cardinality(v_refresh.refused_by) >= 2 and (not v_refresh.is_accepted or v_is_recent and not v_has_ended)
            or v_refresh.refreshed_at is not null and not v_has_ended
              and (not v_refresh.is_accepted and (v_refresh.refused_by <> '{}' or v_is_recent)
                   or v_is_recent and v_sends > 1
-                    and v_refresh.refreshed_at > (select max(t.started_at) from postrider.tries t where t.job_id = p_job[i])
-                    and v_refresh.refreshed_at > (select p.since from postrider.ready_place(p_job[i]) p) - interval '5 s') then
-          p_verdict[i] := 'f';
-          p_code[i] := 'rejected_after_refresh';
-          p_error[i] := format('the server refuses the token of credential %s although it is fresh; see its scope and place, log in if need be and retry the job',
+                    and v_refresh.refreshed_at > (select max(t.started_at) from postrider.tries t where t.job_id = v_job)
+                    and v_refresh.refreshed_at > (select p.since from postrider.ready_place(v_job) p) - interval '5 s') then
+          p_attempts[i].verdict := 'f';
+          p_attempts[i].code := 'rejected_after_refresh';
+          p_attempts[i].error := format('the server refuses the token of credential %s although it is fresh; see its scope and place, log in if need be and retry the job',
             v_names[k]);
-          if cardinality(v_refresh.refused_by) < 2 and p_job[i] <> all (v_refresh.refused_by) then
-            v_refresh.refused_by := v_refresh.refused_by || p_job[i];
+          if cardinality(v_refresh.refused_by) < 2 and v_job <> all (v_refresh.refused_by) then
+            v_refresh.refused_by := v_refresh.refused_by || v_job;
             update postrider.refreshes r set refused_by = v_refresh.refused_by where r.credential = v_names[k];
           end if;
           continue;
@@ -138,9 +146,9 @@ begin
                  last_error = 'the token was refused five times within 30 s, each time before its end'
            where r.credential = v_names[k];
           v_credential.state := 'cooldown';
-          p_verdict[i] := 'f';
-          p_code[i] := 'refresh_excessive';
-          p_error[i] := format('the token of credential %s was refreshed five times within 30 s and is refused again; see why the server ends it, and retry the job',
+          p_attempts[i].verdict := 'f';
+          p_attempts[i].code := 'refresh_excessive';
+          p_attempts[i].error := format('the token of credential %s was refreshed five times within 30 s and is refused again; see why the server ends it, and retry the job',
             v_names[k]);
           continue;
         end if;
@@ -149,17 +157,18 @@ begin
           update postrider.refreshes r set recent = v_recent || clock_timestamp() where r.credential = v_names[k];
         end if;
         v_credential.state := 'refreshing';
-      elsif v_refresh.is_early and p_version[i] = v_credential.version then
+      elsif v_refresh.is_early and v_version_of[i] = v_credential.version then
         -- The token was fetched ahead of its end, and has ended all the same: nobody is to be called with it any more.
         update postrider.refreshes r set is_early = false where r.credential = v_names[k];
         v_refresh.is_early := false;
       end if;
-      p_verdict[i] := 'h';
-      p_code[i] := 'token_expired';
-      p_error[i] := v_resend;
+      p_attempts[i].verdict := 'h';
+      p_attempts[i].code := 'token_expired';
+      p_attempts[i].error := v_resend;
     end loop;
   end loop;
+  return p_attempts;
 end
 $$;
-comment on function postrider.credential_judge(bigint[], text[], bigint[], smallint[], bytea[], "char"[], text[], text[]) is
-  'private: what answers mean for the credentials that their calls carried: sets off a refresh, sends jobs again, ends them, logs off';
+comment on function postrider.credential_judge(postrider.finished_attempt[]) is
+  'private: the attempts, judged by what their answers mean for the credentials that they carried: sets off a refresh, sends jobs again, ends them, logs off';

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.keep_batch_cookies(
-  p_seq bigint[], p_fence bigint[], p_job bigint[], p_cookies text[], p_credential text[], p_version bigint[], p_done bigint[])
+create or replace function postrider.keep_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,8 +11,8 @@ begin
   -- In the order of their locks.
   for v_call in
     select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
-      from unnest(p_job, p_seq, p_fence, p_cookies, p_credential, p_version) as x(job, seq, fence, cookies, credential, version)
-      join postrider.jobs j on j.id = x.job
+      from unnest(p_attempts) x
+      join postrider.jobs j on j.id = x.job_id
      where x.cookies is not null and x.seq = any (p_done)
      order by hashtext(j.service), x.seq
   loop
@@ -25,5 +24,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.keep_batch_cookies(bigint[], bigint[], bigint[], text[], text[], bigint[], bigint[]) is
+comment on function postrider.keep_batch_cookies(postrider.finished_attempt[], bigint[]) is
   'private: keeps what the calls of a batch changed in their cookie jars, of those whose lease still held';

@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Part of finish, for batches in which a server was called. p_health: w it answered · f it failed at network level or with
+-- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or with
 -- 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
 --
 -- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another second.
-create or replace function postrider.note_servers(
-  p_seq bigint[], p_fence bigint[], p_server int[], p_health "char"[], p_done bigint[]) returns void
+create or replace function postrider.note_servers(p_attempts postrider.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -20,7 +19,7 @@ begin
   with told as (
     insert into postrider.server_tallies (server, calls, errors)
     select t.id, count(*), count(*) filter (where x.health = 'f')
-      from unnest(p_seq, p_fence, p_server, p_health) as x(seq, fence, server, health)
+      from unnest(p_attempts) x
       join postrider.server_routes t on t.id = x.server
      where x.health in ('w', 'f') and x.seq = any (p_done) and t.state = 'active' and x.fence > t.since_fence
      group by t.id
@@ -28,7 +27,7 @@ begin
   select array_agg(o.server) filter (where o.errors > 0) into v_failing from told o;
   for v_probe in
     select t.id, x.fence, x.health
-      from unnest(p_seq, p_fence, p_server, p_health) as x(seq, fence, server, health)
+      from unnest(p_attempts) x
       join postrider.server_routes t on t.id = x.server
      where x.health is not null and x.seq = any (p_done) and t.state = 'probing' and t.probe_seq = x.seq and t.probe_fence = x.fence
      order by t.id
@@ -40,5 +39,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.note_servers(bigint[], bigint[], int[], "char"[], bigint[]) is
+comment on function postrider.note_servers(postrider.finished_attempt[], bigint[]) is
   'private: counts what calls have shown of their servers, ends probes, and has servers weighed that failed';

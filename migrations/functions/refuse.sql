@@ -4,10 +4,9 @@ create or replace function postrider.refuse(
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.finish(
-    p_worker, p_track, p_seq, p_fence, array_fill('f'::"char", array[cardinality(p_seq)]), null,
-    array_fill(p_code, array[cardinality(p_seq)]), p_error, null, null, null,
-    null, null, null, null, null, null, null, null, null, null)
+  select postrider.finish(p_worker, array(
+    select postrider.unsent_attempt(x.track, x.seq, x.fence, 'f', p_code, x.error)
+      from unnest(p_track, p_seq, p_fence, p_error) as x(track, seq, fence, error)), false)
 $$;
 comment on function postrider.refuse(int, int[], bigint[], bigint[], text, text[]) is
   'private: ends claimed jobs as failed with one error_code and a sentence each, before anything is sent';

@@ -3,8 +3,8 @@
 -- the service, counted from the first such answer to this attempt number, and expires_at.
 --
 -- Attempts of one number are those that were given back. A page turned in between begins a new count.
-create or replace function postrider.weigh_holds(
-  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], inout verdicts "char"[], inout errors text[])
+create or replace function postrider.weigh_holds(p_worker int, p_attempts postrider.finished_attempt[])
+returns postrider.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,14 +15,16 @@ set enable_mergejoin = off
 as $$
 declare
   v_at int;
+  v_attempt postrider.finished_attempt;
   v_expires timestamptz;
   v_wait interval;
   v_first timestamptz;
 begin
-  for v_at in select n from generate_subscripts(verdicts, 1) n where verdicts[n] = 'w' loop
+  for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'w' loop
+    v_attempt := p_attempts[v_at];
     select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
       from (select r.* from postrider.ready r
-             where r.track = p_track[v_at] and r.seq = p_seq[v_at] and r.fence = p_fence[v_at] and r.worker = p_worker offset 0) r
+             where r.track = v_attempt.track and r.seq = v_attempt.seq and r.fence = v_attempt.fence and r.worker = p_worker offset 0) r
      cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (
@@ -33,16 +35,17 @@ begin
                                        where p.job_id = r.job_id and p.error_code is null), 0)) t;
     continue when not found;
     if v_expires <= now() then
-      verdicts[v_at] := 'f';
-      errors[v_at] := errors[v_at] || '; no time was left for another try';
+      p_attempts[v_at].verdict := 'f';
+      p_attempts[v_at].error := v_attempt.error || '; no time was left for another try';
     -- Not `now() - v_wait`: there was no bound to it once, and thousands of years are more than a time can go back.
     elsif now() - v_first >= v_wait then
-      verdicts[v_at] := 'f';
-      errors[v_at] := errors[v_at] || format('; the job was held back since %s, longer than max_wait (%s)',
+      p_attempts[v_at].verdict := 'f';
+      p_attempts[v_at].error := v_attempt.error || format('; the job was held back since %s, longer than max_wait (%s)',
         to_char(v_first, 'YYYY-MM-DD HH24:MI:SS TZ'), v_wait);
     end if;
   end loop;
+  return p_attempts;
 end
 $$;
-comment on function postrider.weigh_holds(int, int[], bigint[], bigint[], "char"[], text[]) is
-  'private: of attempts that are to wait for their lane, turns those into failures whose time is over';
+comment on function postrider.weigh_holds(int, postrider.finished_attempt[]) is
+  'private: the attempts, of which those that are to wait for their lane have failed if their time is over';

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One parameter that is an array of a composite type, built field by field and reused: what `unnest($1)` makes rows of.
+///
+/// The server makes rows of it ten times faster than of an array for each column. Fields are stored as they will travel, so binding the
+/// array (`PGParameters.append(rows:)`) is one memcpy. Each row must have the fields of the type in their order, with their types
+/// (`record_recv`); otherwise the server refuses the statement (42804).
+public struct PGRowArrayBuilder: ~Copyable {
+    /// The composite type: of each database its own.
+    public var type: PGType
+    /// How many rows there are.
+    public private(set) var count = 0
+    private let fields: Int32
+    private var rowStart = 0
+    private var buffer = PGBuffer()
+
+    /// An empty array of a type with that many fields.
+    public init(of type: PGType = .unspecified, fields: Int32) {
+        self.type = type
+        self.fields = fields
+    }
+
+    /// Empties the array and keeps its memory (up to 1 MiB).
+    public mutating func removeAll() {
+        count = 0
+        buffer.removeAll()
+    }
+
+    /// Begins a row, whose fields follow.
+    public mutating func beginRow() {
+        rowStart = buffer.count
+        buffer.append(Int32(0))
+        buffer.append(fields)
+    }
+
+    /// Ends the row that was begun.
+    public mutating func endRow() {
+        count &+= 1
+        buffer.replace(at: rowStart, with: Int32(buffer.count - rowStart - MemoryLayout<Int32>.size))
+    }
+
+    /// A NULL of this type.
+    public mutating func appendNull(_ type: PGType) {
+        buffer.append(type.rawValue)
+        buffer.append(Int32(-1))
+    }
+
+    /// A `smallint`.
+    public mutating func append(int16 value: Int16?) { integer(value, .int2) }
+
+    /// An `integer`.
+    public mutating func append(int32 value: Int32?) { integer(value, .int4) }
+
+    /// A `bigint`.
+    public mutating func append(int64 value: Int64?) { integer(value, .int8) }
+
+    /// A `boolean`.
+    public mutating func append(bool value: Bool?) { integer(value.map { UInt8($0 ? 1 : 0) }, .bool) }
+
+    /// A `"char"`: one byte.
+    public mutating func append(letter value: Unicode.Scalar?) {
+        integer(value.map { UInt8(truncatingIfNeeded: $0.value) }, .char)
+    }
+
+    /// A `text`; a NUL character in it makes the server refuse the whole statement (22021).
+    public mutating func append(text value: String?) {
+        guard var value else { return appendNull(.text) }
+        buffer.append(PGType.text.rawValue)
+        value.withUTF8 { bytes in
+            buffer.append(Int32(bytes.count))
+            unsafe buffer.append(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// A `bytea`; any bytes, NUL included.
+    public mutating func append(bytes value: [UInt8]?) {
+        guard let value else { return appendNull(.bytea) }
+        buffer.append(PGType.bytea.rawValue)
+        buffer.append(Int32(value.count))
+        unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
+    }
+
+    /// The array in the binary form of `array_recv`: dimensions, flag, element type, then length and row each.
+    func write(to target: inout PGBuffer) {
+        target.append(Int32(count == 0 ? 0 : 1))
+        target.append(Int32(0))
+        target.append(type.rawValue)
+        guard count > 0 else { return }
+        target.append(Int32(count))
+        target.append(Int32(1))
+        target.append(buffer)
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ value: Integer?, _ type: PGType) {
+        guard let value else { return appendNull(type) }
+        buffer.append(type.rawValue)
+        buffer.append(Int32(MemoryLayout<Integer>.size))
+        buffer.append(value)
+    }
+}
