@@ -124,7 +124,6 @@ extension RunLoop {
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
         reader = ClaimReader(calls: calls)
         preparations = PrepareReader(calls: calls)
-        attemptRows = AttemptRows(of: PGType(rawValue: UInt32(clamping: result.int64(0, 4))))
         let held = Set(result.int64s(0, 3))
         let lost = dispatcher.enlisted(worker, held: held)
         for slot in lost { agent.cancel(slot: slot) }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JobModel
-public import PGClient
+internal import PGClient
 
 /// What `postrider.finish` and `postrider.judge` take: an array of `postrider.finished_attempt`, with memory that is used again.
 public struct AttemptRows: ~Copyable {
-    /// Fields of the type.
-    private static let fields: Int32 = 32
-    private var rows: PGRowArrayBuilder
+    private var rows = PGRowArrayBuilder(fields: 32)
 
     /// No rows.
-    ///
-    /// - Parameter type: of `postrider.finished_attempt`, as `enlist` told it.
-    public init(of type: PGType = .unspecified) {
-        rows = PGRowArrayBuilder(of: type, fields: Self.fields)
-    }
+    public init() {}
 
     /// Forgets all rows.
     mutating func removeAll() { rows.removeAll() }

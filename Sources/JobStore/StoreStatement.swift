@@ -8,8 +8,7 @@ public enum StoreStatement {
     public static let enlist = PGStatement(
         "enlist",
         """
-        select worker, installation, idempotency_header, held, 'postrider.finished_attempt'::regtype::oid::bigint
-        from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
+        select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """
     )
     /// Leases ready jobs.

@@ -4,10 +4,9 @@
 ///
 /// The server makes rows of it ten times faster than of an array for each column. Fields are stored as they will travel, so binding the
 /// array (`PGParameters.append(rows:)`) is one memcpy. Each row must have the fields of the type in their order, with their types
-/// (`record_recv`); otherwise the server refuses the statement (42804).
+/// (`record_recv`); otherwise the server refuses the statement (42804). Which composite type it is the server knows from where the
+/// parameter stands.
 public struct PGRowArrayBuilder: ~Copyable {
-    /// The composite type: of each database its own.
-    public var type: PGType
     /// How many rows there are.
     public private(set) var count = 0
     private let fields: Int32
@@ -15,8 +14,7 @@ public struct PGRowArrayBuilder: ~Copyable {
     private var buffer = PGBuffer()
 
     /// An empty array of a type with that many fields.
-    public init(of type: PGType = .unspecified, fields: Int32) {
-        self.type = type
+    public init(fields: Int32) {
         self.fields = fields
     }
 
@@ -80,11 +78,12 @@ public struct PGRowArrayBuilder: ~Copyable {
         unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
     }
 
-    /// The array in the binary form of `array_recv`: dimensions, flag, element type, then length and row each.
+    /// The array in the binary form of `array_recv`: dimensions, flag, element type, then length and row each. The element type counts
+    /// for types of PostgreSQL's own only.
     func write(to target: inout PGBuffer) {
         target.append(Int32(count == 0 ? 0 : 1))
         target.append(Int32(0))
-        target.append(type.rawValue)
+        target.append(PGType.unspecified.rawValue)
         guard count > 0 else { return }
         target.append(Int32(count))
         target.append(Int32(1))

@@ -16,17 +16,9 @@ enum FinishDesk {
         let track = try queue.number("select track::bigint from postrider.ready")
         let lease = Lease(track: Int32(track), seq: seq, fence: 1, jobID: seq, attempt: attempt)
         let batch = FinishBatch([FinishedAttempt(lease: lease, verdict: verdict, outcome: nil)])
-        var ended = try queue.attemptRows()
+        var rows = AttemptRows()
         var parameters = PGParameters()
-        batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
+        batch.encode(worker: 7, appVersion: nil, rows: &rows, into: &parameters)
         #expect(try queue.connection.query(StoreStatement.finish.sql, &parameters).int64s(0, 0) == [seq])
-    }
-}
-
-extension TestQueue {
-    /// What `finish` and `judge` take in this database.
-    borrowing func attemptRows() throws -> AttemptRows {
-        let type = try number("select 'postrider.finished_attempt'::regtype::oid::bigint")
-        return AttemptRows(of: PGType(rawValue: UInt32(type)))
     }
 }

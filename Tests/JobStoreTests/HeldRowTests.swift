@@ -150,7 +150,7 @@ struct HeldRowTests {
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'x' where name <> 'c9'")
         try queue.connection.execute("set statement_timeout = '20s'")
-        var ended = try queue.attemptRows()
+        var ended = AttemptRows()
         var parameters = PGParameters()
         let batch = FinishBatch(attempts)
         batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)

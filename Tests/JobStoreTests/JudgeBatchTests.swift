@@ -29,7 +29,7 @@ struct JudgeBatchTests {
                 lease: lease, verdict: verdict, outcome: CallOutcome(.response(response)), isJudged: true)
         }
         let batch = FinishBatch(attempts)
-        var ended = try queue.attemptRows()
+        var ended = AttemptRows()
         var parameters = PGParameters()
         batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         let stored = try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0)

@@ -109,4 +109,48 @@ struct PGArrayTests {
         let counts = [0, 1].map { column in unsafe rows.withUnsafeBytes(0, column) { $0.count } }
         #expect(counts == [3, 0])
     }
+
+    @Test(arguments: [0, 1, 64, 5000])
+    func `an array of rows keeps the values, NULLs and order of every field`(count: Int) throws {
+        let connection = try PGConnection(TestCluster.makeDatabase())
+        try connection.execute(
+            """
+            create type r as (a int8, b int4, c int2, d text, e bytea, f bool, g "char", h jsonb);
+            create table t of r
+            """)
+        var rows = PGRowArrayBuilder(fields: 8)
+        for round in 1...2 {
+            rows.removeAll()
+            for index in 0..<count {
+                let isNull = index % 3 == 2
+                rows.beginRow()
+                rows.append(int64: Int64(index) << 32)
+                rows.append(int32: isNull ? nil : Int32(-index))
+                rows.append(int16: isNull ? nil : Int16(index))
+                rows.append(text: isNull ? nil : "text \(index) é")
+                rows.append(bytes: isNull ? nil : [0, UInt8(index % 256), 0])
+                rows.append(bool: isNull ? nil : index.isMultiple(of: 2))
+                rows.append(letter: isNull ? nil : "x")
+                rows.appendNull(.jsonb)
+                rows.endRow()
+            }
+            #expect(rows.count == count)
+            var parameters = PGParameters()
+            parameters.append(rows: rows)
+            parameters.append(int32: Int32(round))
+            _ = try connection.query("insert into t select x.* from unnest($1::r[]) x where $2 > 0", &parameters)
+        }
+        let wrong = try connection.query(
+            """
+            select count(*) from (select *, row_number() over (order by a, ctid) - 1 as n from t) t
+             cross join lateral (select t.n / 2 as i) i
+             where t.a <> i.i << 32
+                or case when i.i % 3 = 2 then num_nonnulls(b, c, d, e, f, g) > 0
+                   else (b, c, d, e, f, g) is distinct from
+                        (-i.i::int, i.i::int2, format('text %s é', i.i), decode('00' || lpad(to_hex(i.i % 256), 2, '0') || '00', 'hex'),
+                         i.i % 2 = 0, 'x'::"char") end or h is not null
+            """)
+        #expect(wrong.int64(0, 0) == 0)
+        #expect(try connection.query("select count(*) from t").int64(0, 0) == Int64(2 * count))
+    }
 }
