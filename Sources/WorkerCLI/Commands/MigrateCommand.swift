@@ -32,7 +32,12 @@ enum MigrateCommand {
         _ connection: borrowing PGConnection, setsUpRoles: Bool
     ) throws(StoreError) -> ExitCode {
         let outcome = try Migrator().migrate(connection, setsUpRoles: setsUpRoles)
-        for name in outcome.applied { Terminal.write("applied  \(name)\n") }
+        for name in outcome.applied where !name.contains("/") { Terminal.write("applied  \(name)\n") }
+        // Hundreds of lines would hide the numbered files; `--status` lists all.
+        for folder in ["functions", "views"] {
+            let count = outcome.applied.count { $0.hasPrefix("\(folder)/") }
+            if count > 0 { Terminal.write("applied  \(folder): \(count)\n") }
+        }
         Terminal.write(outcome.applied.isEmpty ? "the schema is up to date\n" : "the schema is up to date now\n")
         if let note = outcome.note {
             // The schema is migrated: without the advice, too.
