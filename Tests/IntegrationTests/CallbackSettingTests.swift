@@ -113,7 +113,7 @@ struct CallbackSettingTests {
             let old = try queue.text(user)
             try queue.connection.execute("begin")
             #expect(
-                try queue.rows("select * from postrider.run_callable(1, 'on_success', 'a', 'app.become(bigint)', true)")
+                try queue.rows("select * from postrider.run_callable(1, 'on_success', 'a', 'app.become(bigint)')")
                     == [[nil, nil]])
             #expect(try queue.text(user) == old)
             try queue.connection.execute("insert into app.log (job) values (1)")

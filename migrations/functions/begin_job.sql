@@ -31,7 +31,7 @@ begin
     if v_state = '57014' and postrider.time_is_over() then
       v_error := 'not run: the hook before it took all of the 5 s that they have together';
     else
-      select r.state, r.error into v_state, v_error from postrider.run_callable(p_job, v.event, null, v.function, true) r;
+      select r.state, r.error into v_state, v_error from postrider.run_callable(p_job, v.event, null, v.function) r;
     end if;
     if v_error is not null then
       insert into postrider.callback_faults (job_id, event, function, sqlstate, error)

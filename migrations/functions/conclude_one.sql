@@ -40,7 +40,7 @@ begin
         v_callback := v.callback;
         v_function := v.function;
         select r.state, r.error into v_state, v_error
-          from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function, true) r;
+          from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
         if v_state = '57014' and postrider.time_is_over() then
           raise query_canceled using message = v_error;
         end if;

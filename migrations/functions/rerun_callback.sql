@@ -1,41 +1,38 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs in the transaction of whoever calls it, with the rights of the schema's owner, who registered the function. What ends the
--- caller's statement is no fault of the function's, as it is in a worker's session, whose limit the functions of a job share.
+-- Runs in the transaction of whoever calls it; the function itself with the rights of the schema's owner, who registered it
+-- (call_callback). What is deferred is checked as the caller: before PostgreSQL 18 deferred triggers run as whoever is current when
+-- they fire, all of them together, and those of a caller's own tables must not be the owner.
+--
+-- What ends the caller's statement is no fault of the function's, as it is in a worker's session, whose limit the functions of a job
+-- share.
 create or replace function postrider.rerun_callback(id bigint) returns boolean
-language plpgsql security definer
+language plpgsql security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
 declare
-  v_result postrider.results;
-  v record;
+  v_path text;
   v_state text;
   v_error text;
 begin
   perform postrider.refuse_null('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  select * into v_result from postrider.results r where r.job_id = rerun_callback.id for update;
-  if not found then
-    raise exception using errcode = case when exists (select from postrider.jobs j where j.id = rerun_callback.id) then 'PR005' else 'PR003' end,
-      message = format('job %s has not finished, or does not exist', rerun_callback.id),
-      hint = 'A callback runs when its job has finished; see select postrider.explain(id).';
-  end if;
-  select c.* into v from postrider.callables(rerun_callback.id, v_result.state, false) c where c.key = 'callback';
-  if not found then
-    raise exception using errcode = 'PR005',
-      message = format('job %s %s, and has no callback for that', rerun_callback.id, postrider.state_name(v_result.state)),
-      hint = 'Give on_success or on_failure when you insert a job.';
-  end if;
-  delete from postrider.callback_faults f where f.job_id = rerun_callback.id and f.callback is not null;
-  select r.state, r.error into v_state, v_error
-    from postrider.run_callable(rerun_callback.id, v.event, v.callback, v.function, false) r;
+  perform postrider.begin_rerun(rerun_callback.id);
+  begin
+    v_path := postrider.call_callback(rerun_callback.id);
+    perform pg_catalog.set_config('search_path', v_path, true);
+    set constraints all immediate;
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+  exception when query_canceled or assert_failure or others then
+    get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
+  end;
   if v_state = '57014' then
     -- It was the caller's own time that was over, or the caller who gave it up.
     raise query_canceled using message = v_error;
   elsif v_state is not null then
-    insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
-    values (rerun_callback.id, v.event, v.callback, v.function, v_state, v_error);
+    perform postrider.end_rerun(rerun_callback.id, v_state, v_error);
+    return false;
   end if;
-  return v_state is null;
+  perform postrider.defer_constraints();
+  return true;
 end
 $$;
 comment on function postrider.rerun_callback(bigint) is

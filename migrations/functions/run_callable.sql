@@ -9,14 +9,13 @@
 -- one: that is listed here. The reset ends the SET clauses of these, so it is put back for the rest of the transaction; for the rest of the
 -- session, what its worker or a pooler set so. What fails undoes its own. PostgreSQL 15 and 16 have no transaction_timeout.
 --
--- p_puts_back: whether to do so; not in the session of a person, where functions may set what they like.
---
 -- "others" alone would let a timeout through, which is a query_canceled.
 --
--- Without p_puts_back, once.
-drop function if exists postrider.run_callable(bigint, text, text, text);
+-- In a worker's session alone: what is deferred is checked as whoever calls this. Once with p_puts_back, false in the session of a
+-- person, where rerun_callback does it now.
+drop function if exists postrider.run_callable(bigint, text, text, text, boolean);
 create or replace function postrider.run_callable(
-  p_job bigint, p_event text, p_callback text, p_function text, p_puts_back boolean, out state text, out error text)
+  p_job bigint, p_event text, p_callback text, p_function text, out state text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -29,25 +28,15 @@ declare
     transaction_timeout}';
   v_is_hook boolean := p_callback is null;
   v_found record;
-  v_deferred text;
   v_user constant text := current_setting('session_authorization');
   v_role constant text := current_setting('role');
   v_of_session text[];
   v_of_transaction text[];
 begin
   begin
-    select * into v_found
-      from postrider.callable(p_function, case when v_is_hook then 'bigint, text' else 'bigint' end);
-    if p_function is null then
-      raise exception using errcode = '42883', message = format('callback %s is not registered any more', p_callback);
-    elsif v_found.call is null then
-      raise exception using errcode = '42883', message = format(
-        'function %s does not exist any more, or %s has no right to its schema', p_function, quote_ident(current_user));
-    end if;
-    if p_puts_back then
-      v_of_session := array(select current_setting(n.name, true) from unnest(c_of_session) n (name));
-      v_of_transaction := array(select current_setting(n.name, true) from unnest(c_of_transaction) n (name));
-    end if;
+    v_found := postrider.registered_callable(p_callback, p_function, case when v_is_hook then 'bigint, text' else 'bigint' end);
+    v_of_session := array(select current_setting(n.name, true) from unnest(c_of_session) n (name));
+    v_of_transaction := array(select current_setting(n.name, true) from unnest(c_of_transaction) n (name));
     perform pg_catalog.set_config('search_path', v_found.path, true);
     if v_is_hook then
       execute format('select %s($1, $2)', v_found.call) using p_job, p_event;
@@ -55,9 +44,7 @@ begin
       execute format('select %s($1)', v_found.call) using p_job;
     end if;
     set constraints all immediate;
-    if p_puts_back then
-      reset all;
-    end if;
+    reset all;
     -- First of all, or operators would be looked for elsewhere.
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     if current_setting('session_authorization') <> v_user then
@@ -66,29 +53,18 @@ begin
       -- Not locally, so that SET ROLE does not outlive the transaction either.
       perform set_config('role', v_role, false);
     end if;
-    if p_puts_back then
-      perform set_config(s.name, s.value, s.is_local)
-         from (select n.name, n.value, false as is_local from unnest(c_of_session, v_of_session) n (name, value)
-                union all
-               select n.name, n.value, true from unnest(c_of_transaction, v_of_transaction) n (name, value)) s
-        where current_setting(s.name, true) <> s.value;
-    end if;
+    perform set_config(s.name, s.value, s.is_local)
+       from (select n.name, n.value, false as is_local from unnest(c_of_session, v_of_session) n (name, value)
+              union all
+             select n.name, n.value, true from unnest(c_of_transaction, v_of_transaction) n (name, value)) s
+      where current_setting(s.name, true) <> s.value;
   exception when query_canceled or assert_failure or others then
     get stacked diagnostics state = returned_sqlstate, error = message_text;
     error := left(error, 2000);
     return;
   end;
-  select string_agg(distinct format('%I.%I', n.nspname, c.conname), ', ') into v_deferred
-    from pg_constraint c
-    join pg_namespace n on n.oid = c.connamespace
-   where c.condeferred
-     and not exists (
-           select from pg_constraint o
-            where o.connamespace = c.connamespace and o.conname = c.conname and not o.condeferrable);
-  if v_deferred is not null then
-    execute format('set constraints %s deferred', v_deferred);
-  end if;
+  perform postrider.defer_constraints();
 end
 $$;
-comment on function postrider.run_callable(bigint, text, text, text, boolean) is
+comment on function postrider.run_callable(bigint, text, text, text) is
   'private: runs one registered function for a job, hooks (no p_callback) with the event; SQLSTATE and message of its error, nulls if it ended well';

@@ -8,7 +8,7 @@
 -- The schema goes to postrider_owner where who migrates may use that role's rights and change to it. From PostgreSQL 16 on that takes the
 -- admin option of the role, which who makes a role has of it, or a grant by somebody who has it; both options of the membership are named,
 -- since createrole_self_grant and NOINHERIT may have left one off. Else the schema stays with its owner, who needs no membership to give the
--- other roles their rights all the same. But not rerun_callback, which runs functions of the application as the schema's owner:
+-- other roles their rights all the same. But not for rerun_callback, which runs functions of the application as the schema's owner:
 -- postrider_owner can do nothing but what is here, a login may have databases and make roles.
 --
 -- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to whoever ran it, and
@@ -105,7 +105,8 @@ begin
     grant select on postrider.callbacks, postrider.hooks to postrider_admin;
     grant execute on function postrider.cancel_all, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
       postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane, postrider.switch_server,
-      postrider.log_in, postrider.log_in_sealed, postrider.log_out, postrider.rerun_callback, postrider.run_schedule,
+      postrider.log_in, postrider.log_in_sealed, postrider.log_out, postrider.run_schedule, postrider.begin_rerun,
+      postrider.call_callback, postrider.end_rerun,
       postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text), postrider.cache_put(jsonb, bytea, text),
       postrider.cache_invalidate to postrider_admin;
 
@@ -114,8 +115,8 @@ begin
       postrider.ticket_key from postrider_worker;
     grant usage, select, update on all sequences in schema postrider to postrider_worker;
     grant execute on all functions in schema postrider to postrider_worker;
-    if (select p.proowner from pg_proc p where p.oid = 'postrider.rerun_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
-      revoke execute on function postrider.rerun_callback from postrider_admin, postrider_worker;
+    if (select p.proowner from pg_proc p where p.oid = 'postrider.call_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
+      revoke execute on function postrider.begin_rerun, postrider.call_callback, postrider.end_rerun from postrider_admin, postrider_worker;
     end if;
   exception when insufficient_privilege then
     return format('roles and privileges stay as they are: %s', sqlerrm);

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- By name, so that those stay immediate that are so from the start; one whose name another constraint of its schema has that cannot be
+-- deferred is left out.
+create or replace function postrider.defer_constraints() returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_deferred text := (
+    select string_agg(distinct format('%I.%I', n.nspname, c.conname), ', ')
+      from pg_constraint c
+      join pg_namespace n on n.oid = c.connamespace
+     where c.condeferred
+       and not exists (
+             select from pg_constraint o
+              where o.connamespace = c.connamespace and o.conname = c.conname and not o.condeferrable));
+begin
+  if v_deferred is not null then
+    execute format('set constraints %s deferred', v_deferred);
+  end if;
+end
+$$;
+comment on function postrider.defer_constraints() is
+  'private: after SET CONSTRAINTS ALL IMMEDIATE, defers those again that are deferred from the start';
