@@ -78,11 +78,12 @@ struct SessionPlan {
         limits: KeyValuePairs<String, String>, _ settings: [String]
     ) -> PGSession.Configuration {
         let told = limits.map { "set_config('\($0.key)', '\($0.value)', \(isPooled))" }
-        let limit = "select " + ([TransactionTimeout.off(isLocal: isPooled)] + told).joined(separator: ", ")
+        let path = isPooled ? [SearchPath.localExpression] : []
+        let limit = "select " + (path + [TransactionTimeout.off(isLocal: isPooled)] + told).joined(separator: ", ")
         return PGSession.Configuration(
             string: database,
-            // Limits first: until they are told, those of the role hold.
-            setUp: isPooled ? [] : [limit] + settings, prepares: !isPooled,
+            // Limits before what may take time: until they are told, those of the role hold.
+            setUp: isPooled ? [] : [SearchPath.session, limit] + settings, prepares: !isPooled,
             openings: isPooled ? [Self.readsCommittedOnce, limit] : [])
     }
 }

@@ -57,10 +57,13 @@ public enum StoreStatement {
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
         "settle", "select latest, has_more, has_ready from postrider.settle($1,$2,$3)")
-    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take.
+    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take. Where names are looked
+    /// up is told anew, since what is put back behind a function is the role's.
     public static let limitTime = PGStatement(
         "limit_time",
-        "select set_config('statement_timeout', '5s', true), \(TransactionTimeout.off(isLocal: true))")
+        """
+        select \(SearchPath.localExpression), set_config('statement_timeout', '5s', true), \(TransactionTimeout.off(isLocal: true))
+        """)
     /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
     public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1,$2,$3,$4,$5)")
     /// Ends jobs with what hangs on their end.

@@ -30,8 +30,9 @@ enum Database {
         let text = try connectionString(arguments)
         do throws(PGError) {
             let string = try PGConnectionString(text)
-            if readsOnly { return try PGConnection.reading(string) }
-            return try PGConnection(string)
+            let connection = readsOnly ? try PGConnection.reading(string) : try PGConnection(string)
+            try connection.looksUpSystemNames()
+            return connection
         } catch {
             guard error.foundReadOnly, let advice = ReadOnlyDefault.advice(text) else { throw unreachable(error) }
             let other = readsOnly ? "; this command is served by target_session_attrs=primary, too" : ""

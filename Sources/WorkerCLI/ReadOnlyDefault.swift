@@ -34,7 +34,9 @@ enum ReadOnlyDefault {
 
     /// The same of a place that a session for writing was refused at; nil as well if none for reading comes about.
     static func advice(_ text: String) -> String? {
-        guard let connection = try? PGConnection(PGConnectionString(text).primary) else { return nil }
+        guard let connection = try? PGConnection(PGConnectionString(text).primary),
+            (try? connection.looksUpSystemNames()) != nil
+        else { return nil }
         return try? advice(connection)
     }
 }

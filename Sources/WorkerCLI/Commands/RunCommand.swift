@@ -24,9 +24,15 @@ enum RunCommand {
             return try serve(configuration, schema, log)
         })
 
-    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own.
+    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own. All in one transaction, so that names are
+    /// looked up among the system's own behind a pooler, too.
     private static func check(_ arguments: Arguments, _ log: SharedLog) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
+        do throws(PGError) {
+            try connection.execute("begin; \(SearchPath.transaction)")
+        } catch {
+            throw Database.failure(error)
+        }
         try Database.checkWrites(connection)
         // Before the schema: who has no right in it cannot look at it.
         try Database.checkRights(connection)
