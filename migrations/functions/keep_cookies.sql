@@ -12,7 +12,7 @@
 -- served by the column login: cookies of an earlier one are neither sent nor put in the place of newer ones.
 --
 -- An open transaction that has logged in or out (change_user) holds the jar's rows, one that deletes the service its key. This runs in the end of a call, which would take its
--- whole batch along when its time is over: the rows are waited for as long as p_patience says, then what this call changed is let go. A
+-- whole batch along when its time is over: the rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
 -- cookie is worth less than a result.
 drop function if exists postrider.keep_cookies(text, text, timestamptz, text);
 drop function if exists postrider.keep_cookies(text, text, bigint, bigint, timestamptz, text);
@@ -27,8 +27,6 @@ declare
   v_login bigint := 0;
   v_timeout constant text := current_setting('lock_timeout');
 begin
-  -- One writer for a jar: cookies come in any order, and two batches would wait for each other.
-  perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
   if p_credential <> '' then
     -- A call that was claimed before the login may have carried another user's cookies.
     select r.login into v_login from postrider.refreshes r
@@ -39,6 +37,11 @@ begin
   end if;
   begin
     -- Put back with all else that the block has done, if it fails.
+    --
+    -- One writer for a jar: cookies come in any order, and two batches would wait for each other. It is done in a moment; but any login
+    -- of the database may take the key, and keep it.
+    perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
+    perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
     perform set_config('lock_timeout', p_patience, true);
     delete from postrider.cookies c
      where c.service = p_service and c.credential = p_credential and c.login <= v_login
