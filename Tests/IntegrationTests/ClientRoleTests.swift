@@ -95,6 +95,22 @@ struct ClientRoleTests {
         #expect(try queue.number("select count(*) from postrider.members") == 1)
     }
 
+    @Test func `the key of another client's job that has ended cannot be guessed`() throws {
+        let queue = try TestQueue()
+        let client = try TestRole.client.connect(queue)
+        let stranger = try TestRole.stranger.connect(queue)
+        try client.execute(
+            "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', 'k', now() + interval '1 day')")
+        let guess = """
+            select postrider.spec_duplicate(
+              array[row(1, null, null, '$', 'request', null, false, '{"dedupe_key": "k"}', null)::postrider.spec_node], 'job 1') is null
+            """
+        // As an INSERT of the same key tells.
+        #expect(try !stranger.query(guess).bool(0, 0))
+        try client.execute("select postrider.cancel(1)")
+        #expect(try stranger.query(guess).bool(0, 0))
+    }
+
     @Test func `the answers of another client's jobs are in no view, and in no condition`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
