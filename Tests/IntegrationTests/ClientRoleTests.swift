@@ -72,7 +72,8 @@ struct ClientRoleTests {
         #expect(try client.query("select postrider.cancel(1)").bool(0, 0))
     }
 
-    @Test func `nor can it be joined while it is being inserted`() throws {
+    @Test(arguments: ["", "a"])
+    func `nor can it be joined while it is being inserted`(name: String) throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         try client.execute(
@@ -80,18 +81,24 @@ struct ClientRoleTests {
         let chain = try client.query("select max(id) from postrider.jobs").int64(0, 0)
         try client.execute("insert into postrider.jobs (parent_id, name, url) values (\(chain), 'a', 'http://h/')")
         let database = TestRole.stranger.database(queue.database)
-        let refusal = Mutex<String?>(nil)
+        let message = Mutex<String?>(nil)
         let thief = BackgroundThread {
             // Takes the position that the client's member has, and waits for its commit.
-            let sql = "insert into postrider.jobs (parent_id, url) values (\(chain), 'http://thief/{{a.body}}')"
-            guard let stranger = try? PGConnection(database) else { return }
-            let state = TestRole.refusal(of: sql, stranger)
-            refusal.withLock { $0 = state }
+            let sql = """
+                insert into postrider.jobs (parent_id, name, url)
+                values (\(chain), nullif('\(name)', ''), 'http://thief/{{a.body}}')
+                """
+            do throws(PGError) {
+                try PGConnection(database).execute(sql)
+            } catch {
+                let text = error.message
+                message.withLock { $0 = text }
+            }
         }
         try queue.waitUntilBlocked("thief")
         try client.execute("commit")
         thief.join()
-        #expect(refusal.withLock { $0 } == "PR001")
+        #expect(message.withLock { $0 } == "jobs.parent_id: job \(chain) does not exist")
         #expect(try queue.number("select count(*) from postrider.members") == 1)
     }
 

@@ -39,6 +39,9 @@ begin
     exception when unique_violation then
       get stacked diagnostics v_constraint = constraint_name;
     end;
+    -- The mate may be another's, whose batch or chain could not be seen before its commit: nothing is said of its members.
+    perform postrider.refuse_foreign(j.parent_id, j.created_by)
+       from (select distinct j.parent_id, j.created_by from postrider.jobs j where j.id = any (p_jobs) and j.parent_id is not null) j;
     select j.parent_id, j.name, t.kind into v_place
       from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.name is not null and v_constraint = 'members_name'
