@@ -162,61 +162,6 @@ struct HeldBackTests {
         _ = worker
     }
 
-    @Test func `waits double while a lane is refused, with jitter, and begin anew after a success or a person's word`()
-        throws
-    {
-        let queue = try TestQueue()
-        try queue.connection.execute("insert into postrider.tracks (queue, lane, priority) values ('default', 'l', 0)")
-        /// Tells of an answer to a call begun so long ago; the lane's pause afterwards, in ms from now.
-        func tell(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String = "-1 ms") throws
-            -> Int64
-        {
-            try queue.connection.execute(
-                """
-                select postrider.heed_signs(array[row((select id from postrider.tracks), clock_timestamp() - interval '\(begunBefore)',
-                  \(wait), \(status), '\(verdict)')::postrider.sign])
-                """)
-            return try queue.number(
-                "select coalesce((extract(epoch from max(paused_until) - now()) * 1000)::bigint, 0) from postrider.lanes"
-            )
-        }
-        func over() throws { try queue.connection.execute("update postrider.lanes set paused_until = now()") }
-        var expected: ClosedRange<Int64> = 900...1250
-        for _ in 1...4 {
-            #expect(try expected.contains(tell("w", 429)))
-            let paused = try tell("w", 429, begunBefore: "10 s")
-            #expect(paused <= expected.upperBound, "an answer to a call begun before the last 429 says nothing new")
-            try over()
-            expected = (expected.lowerBound * 2)...(expected.upperBound * 2)
-        }
-        for _ in 1...12 {
-            _ = try tell("w", 429)
-            try over()
-        }
-        #expect(try (880_000...900_000).contains(tell("w", 429)))
-        // Shorter wishes do not shorten it, longer ones lengthen it, an hour is the most.
-        #expect(try tell("w", 429, wait: "5000") > 880_000)
-        #expect(try (3_590_000...3_600_000).contains(tell("w", 429, wait: "999999999")))
-        try over()
-        #expect(try tell("s", 200, begunBefore: "10 min") <= 0)
-        #expect(try queue.number("select streak::bigint from postrider.lane_strains") > 10)
-        #expect(try tell("s", 200) <= 0)
-        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
-        #expect(try (900...1250).contains(tell("w", 429)))
-        try over()
-        #expect(try (1800...2500).contains(tell("w", 429)))
-        _ = try queue.rows("select postrider.resume_lane('l')::text")
-        #expect(try (900...1250).contains(tell("w", 429, wait: "0")))
-        // What a person has paused stays so.
-        _ = try queue.rows("select postrider.pause_lane('l')::text")
-        try queue.connection.execute(
-            "select postrider.heed_signs(array[row((select id from postrider.tracks), now(), 5000, 429, 'w')::postrider.sign])"
-        )
-        #expect(
-            try queue.text("select paused_until || ' ' || (pause_reason like 'paused by %') from postrider.lanes")
-                == "infinity true")
-    }
-
     @Test(arguments: [(429, "http_429"), (503, "http_status")])
     func `a job whose time ends while its lane waits fails with what the server said, for it was sent`(
         status: Int, code: String

@@ -3,6 +3,11 @@
 -- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
 -- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it is long ago.
 --
+-- A server that takes a few calls at once refuses the others first and answers the few later. A success of a call that began together
+-- with the last 429 ends its streak, too: the next one is the first again. Such a call began behind the pause before that 429, which
+-- was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the first one it is half a second by choice). Calls
+-- from before that pause tell of a time when the server was not asked for too much yet.
+--
 -- A wait of less than a second is taken for none: a server that always says 0 would be asked without end.
 --
 -- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
@@ -35,7 +40,7 @@ begin
       begin
         if v.is_held then
           insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
-              on conflict (lane) do update set streak = least(s.streak + 1, 30), at = now()
+              on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
               where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
           if v.wait >= interval '1 s' then
@@ -60,11 +65,16 @@ begin
         values (v.lane, now() + v_wait, coalesce(v_reason, format('the server answered %s', v.status)));
       end;
     end if;
-    if v.served is not null and not v.is_held then
+    if v.served is not null then
       delete from postrider.lane_strains s
        where s.ctid = (
                select x.ctid from postrider.lane_strains x
                 where x.lane = v.lane and (x.at < v.served or x.at > clock_timestamp()) for update skip locked);
+      update postrider.lane_strains s set streak = 0
+       where s.ctid = (
+               select x.ctid from postrider.lane_strains x
+                where x.lane = v.lane and x.streak > 0
+                  and v.served > x.at - interval '1 s' * power(2, least(x.streak - 2, 9)) for update skip locked);
     end if;
   end loop;
 end
