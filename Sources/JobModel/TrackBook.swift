@@ -87,7 +87,10 @@ public struct TrackBook: Sendable {
     public var count: Int { entries.count }
 
     /// Whether some track is known to hold more work.
-    public var hasHotTracks: Bool { hot.contains { $0.line.count > 0 } }
+    public var hasHotTracks: Bool { queued > 0 }
+
+    /// How many such tracks stand in the lines.
+    private var queued: Int { hot.reduce(0) { $0 + $1.line.count } }
 
     /// Whether a claim could visit some track: not all are parked.
     public var hasPlaces: Bool { cold.count > 0 || hasHotTracks }
@@ -210,6 +213,7 @@ public struct TrackBook: Sendable {
         visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
         var shares: [(priority: Int16, cap: Int32)] = []
         var least: Int16?
+        let queuedBefore = queued
         for index in hot.indices where hot[index].line.count > 0 {
             let sharing = min(hot[index].line.count, TrackBook.visitLimit - visits.count)
             guard sharing > 0 else { break }
@@ -242,6 +246,10 @@ public struct TrackBook: Sendable {
         }
         cold = line
         tidy()
+        // Who had room left in its share has been parked meanwhile: that is the others' now.
+        if visits.isEmpty, hasHotTracks, queued < queuedBefore {
+            return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: now)
+        }
         return visits.count > hotCount ? byPriority(visits) : visits
     }
 

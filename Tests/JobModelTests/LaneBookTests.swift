@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JobModel
+import TestSupport
 import Testing
 
 /// What a worker may start in lanes with limits. Times in milliseconds.
@@ -203,6 +204,44 @@ struct LaneBookTests {
             tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1002)).contains {
                 $0.track == 2 && $0.cap == 3
             })
+    }
+
+    @Test func `what a lane at its limit leaves of its share is the others', at once`() {
+        var tracks = TrackBook()
+        var lanes = LaneBook()
+        tracks.surveyReturned(
+            [.init(track: 1, priority: 0, firstSeq: 1), .init(track: 2, priority: 0, firstSeq: 1, lane: 7)],
+            lanes: &lanes)
+        // The first holds more than half of all, and nothing is drawn for the second's lane.
+        #expect(tracks.plan(limit: 2, inFlight: [1: 6], lanes: &lanes, now: Self.ms(1000)).map(\.track) == [1])
+        #expect(tracks.isWanted(7))
+    }
+
+    @Test(arguments: UInt64(1)...200)
+    func `free slots find work that no limit holds, whatever runs`(seed: UInt64) {
+        var random = Randomness(seed: seed)
+        var tracks = TrackBook()
+        var lanes = LaneBook()
+        let free = (1...3 as ClosedRange<Int32>).filter { _ in random.chance(60) }
+        let limited = (4...9 as ClosedRange<Int32>).filter { _ in random.chance(60) }
+        tracks.surveyReturned(
+            (free + limited).map { track in
+                .init(
+                    track: track, priority: Int16(random.number(0...1)), firstSeq: 1,
+                    lane: track < 4 ? 0 : 10 + track % 3)
+            }, lanes: &lanes)
+        let known = lanes.draw(free: 8, now: Self.ms(1000)) { _ in random.chance(70) }
+        lanes.drawn(
+            known.map {
+                let permits = Int32(random.number(0...2))
+                return grant($0.lane, permits: permits, share: permits)
+            }, now: Self.ms(1000))
+        for _ in 1...4 where !free.isEmpty {
+            let running = (free + limited).filter { _ in random.chance(50) }
+            let inFlight = Dictionary(uniqueKeysWithValues: running.map { ($0, Int(random.number(1...30))) })
+            let limit = Int(random.number(1...8))
+            #expect(!tracks.plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: Self.ms(1001)).isEmpty)
+        }
     }
 
     @Test func `a claim is expected to bring what limits allow, or all it asks for while other work is known`() {
