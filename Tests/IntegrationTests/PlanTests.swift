@@ -83,6 +83,40 @@ struct PlanTests {
         #expect(blocks < 8_000 * 60, "\(blocks)")
     }
 
+    @Test func `retry_failed looks up none of the jobs of other lanes, queues and tags`() throws {
+        let queue = try TestQueue(on: cluster)
+        let others = Soak.count(1_000_000, reduced: 50_000)
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l;
+            set session_replication_role = replica;
+            insert into postrider.jobs (url, tag) select 'http://h/', 'other' from generate_series(1, \(others)) i;
+            insert into postrider.jobs (url, tag, queue, lane) select 'http://h/', 't', 'q', 'l' from generate_series(1, 100) i;
+            insert into postrider.results (job_id, attempt, state, error_code, finished_at, track)
+            select j.id, 1, case when j.queue = 'q' or j.id % 2 = 0 then 'f' else 's' end, 'connect', now() - interval '1 day',
+                   (select t.id from postrider.tracks t where t.queue = j.queue and t.lane = coalesce(j.lane, 'h:80'))
+              from postrider.jobs j;
+            update postrider.results set finished_at = now() where job_id > \(others);
+            reset session_replication_role;
+            """)
+        try queue.connection.execute("vacuum analyze postrider.jobs, postrider.results, postrider.tracks")
+        // Walking through the failures of others reads them once each by the index, and none of their jobs: two to four blocks a job.
+        for (words, most) in [
+            ("tag => 't'", 10_000), ("since => now() - interval '1 hour', lane => 'l'", 10_000),
+            ("lane => 'l'", 10_000 + others * 6 / 10), ("queue => 'q'", 10_000 + others * 6 / 10),
+            ("queue => 'q', tag => 'other'", 10_000 + others * 6 / 10),
+        ] {
+            try queue.connection.execute("begin")
+            _ = try queue.number("select postrider.retry_failed(tag => 'nobody')")
+            let blocks = try queue.buffers("select postrider.retry_failed(\(words))")
+            let count = try queue.number("select count(*) from postrider.ready")
+            try queue.connection.execute("rollback")
+            #expect(
+                count == (words.contains("other") ? 0 : 100) && blocks < most,
+                "\(words): \(count) jobs, \(blocks) blocks")
+        }
+    }
+
     @Test func `the claim's cost does not grow with the dead rows under a transaction held open`() throws {
         let queue = try TestQueue(on: cluster)
         let bench = try Bench(queue)

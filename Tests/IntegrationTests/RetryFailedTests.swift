@@ -6,11 +6,14 @@ import Testing
 
 /// All that failed, once more.
 struct RetryFailedTests {
-    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8 succeeded.
+    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8 succeeded. The lane
+    /// is that of the URL, but l for each third; the first four have a tag.
     private static func make(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
-            insert into postrider.jobs (url, queue) select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end from generate_series(0, 8) i;
+            insert into postrider.jobs (url, queue, lane, tag)
+            select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end, case when i % 3 = 0 then 'l' end, case when i < 4 then 't' end
+              from generate_series(0, 8) i;
             with gone as (delete from postrider.ready returning *)
             insert into postrider.results (job_id, attempt, track, state, error_code, finished_at, fence, started_at)
             select g.job_id, 3, g.track, (array['f','f','f','f','f','f','u','e','s'])[n.i + 1]::"char",
@@ -19,15 +22,26 @@ struct RetryFailedTests {
             """)
     }
 
-    @Test(arguments: [
-        ("", "012345"), ("queue => 'a'", "024"), ("error_code => 'connect'", "345"),
-        ("since => now() - interval '150 min'", "012"),
-        ("'b', 'http_status', now() - interval '1 day'", "1"), ("queue => 'c'", ""), ("null, null, null", "012345"),
-    ])
-    func `what failed, and only that, is ready again, by queue, error code and time`(arguments: String, jobs: String)
-        throws
-    {
+    @Test(
+        arguments: [
+            ("", "012345"), ("queue => 'a'", "024"), ("error_code => 'connect'", "345"),
+            ("since => now() - interval '150 min'", "012"),
+            ("'b', 'http_status', now() - interval '1 day'", "1"), ("queue => 'c'", ""), ("null, null, null", "012345"),
+            ("tag => 't'", "0123"), ("lane => 'l'", "03"), ("lane => 'h:80'", "1245"),
+            ("lane => 'h:80', tag => 't'", "12"), ("queue => 'a', lane => 'h:80'", "24"),
+            ("'b', 'connect', '-infinity', 't', 'l'", "3"), ("tag => 't', since => now() - interval '150 min'", "012"),
+            ("tag => 't', error_code => 'connect'", "3"), ("tag => 'nobody'", ""), ("lane => 'nobody'", ""),
+        ], [false, true])
+    func `what failed, and only that, is ready again, by queue, error code, time, tag and lane`(
+        given: (arguments: String, jobs: String), hasTracks: Bool
+    ) throws {
+        let (arguments, jobs) = given
         let queue = try TestQueue()
+        if hasTracks {
+            try queue.connection.execute(
+                "insert into postrider.tracks (queue, lane, priority) select q, l, 0 from unnest(array['a', 'b']) q, unnest(array['h:80', 'l']) l"
+            )
+        }
         try Self.make(queue)
         #expect(try queue.number("select postrider.retry_failed(\(arguments))") == jobs.count)
         let ready = try queue.text(
@@ -103,6 +117,44 @@ struct RetryFailedTests {
         let error = try #require(throws: PGError.self) { try queue.insert("url, dedupe_key", "'http://h/', 'k'") }
         #expect(error.message.hasPrefix("jobs.dedupe_key: job \(last) "))
         #expect(try queue.number("select postrider.retry_failed()") == 0)
+    }
+
+    @Test func `an upgrade leaves no former function beside it, which would make calls ambiguous`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            create function postrider.retry_failed(queue text default null, error_code text default null, since timestamptz default null)
+            returns bigint language sql return -1;
+            update postrider.migrations set checksum = '' where name = 'functions/retry_failed.sql'
+            """)
+        #expect(try WorkerProcess.run(["migrate", "--database", queue.database]).status == 0)
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+        let mayRun =
+            "select has_function_privilege('postrider_admin', to_regproc('postrider.retry_failed'), 'execute')::text"
+        #expect(try queue.text(mayRun) == "true")
+    }
+
+    @Test func `a tree runs again for the tag or lane of the whole, or of a member that failed`() throws {
+        let target = try TargetServer { request in
+            request.path == "/bad" && request.turn <= 3 ? TargetStep.answer(400) : TargetStep.answer(200)
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        var roots: [Int64] = []
+        for (whole, member, lane) in [("whole", "x", "a"), ("x", "member", "b"), ("x", "x", "lane")] {
+            roots.append(
+                try queue.number(
+                    #"""
+                    select postrider.submit('{"tag": "\#(whole)", "chain": [{"url": "\#(target.url)/bad", "tag": "\#(member)", "lane": "\#(lane)"}]}')
+                    """#))
+        }
+        for root in roots { try queue.wait(for: root, toBe: "failed") }
+        #expect(try queue.number("select postrider.retry_failed(tag => 'nobody')") == 0)
+        for (root, words) in zip(roots, ["tag => 'whole'", "tag => 'member'", "lane => 'lane'"]) {
+            #expect(try queue.number("select postrider.retry_failed(\(words))") == 1)
+            try queue.wait(for: root, toBe: "succeeded")
+        }
+        #expect(worker.isRunning)
     }
 
     @Test func `100,000 failed jobs are ready again in one statement`() throws {
