@@ -6,7 +6,7 @@ internal import PGClient
 enum FleetMetrics {
     private static let queues = """
         select queue, ready, scheduled, running, waiting, succeeded, failed, cancelled, expired, skipped, unknown,
-               coalesce(extract(epoch from oldest_ready_age), 0)::float8, paused
+               coalesce(extract(epoch from oldest_ready_age), 0)::float8, paused, has_worker
           from postrider.queue_status order by queue
         """
     private static let workers = """
@@ -14,6 +14,16 @@ enum FleetMetrics {
           from postrider.worker_status
          where state in ('running', 'draining', 'silent') or (state = 'lost' and ended_at > now() - interval '10 minutes')
          group by state order by state
+        """
+    /// By the index of failures, from its end; a job without a track ended before it had one.
+    static let failures = """
+        select coalesce((select t.queue from postrider.tracks t where t.id = r.track),
+                        (select j.queue from postrider.jobs j where j.id = r.job_id)) as queue, r.error_code, count(*)
+          from (select f.job_id, f.track, coalesce(f.error_code, '') as error_code
+                  from postrider.results f
+                 where f.state in ('f', 'u', 'e') and f.finished_at >= now() - interval '5 minutes'
+                 order by f.finished_at desc, f.job_id desc limit 1000) r
+         group by 1, 2 order by 1, 2
         """
     /// Of the last whole minute; no row if no job ended in it.
     private static let times = """
@@ -33,6 +43,8 @@ enum FleetMetrics {
         write(queues: queues, to: &metrics)
         let workers = try connection.query(FleetMetrics.workers)
         write(workers: workers, to: &metrics)
+        let failures = try connection.query(FleetMetrics.failures)
+        write(failures: failures, to: &metrics)
         let times = try connection.query(FleetMetrics.times)
         write(times: times, to: &metrics)
         return metrics
@@ -63,6 +75,22 @@ enum FleetMetrics {
         metrics.family("postrider_queue_paused", .gauge, "1 while a queue is paused.")
         for row in 0..<queues.rowCount {
             metrics.sample("postrider_queue_paused", ["queue": queues.text(row, 0)], queues.bool(row, 12) ? 1 : 0)
+        }
+        metrics.family("postrider_queue_has_worker", .gauge, "1 while a worker takes the jobs of a queue.")
+        for row in 0..<queues.rowCount {
+            metrics.sample(
+                "postrider_queue_has_worker", ["queue": queues.text(row, 0)], queues.bool(row, 13) ? 1 : 0)
+        }
+    }
+
+    private static func write(failures: borrowing PGResult, to metrics: inout MetricsText) {
+        metrics.family(
+            "postrider_recent_failures", .gauge,
+            "Jobs that failed, expired or ended unknown in the last five minutes, of the latest 1000.")
+        for row in 0..<failures.rowCount where !failures.isNull(row, 0) {
+            metrics.sample(
+                "postrider_recent_failures", ["queue": failures.text(row, 0), "error_code": failures.text(row, 1)],
+                Double(failures.int64(row, 2)))
         }
     }
 

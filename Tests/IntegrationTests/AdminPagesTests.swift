@@ -31,13 +31,15 @@ struct AdminPagesTests {
         let watched = try WatchedWorker(queue.database)
         for path in ["/ok/1", "/ok/2"] { _ = try queue.insert("url", "'\(target.url)\(path)'") }
         _ = try queue.insert("url, max_attempts", "'\(target.url)/status/404', 1")
+        for code in [404, 410] { _ = try queue.insert("url, queue", "'\(target.url)/status/\(code)', 'q'") }
+        _ = try queue.insert("url, queue, expires_at", "'\(target.url)/ok', 'p\"a\\b', now() + interval '0.5 s'")
         try queue.waitUntilDone()
         _ = try queue.insert("url, run_at", "'\(target.url)/ok/3', now() + interval '1 h'")
         _ = try queue.insert("url, queue", "'\(target.url)/ok/4', 'p\"a\\b'")
         _ = try queue.insert("url", "'\(target.url)/held/5'")
         try TestClock.wait(20, for: "the call") { target.underWay == 1 }
         let expected = [
-            "postrider_calls_total{answer=2xx} 2", "postrider_calls_total{answer=4xx} 1",
+            "postrider_calls_total{answer=2xx} 2", "postrider_calls_total{answer=4xx} 3",
             "postrider_calls_total{answer=none} 0", "postrider_worker_slots 8", "postrider_worker_calls_in_flight 1",
             "postrider_worker_ready 1",
             "postrider_database_up 1", "postrider_workers{state=running} 1", "postrider_fleet_slots{state=running} 8",
@@ -46,6 +48,10 @@ struct AdminPagesTests {
             "postrider_queue_paused{queue=p\"a\\b} 1", "postrider_queue_paused{queue=default} 0",
             "postrider_jobs_ended{queue=default,state=succeeded} 2",
             "postrider_jobs_ended{queue=default,state=failed} 1",
+            "postrider_recent_failures{error_code=http_status,queue=default} 1",
+            "postrider_recent_failures{error_code=http_status,queue=q} 2",
+            "postrider_recent_failures{error_code=expired,queue=p\"a\\b} 1",
+            "postrider_queue_has_worker{queue=default} 1", "postrider_queue_has_worker{queue=p\"a\\b} 1",
         ]
         var missing = expected
         try TestClock.wait(20, for: "metrics without \(missing)") {
@@ -54,6 +60,21 @@ struct AdminPagesTests {
             return page.status == 200 && missing.isEmpty
         }
         target.release()
+    }
+
+    @Test func `a queue whose jobs nobody takes is told`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database, ["--queue", "mail"])
+        _ = try queue.insert("url", "'http://h/'")
+        let expected = [
+            "postrider_queue_has_worker{queue=default} 0", "postrider_queue_has_worker{queue=mail} 1",
+            "postrider_jobs{queue=default,state=ready} 1",
+        ]
+        try queue.connection.execute("insert into postrider.queues (name) values ('mail')")
+        try TestClock.wait(20, for: "metrics of the queues") {
+            let page = try watched.pages.read("/metrics")
+            return expected.allSatisfy { page.lines.contains($0) }
+        }
     }
 
     @Test func `a database that does not answer keeps nobody from asking for health`() throws {
