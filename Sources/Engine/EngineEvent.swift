@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import JobModel
+
 /// Something that an operator may want to read in the log. Holds no secret, no URL and no body.
 public enum EngineEvent: Equatable, Sendable {
     /// The worker has its number and claims jobs; also after each reconnect.
@@ -22,6 +24,10 @@ public enum EngineEvent: Equatable, Sendable {
     case leading(Bool)
     /// Another worker was silent for 10 s; its jobs run again.
     case workerReaped(name: String, jobs: Int)
+    /// Jobs have failed or ended unknown, for good.
+    case jobFailed(FailedJobs)
+    /// As many more within a minute as were not told one by one.
+    case moreFailed(jobs: Int)
     /// A range of ids was added.
     case partitionAdded(String)
     /// A range of ids was dropped: the retention of its jobs is over.

@@ -155,6 +155,7 @@ extension RunLoop {
                 pruneDesk.leads(held != nil, now: now)
                 if held != nil { treeMarks.leads(now: now) }
             }
+            if held == nil { tellRestOfFailures() }
             if let held, marks.lead(epoch: held) { tickMarks = TickMarks() }
             epoch = held
         case .tend:
@@ -190,12 +191,21 @@ extension RunLoop {
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
             marks.foldedTo(result.optionalInt64(0, 0), now: now)
+            let found = failures.found(StoreCalls.failedJobs(result), jobs: Int(result.int64(0, 1)), now: now)
+            if found.rest > 0 { configuration.log(.moreFailed(jobs: found.rest)) }
+            for failed in found.told { configuration.log(.jobFailed(failed)) }
         case .expire:
             marks.expired(now: now)
         case .askAfterJobs: jobsIdle(result)
         case .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
             break
         }
+    }
+
+    /// Tells of failed jobs that no later look of this worker will.
+    func tellRestOfFailures() {
+        let rest = failures.takeRest()
+        if rest > 0 { configuration.log(.moreFailed(jobs: rest)) }
     }
 
     /// A person or a rule has cancelled a running job: its result stands already, the call is pointless.

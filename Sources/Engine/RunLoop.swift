@@ -63,6 +63,7 @@ public final class RunLoop {
 
     var dutiesUnderWay: Set<Duty> = []
     var warnings = RepeatedWarnings()
+    var failures = FailureReports()
 
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0
@@ -121,6 +122,7 @@ public final class RunLoop {
         duties.close()
         callbacks.close()
         pruning?.close()
+        tellRestOfFailures()
         configuration.log(.stopped)
         if let advice = schemaDoubt.advice { return .schemaMismatch(advice) }
         return end ?? .clean

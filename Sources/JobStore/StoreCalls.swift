@@ -238,6 +238,17 @@ public enum StoreCalls {
         return sightings
     }
 
+    /// The rows of a fold behind the first: jobs that have failed.
+    public static func failedJobs(_ result: borrowing PGResult) -> [FailedJobs] {
+        (0..<result.rowCount).dropFirst().map { row in
+            FailedJobs(
+                jobs: Int(result.int64(row, 1)), job: result.optionalInt64(row, 2), queue: result.optionalText(row, 3),
+                lane: result.optionalText(row, 4), state: result.text(row, 5),
+                attempt: result.isNull(row, 6) ? nil : Int(result.int32(row, 6)), code: result.optionalText(row, 7),
+                status: result.isNull(row, 8) ? nil : Int(result.int32(row, 8)))
+        }
+    }
+
     private static func queues(_ names: [String], into parameters: inout PGParameters) {
         if names.isEmpty { parameters.appendNull(.textArray) } else { parameters.append(texts: names) }
     }

@@ -109,8 +109,11 @@ public enum StoreStatement {
     public static let expire = PGStatement(
         "expire",
         "select postrider.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
-    /// Adds up counters.
-    public static let fold = PGStatement("fold", "select postrider.fold($1,$2,$3,10000)")
+    /// Adds up counters, and names jobs that have failed.
+    public static let fold = PGStatement(
+        "fold",
+        "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider.fold($1,$2,$3,10000)"
+    )
     /// Says what to do for credentials, and leases a refresh.
     public static let tendCredentials = PGStatement(
         "tend_credentials",

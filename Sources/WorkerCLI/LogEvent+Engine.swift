@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Engine
+internal import JobModel
 
 extension LogEvent {
     /// The line of an engine's event.
@@ -34,6 +35,12 @@ extension LogEvent {
             self.init(.info, leads ? "leading" : "no_longer_leading")
         case .workerReaped(let name, let jobs):
             self.init(.warning, "worker_reaped", [("worker", .text(name)), ("jobs", .number(jobs))])
+        case .jobFailed(let failed):
+            self.init(.warning, "job_failed", LogEvent.fields(of: failed))
+        case .moreFailed(let jobs):
+            self.init(
+                .warning, "more_failed",
+                [("jobs", .number(jobs)), ("hint", .text("see postrider.recent_failures"))])
         case .partitionAdded(let range):
             self.init(.info, "partition_added", [("range", .text(range))])
         case .rangePruned(let range, let jobs):
@@ -62,5 +69,18 @@ extension LogEvent {
         case .stopped:
             self.init(.info, "stopped")
         }
+    }
+
+    /// What is known of them; nothing that a request or an answer may have brought.
+    private static func fields(of failed: FailedJobs) -> [(key: String, value: Value)] {
+        var fields: [(key: String, value: Value)] = [("state", .text(failed.state))]
+        if let job = failed.job { fields.append(("job", .number(Int(job)))) }
+        if let queue = failed.queue { fields.append(("queue", .text(queue))) }
+        if let lane = failed.lane { fields.append(("lane", .text(lane))) }
+        if let attempt = failed.attempt { fields.append(("attempt", .number(attempt))) }
+        if let code = failed.code { fields.append(("error_code", .text(code))) }
+        if let status = failed.status { fields.append(("status", .number(status))) }
+        if failed.jobs > 1 { fields.append(("jobs", .number(failed.jobs))) }
+        return fields
     }
 }

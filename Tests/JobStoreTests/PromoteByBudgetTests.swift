@@ -79,7 +79,7 @@ struct PromoteByBudgetTests {
         /// Adds up these tallies.
         func fold(_ tallies: String) throws {
             try queue.connection.execute("insert into postrider.tallies (tracks, states, jobs) values \(tallies)")
-            _ = try queue.number("select postrider.fold(\(worker), \(epoch), 0, 10000)")
+            _ = try queue.text("select postrider.fold(\(worker), \(epoch), 0, 10000)::text")
         }
 
         func inOneMoment<Value>(_ body: (borrowing Desk) throws -> Value) throws -> Value {

@@ -1,14 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The only writer of totals, so finishes never meet on a shared row.
 -- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
-create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int) returns bigint
+--
+-- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to ten of them, for the
+-- log. Each stands for all that one finish ended so on its track; which job, only finish notes.
+drop function if exists postrider.fold(int, bigint, bigint, int);
+create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
+returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int, error_code text, status_code int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 set jit = off
 as $$
+#variable_conflict use_column
 declare
   v_last bigint;
+  v_failed bigint;
+  v_failed_tracks int[];
+  v_failed_queues text[];
+  v_failed_states "char"[];
+  v_failed_jobs int[];
+  v_failed_samples bigint[];
   v_lanes text[];
   v_calls bigint[];
   v_good bigint[];
@@ -18,7 +30,8 @@ declare
   v_weights int[];
 begin
   if not postrider.leads(p_worker, p_epoch) then
-    return null;
+    return query select null::bigint, 0::bigint, null::bigint, null, null, null, null::int, null, null::int;
+    return;
   end if;
   with gone as (
     delete from postrider.tallies t
@@ -46,11 +59,19 @@ begin
     select date_trunc('minute', g.at) as minute, c.sample, c.jobs
       from gone g cross join lateral unnest(g.states, g.jobs, g.samples) as c(state, jobs, sample)
      where c.state in ('s', 'f', 'u') and c.jobs > 0 and c.sample is not null
-     order by g.id desc limit 200)
+     order by g.id desc limit 200),
+  failed as materialized (
+    select c.track, g.queue, c.state, c.jobs, c.sample, row_number() over (order by g.id) as nth
+      from gone g cross join lateral unnest(g.tracks, g.states, g.jobs, g.samples) as c(track, state, jobs, sample)
+     where c.state in ('f', 'u') and c.jobs > 0),
+  named as materialized (select f.* from failed f where f.nth <= 10)
   select (select max(g.id) from gone g),
+         (select sum(f.jobs) from failed f), (select array_agg(n.track order by n.nth) from named n),
+         (select array_agg(n.queue order by n.nth) from named n), (select array_agg(n.state order by n.nth) from named n),
+         (select array_agg(n.jobs order by n.nth) from named n), (select array_agg(n.sample order by n.nth) from named n),
          (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
-    into v_last, v_minutes, v_samples, v_weights, v_lanes, v_calls, v_good, v_bad
+    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_minutes, v_samples, v_weights, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
   with old as (
@@ -85,8 +106,24 @@ begin
   end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
   perform postrider.shut_hold_gate();
-  return v_last;
+  return query
+  select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
+  if v_failed > 0 then
+    -- One whose callbacks still run stands in outcomes; one that runs again already, nowhere.
+    return query
+    select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider.state_name(f.state), e.attempt,
+           e.error_code, e.status_code::int
+      from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples)
+           with ordinality as f(track, queue, state, jobs, sample, nth)
+      left join lateral (select k.queue, k.lane from postrider.tracks k where k.id = f.track offset 0) t on true
+      left join lateral (
+           (select r.attempt, r.error_code, r.status_code from postrider.results r where r.job_id = f.sample and r.state = f.state)
+           union all
+           (select o.attempt, o.error_code, o.status_code from postrider.outcomes o where o.job_id = f.sample and o.state = f.state)
+           limit 1) e on true
+     order by f.nth;
+  end if;
 end
 $$;
 comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';
+  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';
