@@ -14,7 +14,7 @@ enum Duty: UInt64, CaseIterable {
 /// Tags of statements, by which their answers are known.
 enum Tag {
     /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the schema, the
-    /// enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties session.
+    /// enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties session, one for what is left.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
@@ -24,6 +24,7 @@ enum Tag {
     static let enlist: UInt64 = 2
     static let leave: UInt64 = 3
     static let askAfterDuties: UInt64 = .max
+    static let workLeft: UInt64 = .max - 1
 
     /// On the callbacks session: the limit of time, ends of jobs, and a job's hooks before its call.
     static let limitTime: UInt64 = 0

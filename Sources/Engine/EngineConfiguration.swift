@@ -29,6 +29,8 @@ public struct EngineConfiguration: Sendable {
     public var webhookKeys: WebhookKeys?
     /// What secrets are sealed with; nil: only those that are not sealed can be used.
     public var secretKeys: SecretKeys?
+    /// Whether the worker ends when nothing is left to do.
+    public var runsOnce = false
     /// Whose servers are used, of services that have several.
     public var environment = "release"
     /// What tells whether the schema is still this worker's; nil: it is not looked at again.

@@ -36,7 +36,9 @@ public enum EngineEvent: Equatable, Sendable {
     case pruned(jobs: Int)
     /// Calls wait since the process has no file descriptor left for them.
     case outOfDescriptors
-    /// A signal asked to stop.
+    /// A worker that runs once ends although something is left: it does not become a call. In the word of `work_left`.
+    case workLeft(String)
+    /// A signal asked to stop, or a worker that runs once has nothing left to do.
     case draining(inFlight: Int)
     /// Calls that were cut off at the end of the drain.
     case handedBack(jobs: Int)

@@ -76,6 +76,7 @@ extension RunLoop {
                 send(.expire, StoreStatement.expire)
             }
             if !dutiesUnderWay.contains(.fold) {
+                foldSent = now
                 StoreCalls.fold(worker: worker, epoch: epoch, after: marks.foldAfter(now: now), into: &parameters)
                 send(.fold, StoreStatement.fold)
             }
@@ -155,6 +156,7 @@ extension RunLoop {
                 pruneDesk.leads(held != nil, now: now)
                 if held != nil { treeMarks.leads(now: now) }
             }
+            hasAskedForLead = true
             if held == nil { tellRestOfFailures() }
             if let held, marks.lead(epoch: held) { tickMarks = TickMarks() }
             epoch = held
@@ -164,7 +166,10 @@ extension RunLoop {
                 pruneDesk.leads(false, now: now)
             }
             if result.bool(0, 2) { schedule.tend = now }
-            if result.int64(0, 1) > 0 { jobsAnnounced() }
+            if result.int64(0, 1) > 0 {
+                once?.makesReady(now: now)
+                jobsAnnounced()
+            }
             if result.bool(0, 4) { desk.endsWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
             marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
@@ -191,6 +196,7 @@ extension RunLoop {
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
             marks.foldedTo(result.optionalInt64(0, 0), now: now)
+            once?.hasFolded(since: foldSent)
             let found = failures.found(StoreCalls.failedJobs(result), jobs: Int(result.int64(0, 1)), now: now)
             if found.rest > 0 { configuration.log(.moreFailed(jobs: found.rest)) }
             for failed in found.told { configuration.log(.jobFailed(failed)) }

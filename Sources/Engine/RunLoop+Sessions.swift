@@ -20,6 +20,7 @@ extension RunLoop {
         case .lost(let error, let tags):
             configuration.log(.connectionLost(session: "jobs", reason: error.description))
             agent.makeRoom()
+            once?.askingFailed(now: now)
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
         case .notification(let news): heard(news)
         case .retryAt: break
@@ -58,6 +59,7 @@ extension RunLoop {
         case Tag.leave: end = .clean
         case Tag.hurry: break
         case Tag.askAfterDuties: dutiesIdle(result)
+        case Tag.workLeft: workLeftTold(result.optionalText(0, 0))
         default:
             switch tag & 3 {
             case 0: finishReturned(tag >> 2, result)
@@ -86,6 +88,10 @@ extension RunLoop {
                 dispatcher.rest(now: now)
             }
         case Tag.askAfterDuties: break
+        case Tag.workLeft:
+            configuration.log(.statementFailed(verb: "work_left", error: error))
+            once?.askingFailed(now: now)
+            suspectSchema(error)
         case Tag.leave:
             configuration.log(.statementFailed(verb: "leave", error: error))
             end = .abandoned

@@ -64,6 +64,11 @@ public final class RunLoop {
     var dutiesUnderWay: Set<Duty> = []
     var warnings = RepeatedWarnings()
     var failures = FailureReports()
+    /// Nil: the worker runs until a signal.
+    var once: OnceWatch?
+    var foldSent: UInt64 = 0
+    /// Whether the database has said who leads.
+    var hasAskedForLead = false
 
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0
@@ -93,13 +98,14 @@ public final class RunLoop {
             throw EngineError(message: error.message)
         }
         dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
+        if configuration.runsOnce { once = OnceWatch(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
         jobs = PGSession(plan.jobs)
         duties = PGSession(plan.duties)
         callbacks = PGSession(plan.callbacks)
     }
 
-    /// Runs until a signal has ended it.
+    /// Runs until a signal has ended it, or, if it runs once, until nothing is left to do.
     public func run() -> EngineEnd {
         now = MonotonicClock.now
         do throws(ReactorError) {
@@ -173,6 +179,7 @@ public final class RunLoop {
         serveCallbacks()
         prune()
         mindSilence()
+        lookForEnd()
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
@@ -194,6 +201,7 @@ public final class RunLoop {
         if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
         if let due = shutdown.due(now: now) { moment = min(moment, due) }
+        if let due = onceDue { moment = min(moment, due) }
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
             let due = schedule.earliest(

@@ -132,7 +132,7 @@ public enum StoreCalls {
         parameters.append(bool: look.isAlone)
     }
 
-    /// `survey` of the queues given; empty: every queue.
+    /// `survey` and `work_left` of the queues given; empty: every queue.
     public static func survey(queues names: [String], into parameters: inout PGParameters) {
         parameters.removeAll()
         queues(names, into: &parameters)

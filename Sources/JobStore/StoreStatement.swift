@@ -93,6 +93,8 @@ public enum StoreStatement {
         select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
+    /// Tells what there is to do.
+    public static let workLeft = PGStatement("work_left", "select postrider.work_left($1)")
     /// Says goodbye.
     public static let leave = PGStatement("leave", "select postrider.leave($1)")
     /// Takes or renews the leader's lease.

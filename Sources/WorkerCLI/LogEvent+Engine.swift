@@ -51,6 +51,18 @@ extension LogEvent {
             self.init(
                 .warning, "out_of_descriptors",
                 [("hint", .text("calls wait for one; raise the limit (ulimit -n) or lower --concurrency"))])
+        case .workLeft(let reason):
+            self.init(
+                .warning, "work_left",
+                [
+                    ("reason", .text(reason)),
+                    (
+                        "hint",
+                        .text(
+                            "it is locked, or held by a limit or other workers; select postrider.explain(id) says which"
+                        )
+                    ),
+                ])
         case .draining(let inFlight):
             self.init(.info, "draining", [("in_flight", .number(inFlight))])
         case .handedBack(let jobs):

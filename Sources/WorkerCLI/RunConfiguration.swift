@@ -13,6 +13,8 @@ struct RunConfiguration: Equatable, Sendable {
     var queues: [String]
     /// How long a stop waits for running calls.
     var drain: Duration
+    /// Whether the worker ends when nothing is left to do.
+    var runsOnce: Bool
     /// Whether private, loopback and link-local addresses may be called.
     var allowsPrivate: Bool
     /// Whose rows of `servers` are used.
@@ -44,6 +46,9 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "drain", kind: .duration(.zero ... .seconds(86_400)), placeholder: "DURATION", example: "30s",
             fallback: "30s", meaning: "how long a stop waits for running calls"),
+        Flag(
+            name: "once", kind: .toggle,
+            meaning: "end when nothing is left to do; what is scheduled for later or paused is not waited for"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
             name: "environment", kind: .text, placeholder: "NAME", example: "test", fallback: "release",
@@ -74,6 +79,7 @@ struct RunConfiguration: Equatable, Sendable {
         concurrency = arguments.whole("concurrency", default: 8)
         queues = arguments.texts("queue")
         drain = arguments.duration("drain", default: .seconds(30))
+        runsOnce = arguments.isOn("once")
         allowsPrivate = arguments.isOn("allow-private")
         environment = arguments.text("environment") ?? "release"
         appVersion = arguments.text("app-version")

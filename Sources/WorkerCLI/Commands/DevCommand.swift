@@ -18,7 +18,7 @@ enum DevCommand {
     static let spec = CommandSpec(
         name: "dev",
         summary: "run a worker with its dashboard on a private PostgreSQL that ends with it",
-        flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare"].contains($0.name) } + [
+        flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare", "once"].contains($0.name) } + [
             Flag(
                 name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
                 fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user")

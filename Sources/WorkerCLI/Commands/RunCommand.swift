@@ -7,7 +7,7 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-/// `worker [run]`: makes the calls until a signal ends it.
+/// `worker [run]`: makes the calls until a signal ends it, or with `--once` until none is left to make.
 enum RunCommand {
     static let spec = CommandSpec(
         name: "run",
@@ -16,6 +16,7 @@ enum RunCommand {
         details: [
             "SIGTERM, SIGINT or SIGHUP (unless ignored, as by nohup): claim no more, finish what runs, hand the rest back; a",
             "second signal stops at once.",
+            "With --once it ends in the same way, with 0, when nothing is ready and nothing runs: for cron, CI and tests.",
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
@@ -70,6 +71,7 @@ enum RunCommand {
             })
         engine.appVersion = configuration.appVersion
         engine.environment = configuration.environment
+        engine.runsOnce = configuration.runsOnce
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys

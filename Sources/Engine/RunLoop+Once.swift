@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobStore
+internal import PGClient
+
+// A worker that runs once ends as by a signal, when nothing is left to do.
+extension RunLoop {
+    /// Asks what is left while nothing is under way.
+    func lookForEnd() {
+        guard var watch = once, !shutdown.isRequested else { return }
+        defer { once = watch }
+        guard !isAtWork else { return watch.worked(now: now) }
+        guard mayAskForEnd else { return watch.claims() }
+        guard watch.asks(now: now) else { return }
+        StoreCalls.survey(queues: configuration.queues, into: &parameters)
+        do throws(PGError) {
+            try jobs.send(StoreStatement.workLeft, &parameters, tag: Tag.workLeft)
+        } catch {
+            // `lost` follows.
+            watch.askingFailed(now: now)
+        }
+    }
+
+    /// When to ask.
+    var onceDue: UInt64? {
+        guard let once, !shutdown.isRequested, !isAtWork, mayAskForEnd else { return nil }
+        return once.due
+    }
+
+    /// The answer is there.
+    func workLeftTold(_ left: String?) {
+        guard !shutdown.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
+        switch decision {
+        case .goOn: break
+        case .fold: schedule.watch = now
+        case .end: stopRequested()
+        case .giveUp(let left):
+            configuration.log(.workLeft(left))
+            stopRequested()
+        }
+    }
+
+    /// Whether jobs are called, or what has ended is being written or told on.
+    private var isAtWork: Bool {
+        dispatcher.slots.inUse > 0 || !dispatcher.finished.isEmpty || !dispatcher.deferred.isEmpty || !desk.isQuiet
+            || credentials.isBusy
+    }
+
+    /// Whether no claim or finish is under way, and this worker leads or knows that another one does.
+    private var mayAskForEnd: Bool {
+        jobs.isReady && duties.isReady && dispatcher.worker > 0 && dispatcher.isQuiet && dispatcher.isWritten
+            && hasAskedForLead
+    }
+}
