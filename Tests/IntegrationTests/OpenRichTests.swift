@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers, a jar's lock.
+/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers, other locks.
 struct OpenRichTests {
     /// A service whose answers to `/set` bring a cookie, each time another, with a credential; all but the first answer are held.
     private func cookieTarget(_ queue: borrowing TestQueue) throws -> TargetServer {
@@ -74,8 +74,18 @@ struct OpenRichTests {
         let worker = try RunningWorker(queue.database)
         let jobs = try beginCalls(queue, target)
         let other = try PGConnection(queue.database)
-        // One writer for a jar: that is this one now.
-        try other.execute("begin; select pg_advisory_xact_lock(1886351475, hashtext('s'))")
+        // An operator's trigger takes it.
+        try queue.connection.execute(
+            """
+            create function public.gate() returns trigger language plpgsql as $$
+            begin
+              perform pg_advisory_xact_lock(4711);
+              return new;
+            end $$;
+            create trigger gate before insert on postrider.results for each row when (new.job_id = \(jobs[0]))
+              execute function public.gate()
+            """)
+        try other.execute("begin; select pg_advisory_xact_lock(4711)")
         target.release()
         for job in jobs.dropFirst() { try queue.wait(for: job, toBe: "succeeded") }
         let late = try queue.insert("service, url", "'s', '/other/late'")
