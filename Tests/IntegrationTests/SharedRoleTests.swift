@@ -190,7 +190,7 @@ struct SharedRoleTests {
         let outcome = try server.migrate("one", as: "maker")
         #expect(
             outcome
-                == .init(status: 0, output: "applied  functions/reap.sql\nthe schema is up to date now\n"))
+                == .init(status: 0, output: "applied  functions: 1\nthe schema is up to date now\n"))
         #expect(try server.owners("one") == ["postrider_owner"])
 
         // Who may not mend its own is told who can.
