@@ -26,11 +26,15 @@ enum RunCommand {
         })
 
     /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own. All in one transaction, so that names are
-    /// looked up among the system's own behind a pooler, too.
+    /// looked up among the system's own behind a pooler, too; the role's limits of time for transactions do not end it.
     private static func check(_ arguments: Arguments, _ log: SharedLog) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
         do throws(PGError) {
-            try connection.execute("begin; \(SearchPath.transaction)")
+            try connection.execute(
+                """
+                begin; \(SearchPath.transaction); set local idle_in_transaction_session_timeout = 0;
+                select \(TransactionTimeout.off(isLocal: true))
+                """)
         } catch {
             throw Database.failure(error)
         }
