@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON.
+-- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON: body_bytes adds that up.
 create or replace function postrider.form_defect(p_form jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -13,9 +13,6 @@ begin
   elsif jsonb_path_exists(p_form, 'strict $.**{33}') then
     reason := 'is longer than 20,000 bytes and nested more than 32 deep';
     hint := 'Send it as body_json.';
-  elsif postrider.form_size(p_form) > 67108864 then
-    reason := 'is larger than 64 MiB as a form';
-    hint := 'Each field carries the names of all objects around it; send it as body_json, or as files of body_parts.';
   end if;
 end
 $$;

@@ -11,6 +11,8 @@ declare
   v_service postrider.services;
   v_url text;
   v_has_no_base boolean := false;
+  v_most bigint;
+  v_bytes bigint;
   v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on' or not postrider.is_expanded(p_job.parent_id);
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
@@ -202,8 +204,6 @@ begin
      case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
           when p_job.body_form is not null then 'body_form' else 'body_parts' end,
      'a HEAD request has no body', 'Leave it out, or choose another method.'),
-    (p_job.body_json is not null and not postrider.json_fits(p_job.body_json),
-     'body_json', 'is longer than 64 MiB when it is written out', 'Send it as body, or as a file of body_parts.'),
     (isempty(p_job.ok_statuses) or not p_job.ok_statuses <@ '{[100,600)}'::int4multirange,
      'ok_statuses', 'must hold statuses between 100 and 599', 'Like ''{[200,300),[404,405)}''.'),
     (postrider.path_defect(p_job.download_to) is not null,
@@ -236,6 +236,18 @@ begin
   where d.bad limit 1;
   if column_name is not null then
     return;
+  end if;
+
+  if v_is_new and postrider.body_is_small(p_job) is not true then
+    v_most := (select s.max_request_body from postrider.settings s);
+    v_bytes := postrider.body_bytes(p_job, v_most);
+    if v_bytes > v_most then
+      column_name := case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
+                          when p_job.body_form is not null then 'body_form' else 'body_parts' end;
+      reason := format('has %s bytes or more as it is sent, and %s are allowed (settings.max_request_body)', v_bytes, v_most);
+      hint := 'Send it as a file of body_parts, or have an admin raise the setting.';
+      return;
+    end if;
   end if;
 
   if p_job.paginate is not null then

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: json_fits.sql
+-- after: json_fits.sql, json_is_small.sql
 -- Every column but the URL, which url_is_regular and host_is_plain judge. Written so that the planner inlines it (SQL,
--- immutable, no strict, no set). A single row pays for each operator and function named here, since their state is
+-- not volatile, no strict, no set). A single row pays for each operator and function named here, since their state is
 -- built anew in each statement: 0.2 us, and some microseconds in a session that has been idle.
 create or replace function postrider.job_is_regular(p_job postrider.jobs) returns boolean
-language sql immutable parallel safe
+language sql stable parallel safe
 as $$
   select p_job.kind = 'request'
      and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
@@ -20,7 +20,8 @@ as $$
      and isfinite(p_job.created_at) and p_job.created_by is not null
      and num_nonnulls(p_job.body, p_job.body_json) <= (p_job.method <> 'HEAD')::int
      and (length(p_job.tag) > 400) is not true
-     and (p_job.body_json is null or postrider.json_fits(p_job.body_json))
+     and coalesce(octet_length(p_job.body), 0) <= 65536
+     and (p_job.body_json is null or postrider.json_is_small(p_job.body_json))
      and (p_job.metadata is null or postrider.json_fits(p_job.metadata))
      and postrider.job_is_simple(p_job)
 $$;

@@ -99,7 +99,8 @@ begin
                          and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
                          and isfinite(n.created_at) and n.created_by is not null
                          and num_nonnulls(n.body, n.body_json) <= v_bodies
-                         and (n.body_json is null or postrider.json_fits(n.body_json))
+                         and coalesce(octet_length(n.body), 0) <= 65536
+                         and (n.body_json is null or postrider.json_is_small(n.body_json))
                          and (n.metadata is null or postrider.json_fits(n.metadata))
                          and (n.tag is null or length(n.tag) <= 400)
                          and postrider.job_is_simple(row(n.*)::postrider.jobs), false) as is_alike
@@ -141,10 +142,13 @@ begin
   if v_doubtful > 0 then
     declare
       v_job postrider.jobs;
+      v_most bigint := (select s.max_request_body from postrider.settings s);
     begin
       for v_job in
         select n.* from new_rows n left join postrider.services s on s.name = n.service
          where postrider.job_is_good(row(n.*)::postrider.jobs, s) is not true
+            or postrider.body_is_small(row(n.*)::postrider.jobs) is not true
+               and postrider.body_bytes(row(n.*)::postrider.jobs, v_most) > v_most
             -- What a row that is good at first sight may still do wrong in a batch or chain.
             or n.parent_id is not null
                and (n.name in ('prev', 'item', 'results')

@@ -13,6 +13,7 @@ declare
   v_service postrider.services;
   v_filled postrider.resolved;
   v_found record;
+  v_most bigint;
 begin
   if postrider.job_is_templated(p_job) is not true then
     return;
@@ -72,6 +73,21 @@ begin
     if defect is not null then
       code := case when defect like '%line break%' then 'bad_header' else 'template' end;
       return;
+    end if;
+    if num_nonnulls(v_filled.body_json, v_filled.body_form, v_filled.body_parts) > 0 then
+      p_job.body_json := coalesce(v_filled.body_json, p_job.body_json);
+      p_job.body_form := coalesce(v_filled.body_form, p_job.body_form);
+      p_job.body_parts := coalesce(v_filled.body_parts, p_job.body_parts);
+      if postrider.body_is_small(p_job) is not true then
+        v_most := (select s.max_request_body from postrider.settings s);
+        if postrider.body_bytes(p_job, v_most) > v_most then
+          code := 'too_large';
+          defect := format('%s: with its templates filled it has more than the %s bytes that settings.max_request_body allows',
+            case when p_job.body_json is not null then 'body_json' when p_job.body_form is not null then 'body_form' else 'body_parts' end,
+            v_most);
+          return;
+        end if;
+      end if;
     end if;
     insert into postrider.resolved select v_filled.*
         on conflict (job_id) do update

@@ -16,6 +16,8 @@ begin
     (k.reason is not null, 'idempotency_header', k.reason, k.hint),
     ((new.cache_max_bytes >= 0) is not true,
      'cache_max_bytes', 'must be a number of bytes from 0 on', 'Like 268435456, 256 MiB, its default; 0 keeps nothing.'),
+    ((new.max_request_body between 65536 and 536870912) is not true,
+     'max_request_body', 'must be a number of bytes from 65536 (64 KiB) to 536870912 (512 MiB)', 'Like 16777216, 16 MiB, its default.'),
     (new.retention <= interval '0' or new.retention > interval '100 years',
      'retention', 'must be more than 0 and at most 100 years', 'Like 30 days, its default; null keeps jobs for ever.'),
     (new.failed_retention <= interval '0' or new.failed_retention > interval '100 years',
