@@ -17,6 +17,8 @@ public struct EngineConfiguration: Sendable {
     public var concurrency: Int
     /// Whether private, loopback and link-local addresses may be called.
     public var allowsPrivateNetwork: Bool
+    /// Bytes that request bodies, answers in flight and results that wait to be written may take together.
+    public var memoryBudget = EngineConfiguration.standardMemory
     /// How long a stop waits for running calls.
     public var drain: Duration
     /// Off behind PgBouncer in transaction mode: statements are not prepared, and new jobs are found by polling.
@@ -39,6 +41,14 @@ public struct EngineConfiguration: Sendable {
     public var vitals: Vitals?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
+
+    /// The budget of a worker that is started without one: 256 MiB.
+    public static let standardMemory = 256 << 20
+    /// The least budget. A body of 16 MiB and an answer of 10 MiB, the defaults of `max_request_body` and `max_response`, fit.
+    public static let leastMemory = 64 << 20
+
+    /// What a worker takes beside the budget: its program, connections and tables.
+    public static let memoryBeside = 64 << 20
 
     /// A configuration; every part is checked by the caller.
     public init(

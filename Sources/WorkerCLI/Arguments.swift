@@ -151,6 +151,11 @@ extension Arguments {
         text(name).flatMap(DurationText.parse) ?? fallback
     }
 
+    /// The value of a flag of kind `size`, in bytes.
+    func size(_ name: String, default fallback: Int) -> Int {
+        text(name).flatMap(SizeText.parse) ?? fallback
+    }
+
     /// Whether a toggle is on.
     func isOn(_ name: String) -> Bool { text(name).flatMap(Flag.toggle) ?? false }
 }

@@ -10,6 +10,8 @@ struct Flag: Sendable {
         case whole(ClosedRange<Int>)
         /// A duration within the range.
         case duration(ClosedRange<Duration>)
+        /// A size of memory in bytes within the range.
+        case size(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
         /// Any text but the empty one.
@@ -55,6 +57,13 @@ struct Flag: Sendable {
                 throw .usage(place, "\(quoted(value)) is not a duration (ms, s, m, h)", right)
             }
             if !range.contains(duration) { throw .usage(place, "\(quoted(value)) is out of range", right) }
+        case .size(let range):
+            let bounds = "give \(SizeText.format(range.lowerBound)) to \(SizeText.format(range.upperBound))"
+            let right = bounds + ", like \(like(place))"
+            guard let bytes = SizeText.parse(value) else {
+                throw .usage(place, "\(quoted(value)) is not a size (bytes, KiB, MiB, GiB)", right)
+            }
+            if !range.contains(bytes) { throw .usage(place, "\(quoted(value)) is out of range", right) }
         case .choice(let words):
             if !words.contains(value) {
                 throw .usage(place, "\(quoted(value)) is not known", "give one of \(words.joined(separator: ", "))")

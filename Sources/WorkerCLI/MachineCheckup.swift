@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
 internal import HTTPAgent
 
 /// What `worker doctor` finds on this machine.
 enum MachineCheckup {
     /// libcurl, and the limits of this process.
-    static func findings(concurrency: Int) -> [Finding] {
-        [transport(), descriptors(concurrency)]
+    static func findings(concurrency: Int, memory: Int) -> [Finding] {
+        var findings = [transport(), descriptors(concurrency)]
+        if let machine = MachineMemory.bytes() { findings.append(self.memory(budget: memory, machine: machine)) }
+        return findings
+    }
+
+    /// Whether a worker with this budget fits into the memory of the machine or its control group, and something beside it.
+    static func memory(budget: Int, machine: Int) -> Finding {
+        let needed = budget + EngineConfiguration.memoryBeside
+        let text =
+            "\(SizeText.rounded(machine)) here; a worker with --memory \(SizeText.format(budget)) takes up to "
+            + SizeText.rounded(needed)
+        if needed > machine {
+            return Finding(.fault, "memory", text + ": the system may kill it; lower --memory or raise the limit")
+        }
+        guard needed > machine / 4 * 3 else { return Finding(.ok, "memory", text) }
+        return Finding(.notice, "memory", text + ": that leaves little for other programs; lower --memory")
     }
 
     private static func transport() -> Finding {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
 internal import SecretSealing
 internal import WebhookSigning
 
@@ -11,6 +12,8 @@ struct RunConfiguration: Equatable, Sendable {
     var concurrency: Int
     /// Queues to take jobs of; empty: every queue.
     var queues: [String]
+    /// Bytes that request bodies, answers and unwritten results may take.
+    var memory: Int
     /// How long a stop waits for running calls.
     var drain: Duration
     /// Whether the worker ends when nothing is left to do.
@@ -43,6 +46,10 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "queue", kind: .text, placeholder: "NAME", example: "mail", isRepeatable: true,
             fallback: "every queue", meaning: "take jobs of this queue only"),
+        Flag(
+            name: "memory", kind: .size(EngineConfiguration.leastMemory...(1 << 40)), placeholder: "SIZE",
+            example: "512MiB", fallback: SizeText.format(EngineConfiguration.standardMemory),
+            meaning: "most memory for request bodies, answers and results; the worker itself takes up to 64MiB more"),
         Flag(
             name: "drain", kind: .duration(.zero ... .seconds(86_400)), placeholder: "DURATION", example: "30s",
             fallback: "30s", meaning: "how long a stop waits for running calls"),
@@ -78,6 +85,7 @@ struct RunConfiguration: Equatable, Sendable {
         self.database = database
         concurrency = arguments.whole("concurrency", default: 8)
         queues = arguments.texts("queue")
+        memory = arguments.size("memory", default: EngineConfiguration.standardMemory)
         drain = arguments.duration("drain", default: .seconds(30))
         runsOnce = arguments.isOn("once")
         allowsPrivate = arguments.isOn("allow-private")

@@ -169,6 +169,7 @@ struct BadInputTests {
         ("--concurrency", ["--concurrency", "0"]), ("--concurrency", ["--concurrency", "x"]),
         ("--concurrency", ["--concurrency", "-1"]), ("--concurrency", ["--concurrency", "10001"]),
         ("--drain", ["--drain", "soon"]), ("--queue", ["--queue", ""]), ("--prepare", ["--prepare", "maybe"]),
+        ("--memory", ["--memory", "16MiB"]), ("--memory", ["--memory", "1 GiB"]), ("--memory", ["--memory", "256MB"]),
         ("--log-format", ["--log-format", "xml"]), ("--colour", ["--colour"]), ("--database", ["--database", "a b c"]),
     ])
     func `a bad flag ends with 64 and one line that names it`(flag: String, words: [String]) throws {

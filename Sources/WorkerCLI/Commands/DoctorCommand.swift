@@ -14,7 +14,8 @@ enum DoctorCommand {
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)
-            var findings = MachineCheckup.findings(concurrency: configuration.concurrency)
+            var findings = MachineCheckup.findings(
+                concurrency: configuration.concurrency, memory: configuration.memory)
             Terminal.write(findings)
             let connection = try Database.connect(arguments, readsOnly: true)
             func found(_ more: [Finding]) {

@@ -75,6 +75,7 @@ enum RunCommand {
             })
         engine.appVersion = configuration.appVersion
         engine.environment = configuration.environment
+        engine.memoryBudget = configuration.memory
         engine.runsOnce = configuration.runsOnce
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
