@@ -21,14 +21,16 @@ void ccurl_idle_end(ccurl_loop *loop, int fd) {
     loop->idle_ports[fd] = 0;
 }
 
-/// Ends it, so that no request goes out on it.
-static void retire(ccurl_loop *loop, int fd) {
+void ccurl_idle_retire(ccurl_loop *loop, int fd) {
     ccurl_idle_end(loop, fd);
     // An end stays readable, and would wake the owner again and again.
     ccurl_descriptor *d = ccurl_loop_touch(loop, fd);
-    if (d) d->wanted = 0;
+    if (!d) return;
+    d->wanted = 0;
     // The number may be another file's, which is not ours to shut down.
     if (!ccurl_socket_is_open(loop, fd)) return;
+    if (!d->retired) loop->pools[d->home]->retired++;
+    d->retired = true;
     // libcurl is not told: it finds it dead when it looks, or when it writes, and takes another connection.
     shutdown(fd, SHUT_RDWR);
     // Its look at a TLS connection takes any byte for life, a hang-up or not: none may stay. TCP drops them uncopied
@@ -45,7 +47,7 @@ static bool has_news(int fd) {
 
 void ccurl_idle_ready(ccurl_loop *loop, int fd) {
     // What made it ready may have been the end of the last answer, read since then in the same turn.
-    if (has_news(fd)) retire(loop, fd);
+    if (has_news(fd)) ccurl_idle_retire(loop, fd);
 }
 
 void ccurl_idle_taken(ccurl_transfer *t) {
@@ -71,7 +73,7 @@ bool ccurl_idle_check(ccurl_transfer *t, int port) {
     for (int fd = 0; port && fd < t->loop->descriptor_capacity; fd++) {
         if (t->loop->idle_ports[fd] != port) continue;
         // A TLS record may hold more than the answer that it ended: those bytes the kernel does not have any more.
-        if ((tls && SSL_has_pending(tls)) || has_news(fd)) retire(t->loop, fd);
+        if ((tls && SSL_has_pending(tls)) || has_news(fd)) ccurl_idle_retire(t->loop, fd);
         // Not so the one that is taken: the others stay watched.
         else if (t->part && ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
     }

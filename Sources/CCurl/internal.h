@@ -14,10 +14,13 @@ typedef struct {
     /// When libcurl wants to be called; -1: not at all.
     int64_t deadline;
     uint16_t index;
-    /// Connections, and transfers that have not been stopped.
-    int open, running;
+    /// Connections; transfers that have not been stopped; connections that were shut down and that libcurl has not closed yet.
+    int open, running, retired;
     /// Which of the loop's sendings its last one was.
     uint64_t last_use;
+    /// Look-ups of names since `names_since`, and in the span before it (names.c).
+    int names, names_before;
+    int64_t names_since;
 } ccurl_pool;
 
 /// One entry per descriptor number: what the owner knows and what libcurl wants.
@@ -31,6 +34,10 @@ typedef struct {
     uint16_t port;
     /// Open, of HTTP/1, and nobody's for now (idle.c).
     bool idle;
+    /// Counts up with each connection that goes idle, of HTTP/1 or 2; 0: it is in use.
+    uint64_t idle_since;
+    /// It was shut down, and libcurl has not closed it yet.
+    bool retired;
     /// Opened by `ccurl_socket_open` and not yet known to be closed; ask `ccurl_socket_is_open`.
     bool open;
     /// Closed, or of unknown fate, since the last drain.
@@ -58,7 +65,7 @@ struct ccurl_loop {
     /// Descriptors of pools and connections: how many there are, and from how many on idle connections are given up (room.c).
     int held, most_held;
     bool is_short, is_tight;
-    uint64_t sendings;
+    uint64_t sendings, idlings;
     /// The transfers that wait for files.
     ccurl_transfer *awaiting;
     ccurl_descriptor *descriptors;
@@ -126,7 +133,7 @@ struct ccurl_transfer {
     ccurl_transfer *next_awaiting, *previous_awaiting;
     struct curl_slist *headers;
     size_t headers_capacity;
-    bool public_only, repeatable;
+    bool public_only, repeatable, host_is_known;
     /// The URL is https, and no proxy has a TLS of its own.
     bool asks_tls;
     int sendings;
@@ -183,9 +190,13 @@ bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
 bool ccurl_session_is_broken(const ccurl_transfer *t);
 /// The number of the port at our end; 0: unknown.
 uint16_t ccurl_socket_port(int fd);
-/// libcurl has looked into its cache of names by now. At the end of a transfer it throws out of the cache, which all transfers of a pool
-/// share, whatever is older than that one allows: a doubted name would have all others looked up again.
+/// libcurl looks a name up, since its cache has no address that is young enough.
+void ccurl_names_asked(ccurl_transfer *t);
+/// libcurl has looked into its cache of names by now. At the end of a transfer it removes from the cache, which all transfers of a pool
+/// share, each address that is older than this transfer allows.
 void ccurl_names_read(ccurl_transfer *t);
+/// The transfer has ended, and libcurl has removed old addresses from its cache.
+void ccurl_names_pruned(ccurl_transfer *t);
 /// Whether the other end of the socket has this address.
 bool ccurl_socket_has_peer(int fd, const char *host, int port);
 /// Ends the connection that the request was last sent on, for all transfers that share it.
@@ -197,6 +208,8 @@ void ccurl_idle_begin(ccurl_loop *loop, int fd);
 void ccurl_idle_end(ccurl_loop *loop, int fd);
 /// Its descriptor is ready: with the first byte that nobody asked for, or at its end, it is over.
 void ccurl_idle_ready(ccurl_loop *loop, int fd);
+/// Ends an idle connection. libcurl closes it at its next look through the pool, which it has once a second while calls begin.
+void ccurl_idle_retire(ccurl_loop *loop, int fd);
 /// Before a request is written, on the connection with this port at our end: retires it if it was idle and something has
 /// come meanwhile. Says whether it is one of HTTP/2.
 bool ccurl_idle_check(ccurl_transfer *t, int port);
@@ -248,13 +261,15 @@ bool ccurl_pool_renew(ccurl_pool *pool);
 /// A connection of the pool has been opened.
 void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d);
 /// A socket is being closed.
-void ccurl_room_closed(ccurl_loop *loop, const ccurl_descriptor *d);
+void ccurl_room_closed(ccurl_loop *loop, ccurl_descriptor *d);
+/// Before a transfer opens its connection: decides whether the pool keeps it once it is idle.
+void ccurl_room_enter(ccurl_transfer *t);
 /// All connections of the pool are closed: those too that libcurl has closed by itself, and that count until that is seen.
 void ccurl_room_emptied(ccurl_pool *pool);
 /// Before a sending in `next`: gives up idle connections of other pools if there are too many.
 void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next);
-/// How many connections a pool keeps when one goes idle.
-long ccurl_room_kept(const ccurl_loop *loop);
+/// From how many connections on libcurl closes an idle one by itself.
+long ccurl_room_limit(const ccurl_loop *loop);
 /// Sets a new handle up for its transport; 0 or a CURLcode.
 int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);
 

@@ -63,11 +63,7 @@ ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd) {
 
 /// Whether a transfer leaves a connection idle. One that waits for its download's disk keeps it, and so does one that is not
 /// yet as far as its request; one that is about to be closed is idle for that long.
-static bool was_last_of_http1(CURL *easy) {
-    ccurl_transfer *t = NULL;
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
-    return t && t->sendings > 0 && !t->paused && !t->multiplexed;
-}
+static bool leaves_idle(const ccurl_transfer *t) { return t && t->sendings > 0 && !t->paused; }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *per_socket) {
     (void)per_socket;
@@ -76,12 +72,18 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
     if (!d) return -1;
     d->pool = pool->index;
     bool is_open = ccurl_socket_is_open(pool->loop, fd);
-    if (what == CURL_POLL_REMOVE && is_open && was_last_of_http1(easy)) {
-        ccurl_idle_begin(pool->loop, fd);
-        d->wanted = READ;
-        return 0;
+    if (what == CURL_POLL_REMOVE && is_open) {
+        ccurl_transfer *t = NULL;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
+        if (leaves_idle(t)) d->idle_since = ++pool->loop->idlings;
+        if (leaves_idle(t) && !t->multiplexed) {
+            ccurl_idle_begin(pool->loop, fd);
+            d->wanted = READ;
+            return 0;
+        }
     }
     ccurl_idle_end(pool->loop, fd);
+    if (what != CURL_POLL_REMOVE) d->idle_since = 0;
     if (what == CURL_POLL_REMOVE) {
         d->wanted = 0;
         // The resolver closes its socket pair without telling: its number may mean another file next time.
@@ -102,11 +104,12 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
 
 static void configure(ccurl_pool *pool) {
     pool->deadline = -1;
+    pool->names = pool->names_before = 0;
     curl_multi_setopt(pool->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
     curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
-    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, ccurl_room_kept(pool->loop));
+    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, ccurl_room_limit(pool->loop));
     curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
 }
 
@@ -248,6 +251,7 @@ ccurl_transfer *ccurl_loop_next_done(ccurl_loop *loop, int *code) {
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&t);
             if (!t) continue;
             t->is_done = *code == CURLE_OK;
+            ccurl_names_pruned(t);
             if (*code == CURLE_RECV_ERROR && ccurl_session_is_broken(t)) ccurl_socket_end(t);
             return t;
         }

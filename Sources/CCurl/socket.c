@@ -52,12 +52,14 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
             return CURL_SOCKET_BAD;
         }
     }
+    // Of two address families the second one changes nothing.
+    if (!t->opened) ccurl_room_enter(t);
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) t->opened = true;
     if (fd < 0) {
         t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
         return CURL_SOCKET_BAD;
     }
-    t->opened = true;
     ccurl_descriptor *d = ccurl_loop_touch(t->loop, fd);
     if (!d) {
         close(fd);
@@ -68,6 +70,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
     d->open = fstat(fd, &file) == 0;
     d->inode = d->open ? file.st_ino : 0;
     d->port = 0;
+    d->idle_since = 0;
     if (d->open) ccurl_room_opened(t->home, d);
     return fd;
 }

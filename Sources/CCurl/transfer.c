@@ -68,18 +68,13 @@ static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
     return CURLE_OK;
 }
 
-void ccurl_names_read(ccurl_transfer *t) {
-    if (t->address_age != CCURL_ADDRESS_AGE)
-        curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = CCURL_ADDRESS_AGE);
-}
-
 /// CURLOPT_RESOLVER_START_FUNCTION: what libcurl knows of the name is too old, or nothing.
 static int on_look_up(void *resolver, void *reserved, void *transfer) {
     (void)resolver;
     (void)reserved;
     ccurl_transfer *t = transfer;
     t->looked_up = true;
-    ccurl_names_read(t);
+    ccurl_names_asked(t);
     return 0;
 }
 
@@ -277,6 +272,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
 
     t->public_only = s->public_only;
     t->repeatable = s->repeatable;
+    t->host_is_known = s->host_is_known;
     const char *proxy = t->transport ? t->transport->proxy : NULL;
     t->asks_tls = s->https && !(proxy && strncmp(proxy, "https", 5) == 0);
     t->first_byte_ns = s->first_byte_ms * 1000000;

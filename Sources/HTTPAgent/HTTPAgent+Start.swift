@@ -112,6 +112,7 @@ extension HTTPAgent {
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
                 may_share: call.mayShareConnection,
+                host_is_known: recentHosts.remember(flight.url.host, port: flight.url.port),
                 library_decodes: asksForMore,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),

@@ -39,6 +39,8 @@ public import JobModel
     var knownURLs: [String: CallURL] = [:]
     /// What libcurl may know of names is too old where calls fail.
     var movedNames = MovedNames()
+    /// Whose connections are worth keeping.
+    var recentHosts = RecentHosts()
     /// Where files that jobs name are; nil: such jobs are refused.
     let filesRoot: String?
     /// The downloads among the flights, by slot.

@@ -129,6 +129,8 @@ typedef struct {
     bool https;
     /// It may go over a connection that is open, over TLS one of HTTP/2, and leave it open. Else it has one of its own.
     bool may_share;
+    /// The host was called lately: its connection is worth keeping.
+    bool host_is_known;
     /// The call asks for encodings that only libcurl can undo.
     bool library_decodes;
     long total_ms;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import JobModel
+import TestSupport
+import Testing
+
+@testable import HTTPAgent
+
+/// Calls to many hosts, most of which are called once. libcurl finds names below `localhost` at 127.0.0.1 without a name server, and
+/// keeps them in its cache like others.
+struct ManyHostsTests {
+    private let target: TargetServer
+
+    init() throws {
+        target = try TargetServer { _ in TargetStep.answer(200) }
+    }
+
+    private func call(_ host: String) -> HTTPCall {
+        HTTPCall(url: "http://\(host):\(target.port)/ok", allowsPrivateNetwork: true)
+    }
+
+    /// Calls each host of a range once, with all slots in use.
+    private func callHosts(_ numbers: Range<Int>, in driver: AgentDriver) throws {
+        var next = numbers.lowerBound
+        var ended = 0
+        for slot in 0..<min(16, numbers.count) {
+            driver.agent.start(call("n\(next).localhost"), slot: slot)
+            next += 1
+        }
+        while ended < numbers.count {
+            for finished in try driver.wait(for: 1) {
+                #expect(try finished.outcome.response().status == 200)
+                ended += 1
+                guard next < numbers.upperBound else { continue }
+                driver.agent.start(call("n\(next).localhost"), slot: finished.slot)
+                next += 1
+            }
+        }
+    }
+
+    private var cpuSeconds: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    @Test func `a call to one of many hosts takes as much CPU after 11,000 hosts as after 1,000`() throws {
+        let driver = try AgentDriver(slots: 16)
+        try callHosts(0..<1_000, in: driver)
+        func cpu(_ numbers: Range<Int>) throws -> Double {
+            let before = cpuSeconds
+            try callHosts(numbers, in: driver)
+            return cpuSeconds - before
+        }
+        let early = try cpu(1_000..<2_000)
+        try callHosts(2_000..<11_000, in: driver)
+        let late = try cpu(11_000..<12_000)
+        #expect(late < 1.6 * early, "\(late) s after \(early) s")
+    }
+
+    @Test func `a host that is called again and again keeps its connection while many others are called once`() throws {
+        let driver = try AgentDriver(slots: 16)
+        let own = "own.localhost"
+        _ = try driver.run(call(own))
+        for round in 0..<20 {
+            #expect(try driver.run(call(own)).reused, "round \(round)")
+            try callHosts((round * 40)..<(round * 40 + 40), in: driver)
+        }
+    }
+
+    @Test func `a host that is called again gets a connection to keep when the pool is full`() throws {
+        let driver = try AgentDriver(slots: 16)
+        try callHosts(0..<100, in: driver)
+        let own = "own.localhost"
+        #expect(try !driver.run(call(own)).reused)
+        #expect(try !driver.run(call(own)).reused)
+        for _ in 0..<3 { #expect(try driver.run(call(own)).reused) }
+        #expect(driver.agent.descriptorsHeld <= 4 + 16 + 4 + 1)
+    }
+
+    @Test func `hosts that are called twice leave the pool as large as it may be`() throws {
+        let driver = try AgentDriver(slots: 16)
+        for start in stride(from: 0, to: 400, by: 16) {
+            try callHosts(start..<(start + 16), in: driver)
+            try callHosts(start..<(start + 16), in: driver)
+            #expect(driver.agent.descriptorsHeld <= 4 + 2 * 16 + 4)
+        }
+    }
+
+    @Test func `a host is known until others have taken its place`() {
+        var hosts = RecentHosts()
+        func known(_ prefix: String, _ count: Int) -> Int {
+            var known = 0
+            for number in 0..<count where hosts.remember("\(prefix)\(number)", port: 80) { known += 1 }
+            return known
+        }
+        #expect(known("a", 1) == 0)
+        #expect(known("a", 1) == 1)
+        let isKnownOnOtherPort = hosts.remember("a0", port: 443)
+        #expect(!isKnownOnOtherPort)
+        let first = known("h", 1_000)
+        #expect(first < 20)
+        let second = known("h", 1_000)
+        #expect(second > 800)
+        _ = known("x", 200_000)
+        let third = known("h", 1_000)
+        #expect(third < 50)
+    }
+}
