@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Local times are walked in their order. One that the zone's clock skips stands for the first instant after the gap; one that
--- it shows twice stands for the first of the two, so while the second lasts nothing is left of what it shows.
+-- If the hours are fixed, local times are walked in their order. A local time that the zone's clock skips stands for the first
+-- instant after the gap. Of two instants that show the same local time, the first counts.
 create or replace function postrider.cron_after(p_plan postrider.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -12,6 +12,9 @@ declare
   v_after interval;
   v_turn timestamptz;
 begin
+  if p_plan.is_real_time then
+    return postrider.cron_after_real(p_plan, p_zone, p_after);
+  end if;
   loop
     v_local := postrider.cron_local(p_plan, v_local + interval '1 s');
     if v_local is null then

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- PostgreSQL also takes abbreviations, which have no daylight saving, and POSIX rules, whose sign is the other way round. A
 -- name of an area and a place is neither; the others are looked up, which reads every file of the database's zones.
+--
+-- PostgreSQL reads CET, EET, MET and WET as abbreviations although zones with daylight saving have these names too.
 create or replace function postrider.cron_defect(
   p_cron text, p_zone text, out column_name text, out reason text, out hint text)
 language plpgsql stable
@@ -10,17 +12,24 @@ begin
   if p_cron is null then
     reason := 'must not be null';
   else
-    select c.reason into reason from postrider.cron_plan(p_cron) c;
+    select c.reason, c.hint into reason, hint from postrider.cron_plan(p_cron) c;
   end if;
   if reason is not null then
     column_name := 'cron';
-    hint := 'Like ''*/15 9-17 * * mon-fri'': minute, hour, day of the month, month, day of the week; or six with the second first; or @daily.';
+    select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint from postrider.cron_unsupported(p_cron) u;
+    hint := coalesce(hint, 'Like ''*/15 9-17 * * mon-fri'': minute, hour, day of the month, month, day of the week; or six with the second first; or @daily.');
+    return;
+  end if;
+  if lower(p_zone collate "C") in ('cet', 'eet', 'met', 'wet') then
+    column_name := 'timezone';
+    reason := format('PostgreSQL reads %s without daylight saving', upper(p_zone collate "C"));
+    hint := 'Give a place, like Europe/Berlin, Europe/Athens or Europe/Lisbon; for no daylight saving an offset like Etc/GMT-1.';
     return;
   end if;
   begin
     perform now() at time zone p_zone;
-    if p_zone ~ '^[A-Za-z_]+(/[A-Za-z_-]+)+$' or p_zone = 'UTC'
-       or exists (select from pg_timezone_names z where z.name = p_zone) then
+    if p_zone ~ '^[A-Za-z_]+(/[A-Za-z_-]+)+$' or upper(p_zone collate "C") = 'UTC'
+       or exists (select from pg_timezone_names z where lower(z.name collate "C") = lower(p_zone collate "C")) then
       return;
     end if;
   exception when invalid_parameter_value then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- * and ? mean that a field is not given. Without a value of a month the days decide whether it ever fires; that and all
--- else that is wrong comes back as a reason.
-create or replace function postrider.cron_plan(p_cron text, out plan postrider.cron_plan, out reason text)
+-- As in Debian's cron, the first character of a field decides: a day field that begins with * leaves the choice to the other
+-- one, and an hour field that begins with * makes the ticks follow real time. ? stands for *.
+drop function if exists postrider.cron_plan(text);
+create function postrider.cron_plan(p_cron text, out plan postrider.cron_plan, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,6 +12,9 @@ declare
   v_highs constant int[] := '{59,59,23,31,12,6}';
   v_months constant text[] := '{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}';
   v_weekdays constant text[] := '{sun,mon,tue,wed,thu,fri,sat}';
+  v_instead constant text[] := array[
+    '', 'Two schedules make every 90 minutes: 0 0-23/3 * * * and 30 1-23/3 * * *.', 'Every second day is 0 0 */2 * *.',
+    'The first Friday of a month is fri#1 as day of the week.', '', ''];
   v_text text := lower(btrim(p_cron, E' \t') collate "C");
   v_fields text[];
   v_items text[];
@@ -24,7 +28,8 @@ begin
     v_text := case v_text when '@yearly' then '0 0 1 1 *' when '@annually' then '0 0 1 1 *' when '@monthly' then '0 0 1 * *'
       when '@weekly' then '0 0 * * 0' when '@daily' then '0 0 * * *' when '@midnight' then '0 0 * * *' when '@hourly' then '0 * * * *' end;
     if v_text is null then
-      reason := 'is not a shorthand known here';
+      reason := format('%s is not a known shorthand', left(btrim(p_cron), 50));
+      hint := 'Known are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly.';
       return;
     end if;
   end if;
@@ -52,10 +57,11 @@ begin
       v_special := case i when 4 then array(select t from unnest(v_items) t where t = 'l')
                           when 6 then array(select t from unnest(v_items) t where t ~ E'^([a-z]{3}|[0-9])(#.*|l)$' or t ~ E'^l([a-z]{3}|[0-9])$') end;
       v_items := array(select t from unnest(v_items) t where t <> all (coalesce(v_special, '{}')));
-      select f.bits, f.reason into v_field
+      select f.bits, f.reason, f.hint into v_field
         from postrider.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6 then v_weekdays end) f;
       if v_field.reason is not null then
         reason := format('%s: %s', v_names[i], v_field.reason);
+        hint := rtrim(v_field.hint || ' ' || v_instead[i]);
         return;
       end if;
       v_bits := v_field.bits;
@@ -86,13 +92,18 @@ begin
       plan.nths := overlay(plan.nths placing '1' from (v_parts[2]::int - 1) * 7 + v_day);
     end if;
   end loop;
-  plan.is_either := not '*' = any (string_to_array(v_fields[4], ',')) and not '*' = any (string_to_array(v_fields[6], ','));
-  -- A leap year has every day that can be, in months of every length.
-  if not plan.is_either and not exists (
-       select from generate_series(1, 12) m
-        where substr(plan.months, m, 1) = '1'
-          and (plan.is_last_day or strpos(substr(plan.days, 1, case when m = 2 then 29 when m in (4, 6, 9, 11) then 30 else 31 end), '1') > 0)) then
+  plan.is_either := not (starts_with(v_fields[4], '*') or starts_with(v_fields[6], '*'));
+  plan.is_real_time := starts_with(v_fields[3], '*');
+  -- A leap year has every day that can be, in months of every length. A weekday's place in the month limits the days further.
+  if not plan.is_either
+     and (not exists (
+            select from generate_series(1, 12) m
+             where substr(plan.months, m, 1) = '1'
+               and (plan.is_last_day or strpos(substr(plan.days, 1, case when m = 2 then 29 when m in (4, 6, 9, 11) then 30 else 31 end), '1') > 0))
+          or (strpos(plan.nths || plan.lasts, '1') > 0 and strpos(plan.days, '0') > 0
+              and postrider.cron_local(plan, timestamp '2000-01-01') is null)) then
     reason := 'never fires: none of its months has such a day';
+    hint := 'Give a day that one of the months has; L is the last day of each.';
   end if;
 end
 $$;
