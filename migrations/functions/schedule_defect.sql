@@ -13,7 +13,7 @@ begin
   select d.c, 'must not be null', case d.c when 'name' then 'Choose one.' else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_schedule.name is null, 'name'), (p_schedule.enabled is null, 'enabled'), (p_schedule.overlap is null, 'overlap'),
     (p_schedule.catch_up is null, 'catch_up'), (p_schedule.catch_up_limit is null, 'catch_up_limit'),
-    (p_schedule.skipped is null, 'skipped'), (p_schedule.created_at is null, 'created_at')
+    (p_schedule.skipped is null, 'skipped'), (p_schedule.missed is null, 'missed'), (p_schedule.created_at is null, 'created_at')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then
@@ -31,6 +31,7 @@ begin
     (p_schedule.jitter < interval '0' or p_schedule.jitter > interval '1 day',
      'jitter', format('%s is out of range', p_schedule.jitter), 'Give 0 to 1 day, like ''30 s''; leave it out for none.'),
     (p_schedule.skipped < 0, 'skipped', 'must be a count', 'Leave it to Postrider.'),
+    (p_schedule.missed < 0, 'missed', 'must be a count', 'Leave it to Postrider.'),
     (p_schedule.last_job_id < 1, 'last_job_id', 'is not the id of a job', 'Leave it to Postrider.'),
     (not isfinite(p_schedule.created_at), 'created_at', 'must be a point in time', 'Leave it out for its default.'),
     (not isfinite(p_schedule.next_run_at),
@@ -61,6 +62,7 @@ begin
     return;
   end if;
   begin
+    perform postrider.schedule_templates(postrider.spec_nodes(p_schedule.spec, '$'));
     v_nodes := postrider.spec_check(p_schedule.spec, '$', false);
     perform postrider.spec_values(v_nodes, false);
   exception when sqlstate 'PR001' or sqlstate 'PR006' then

@@ -6,9 +6,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_spec jsonb := p_schedule.spec || jsonb_build_object('run_at', p_run_at);
+  v_text record;
 begin
   if coalesce(v_spec -> 'tag', 'null') = 'null' then
     v_spec := v_spec || jsonb_build_object('tag', p_schedule.name);
+  end if;
+  -- INSERT takes {{ in a job without a parent as it is, so {{{{ is read here.
+  if p_schedule.spec::text like '%{{{{%' and not v_spec ?| '{chain,batch}' then
+    for v_text in
+      select array[k.key] || t.path as path, t.value
+        from jsonb_each(v_spec) k
+       cross join lateral postrider.template_places(k.value) t
+       where k.key in ('url', 'query', 'headers', 'body', 'body_json', 'body_form', 'body_parts')
+    loop
+      v_spec := jsonb_set(v_spec, v_text.path, to_jsonb(replace(v_text.value, '{{{{', '{{')));
+    end loop;
   end if;
   return (postrider.plant_spec(postrider.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
 end
