@@ -33,6 +33,14 @@ enum FleetMetrics {
          where minute >= date_trunc('minute', now()) - interval '1 minute' and minute < date_trunc('minute', now())
         """
 
+    /// Of many schedules, those that left ticks out last.
+    private static let schedules = """
+        select name, missed, skipped, extract(epoch from last_missed_at)::float8
+          from (select s.name, s.missed, s.skipped, s.last_missed_at from postrider.schedule_status s
+                 order by s.last_missed_at desc nulls last, s.name limit 1000) s
+         order by name
+        """
+
     private static let standing = ["ready", "scheduled", "running", "waiting"]
     private static let ended = ["succeeded", "failed", "cancelled", "expired", "skipped", "unknown"]
 
@@ -45,6 +53,8 @@ enum FleetMetrics {
         write(workers: workers, to: &metrics)
         let failures = try connection.query(FleetMetrics.failures)
         write(failures: failures, to: &metrics)
+        let schedules = try connection.query(FleetMetrics.schedules)
+        write(schedules: schedules, to: &metrics)
         let times = try connection.query(FleetMetrics.times)
         write(times: times, to: &metrics)
         return metrics
@@ -105,6 +115,26 @@ enum FleetMetrics {
             for row in 0..<workers.rowCount where column == 0 || workers.text(row, 0) != "lost" {
                 metrics.sample(name, ["state": workers.text(row, 0)], Double(workers.int64(row, column + 1)))
             }
+        }
+    }
+
+    private static func write(schedules: borrowing PGResult, to metrics: inout MetricsText) {
+        for (column, (name, help)) in [
+            ("postrider_schedule_missed_ticks", "Ticks of a schedule that no worker made in time."),
+            ("postrider_schedule_skipped_ticks", "Ticks of a schedule skipped for overlap, a dedupe_key or an error."),
+        ].enumerated() {
+            metrics.family(name, .gauge, help)
+            for row in 0..<schedules.rowCount {
+                metrics.sample(name, ["schedule": schedules.text(row, 0)], Double(schedules.int64(row, column + 1)))
+            }
+        }
+        metrics.family(
+            "postrider_schedule_last_missed_timestamp_seconds", .gauge,
+            "The last tick of a schedule that made no job, missed or skipped.")
+        for row in 0..<schedules.rowCount where !schedules.isNull(row, 3) {
+            metrics.sample(
+                "postrider_schedule_last_missed_timestamp_seconds", ["schedule": schedules.text(row, 0)],
+                schedules.float8(row, 3))
         }
     }
 

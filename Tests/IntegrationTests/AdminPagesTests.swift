@@ -28,6 +28,11 @@ struct AdminPagesTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute("select postrider.pause_queue('p\"a\\b')")
+        try queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, spec, missed, skipped, last_missed_at)
+            values ('a', '@yearly', '{"url": "http://h/"}', 3, 4, to_timestamp(86400)), ('b', '@yearly', '{"url": "http://h/"}', 0, 0, null)
+            """)
         let watched = try WatchedWorker(queue.database)
         for path in ["/ok/1", "/ok/2"] { _ = try queue.insert("url", "'\(target.url)\(path)'") }
         _ = try queue.insert("url, max_attempts", "'\(target.url)/status/404', 1")
@@ -52,6 +57,9 @@ struct AdminPagesTests {
             "postrider_recent_failures{error_code=http_status,queue=q} 2",
             "postrider_recent_failures{error_code=expired,queue=p\"a\\b} 1",
             "postrider_queue_has_worker{queue=default} 1", "postrider_queue_has_worker{queue=p\"a\\b} 1",
+            "postrider_schedule_missed_ticks{schedule=a} 3", "postrider_schedule_missed_ticks{schedule=b} 0",
+            "postrider_schedule_skipped_ticks{schedule=a} 4", "postrider_schedule_skipped_ticks{schedule=b} 0",
+            "postrider_schedule_last_missed_timestamp_seconds{schedule=a} 86400",
         ]
         var missing = expected
         try TestClock.wait(20, for: "metrics without \(missing)") {

@@ -99,4 +99,40 @@ struct ScheduleJobTests {
         try queue.wait(60, until: "select exists (select from postrider.job_status where state = 'succeeded')")
         #expect(worker.isRunning)
     }
+
+    @Test func `while no worker is there, ticks are caught up with or counted as missed, after catch_up`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let (cron, period, away) = Soak.isOn ? ("* * * * *", 60, 95) : ("*/2 * * * * *", 2, 7)
+        for policy in ["none", "one", "all"] {
+            try queue.connection.execute(
+                """
+                insert into postrider.schedules (name, cron, spec, catch_up)
+                values ('\(policy)', '\(cron)', jsonb_build_object('url', '\(target.url)/ok/\(policy)'), '\(policy)')
+                """)
+        }
+        let everyMade = "select bool_and(last_run_at > now() - interval '\(period) s') from postrider.schedules"
+        let before = try RunningWorker(queue.database)
+        try queue.wait(130, until: everyMade)
+        // Two ticks of a minute fall into 95 seconds that begin in the second half of a minute.
+        try queue.wait(
+            70, until: Soak.isOn ? "select extract(second from now()) between 30 and 50" : "select true")
+        #expect(before.end(SIGTERM) == 0)
+        try queue.connection.execute("select pg_sleep(\(away))")
+        let after = try RunningWorker(queue.database)
+        try queue.wait(130, until: everyMade)
+        try queue.connection.execute("update postrider.schedules set enabled = false")
+        let rows = try queue.rows(
+            """
+            select s.name, (s.missed > 0)::text, (s.last_missed_at is not null and s.last_missed_reason is not null)::text,
+                   (select (count(*) + s.missed - 1) * \(period) - extract(epoch from max(j.run_at) - min(j.run_at))::int
+                      from postrider.jobs j where j.tag = s.name)::text
+              from postrider.schedule_status s order by s.name
+            """)
+        #expect(
+            rows == [
+                ["all", "false", "false", "0"], ["none", "true", "true", "0"], ["one", "true", "true", "0"],
+            ])
+        #expect(after.isRunning)
+    }
 }

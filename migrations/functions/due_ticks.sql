@@ -3,9 +3,12 @@
 -- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart. One that
 -- was declared lost counts until then: from there on it is for who took over to be there.
 --
--- The newest count, so the look goes back from now, ever farther until there are enough: how long nothing ran costs nothing.
-create or replace function postrider.due_ticks(
-  p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamptz) returns timestamptz[]
+-- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is among them:
+-- how long nothing ran costs nothing.
+drop function if exists postrider.due_ticks(postrider.schedules, postrider.cron_plan, timestamptz);
+create function postrider.due_ticks(
+  p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamptz,
+  out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -30,21 +33,27 @@ begin
       exit when v_tick > p_now or v_tick is null;
       v_ticks := v_ticks || v_tick;
     end loop;
-    exit when v_from < p_schedule.next_run_at or cardinality(v_ticks) >= v_wanted;
+    select array_agg(d.tick order by d.tick) filter (where d.is_made), max(d.tick) filter (where not d.is_made)
+      into ticks, last_missed_at
+      from (select t.tick, t.nth <= v_wanted
+                     or t.tick >= p_now - interval '1 min'
+                        and (t.nth = 1
+                             or exists (
+                                  select from postrider.workers w
+                                   where w.started_at <= t.tick
+                                     and t.tick <= least(case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' end, w.ended_at)))
+                     as is_made
+              from (select u.tick, row_number() over (order by u.tick desc) as nth from unnest(v_ticks) u (tick)) t) d;
+    exit when v_from < p_schedule.next_run_at or cardinality(v_ticks) >= v_wanted and last_missed_at is not null;
     v_from := p_now - 4 * (p_now - v_from);
   end loop;
-  return array(
-    select t.tick
-      from (select u.tick, row_number() over (order by u.tick desc) as nth from unnest(v_ticks) u (tick)) t
-     where t.nth <= v_wanted
-        or t.tick >= p_now - interval '1 min'
-           and (t.nth = 1
-                or exists (
-                     select from postrider.workers w
-                      where w.started_at <= t.tick
-                        and t.tick <= least(case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' end, w.ended_at)))
-     order by t.tick);
+  ticks := coalesce(ticks, '{}');
+  missed := case
+    when last_missed_at is null then 0
+    when v_from < p_schedule.next_run_at then cardinality(v_ticks)
+    else 1 + postrider.cron_count(p_plan, p_schedule.timezone, p_schedule.next_run_at, p_now) end - cardinality(ticks);
+  missed := greatest(missed, (last_missed_at is not null)::int);
 end
 $$;
 comment on function postrider.due_ticks(postrider.schedules, postrider.cron_plan, timestamptz) is
-  'private: which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up';
+  'private: which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up; how many are left out, and the latest of those';

@@ -14,6 +14,9 @@ begin
     raise exception using errcode = 'PR003', message = format('schedule %s does not exist', quote_literal(run_schedule.name)),
       hint = 'Look it up in postrider.schedule_status.';
   end if;
+  if v_schedule.overlap = 'skip' and not postrider.job_has_ended(v_schedule.last_job_id) then
+    return null;
+  end if;
   v_id := postrider.submit_tick(v_schedule, now());
   update postrider.schedules s
      set last_run_at = now(), last_job_id = v_id, last_error = null
@@ -22,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider.run_schedule(text) is
-  'public: makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id, null if its dedupe_key skipped it';
+  'public: makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id; null if its dedupe_key skipped it, or overlap is skip and the job before is unfinished';

@@ -2,8 +2,8 @@
 -- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
 -- memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
 --
--- While nobody can tell the ticks (the database no longer knows the zone), it is looked at once an hour. That moment is none of
--- them, and last_error names it, so that it is told from one that was set by hand.
+-- If the ticks cannot be computed, since the database no longer knows the zone or cron_plan refuses the expression, the schedule is
+-- read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by hand is recognized.
 create or replace function postrider.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,6 +12,9 @@ as $$
 declare
   v_cron record;
   v_ticks timestamptz[];
+  v_missed bigint := 0;
+  v_left_at timestamptz;                   -- the last tick without a job
+  v_left_reason text;
   v_next timestamptz;
   v_tick timestamptz;
   v_id bigint;
@@ -24,23 +27,40 @@ declare
 begin
   begin
     select c.* into v_cron from postrider.cron_plan(p_schedule.cron) c;
+    if v_cron.reason is not null then
+      raise exception 'cron: %', v_cron.reason;
+    end if;
     v_next := postrider.cron_after(v_cron.plan, p_schedule.timezone, p_now);
     if starts_with(p_schedule.last_error, to_char(p_schedule.next_run_at at time zone 'UTC', v_mark)) then
       p_schedule.next_run_at := postrider.cron_after(
         v_cron.plan, p_schedule.timezone, p_schedule.next_run_at - interval '1 hour');
     end if;
     if p_schedule.next_run_at <= p_now then
-      v_ticks := postrider.due_ticks(p_schedule, v_cron.plan, p_now);
+      select d.ticks, d.missed, d.last_missed_at into v_ticks, v_missed, v_left_at
+        from postrider.due_ticks(p_schedule, v_cron.plan, p_now) d;
+      v_left_reason := 'no worker made it in time; ' || case p_schedule.catch_up
+        when 'none' then 'catch_up is none'
+        when 'one' then 'catch_up is one'
+        else case p_schedule.overlap when 'skip' then 'with overlap skip, only the last one is caught up with'
+             else format('catch_up_limit is %s', p_schedule.catch_up_limit) end end;
     end if;
   exception when others then
     v_next := p_now + interval '1 hour';
     v_error := to_char(v_next at time zone 'UTC', v_mark) || sqlerrm;
     v_skipped := 1;
+    v_left_at := p_schedule.next_run_at;
+    v_left_reason := sqlerrm;
   end;
   if p_schedule.overlap = 'skip' and v_ticks <> '{}' then
     v_skipped := cardinality(v_ticks) - 1;
+    if v_skipped > 0 and v_ticks[v_skipped] > coalesce(v_left_at, '-infinity') then
+      v_left_at := v_ticks[v_skipped];
+      v_left_reason := 'a later tick was due, too, and overlap is skip';
+    end if;
     v_ticks := v_ticks[cardinality(v_ticks):];
     if not postrider.job_has_ended(p_schedule.last_job_id) then
+      v_left_at := v_ticks[1];
+      v_left_reason := format('job %s had not ended, and overlap is skip', p_schedule.last_job_id);
       v_ticks := '{}';
       v_skipped := v_skipped + 1;
     end if;
@@ -61,12 +81,18 @@ begin
       v_last := coalesce(v_id, v_last);
       v_made := v_made + (v_id is not null)::int;
       v_skipped := v_skipped + (v_id is null)::int;
+      if v_id is null and v_tick > coalesce(v_left_at, '-infinity') then
+        v_left_at := v_tick;
+        v_left_reason := 'an unfinished job has its dedupe_key';
+      end if;
     exception when query_canceled or others then
       v_error := sqlerrm;
       if sqlstate = '57014' and v_began < statement_timestamp() + interval '1 s' then
         -- It had the whole time of a statement, and would have it each time.
         v_error := 'its jobs take longer to make than a tick has time for, 6 s; make the spec smaller, or submit it by a job of its own';
-        v_skipped := v_skipped + cardinality(v_ticks) - v_made;
+        v_skipped := v_skipped + cardinality(v_ticks) - array_position(v_ticks, v_tick) + 1;
+        v_left_at := v_ticks[cardinality(v_ticks)];
+        v_left_reason := v_error;
         exit;
       elsif left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
         v_next := v_tick;
@@ -76,13 +102,25 @@ begin
         exit;
       end if;
       v_skipped := v_skipped + 1;
+      if v_tick > coalesce(v_left_at, '-infinity') then
+        v_left_at := v_tick;
+        v_left_reason := v_error;
+      end if;
     end;
   end loop;
+  if v_next <= p_now then
+    -- Ticks are left for the next look, which counts from v_next on.
+    v_missed := greatest(0, v_missed + cardinality(v_ticks) - array_position(v_ticks, v_next)
+      - postrider.cron_count(v_cron.plan, p_schedule.timezone, v_next, p_now));
+    v_left_at := case when v_left_at < v_next then v_left_at end;
+  end if;
   update postrider.schedules s
      set next_run_at = coalesce(v_next, p_now + interval '1 hour'),
          last_run_at = case when v_made > 0 then p_now else s.last_run_at end,
          last_job_id = coalesce(v_last, s.last_job_id),
-         last_error = left(v_error, 2000), skipped = s.skipped + v_skipped
+         last_error = left(v_error, 2000), skipped = s.skipped + v_skipped, missed = s.missed + v_missed,
+         last_missed_at = coalesce(v_left_at, s.last_missed_at),
+         last_missed_reason = case when v_left_at is null then s.last_missed_reason else left(v_left_reason, 2000) end
    where s.name = p_schedule.name;
   return v_made;
 end

@@ -6,7 +6,7 @@ select s.name, s.cron, s.timezone, s.enabled, s.overlap, s.catch_up, s.catch_up_
        s.last_job_id,
        coalesce((select postrider.state_name(r.state) from postrider.results r where r.job_id = s.last_job_id),
                 postrider.job_state(s.last_job_id)) as last_state,
-       s.last_error, s.skipped, s.created_at, s.created_by
+       s.last_error, s.skipped, s.created_at, s.created_by, s.missed, s.last_missed_at, s.last_missed_reason
   from postrider.schedules s;
 comment on view postrider.schedule_status is
   'public: one row for each schedule: when it runs next, what its last job came to, and why a tick made none';
@@ -24,5 +24,8 @@ comment on column postrider.schedule_status.last_job_id is 'the job that it made
 comment on column postrider.schedule_status.last_state is 'where that job stands';
 comment on column postrider.schedule_status.last_error is 'why a tick made none, and what to do';
 comment on column postrider.schedule_status.skipped is 'ticks that made none: the job before had not ended, its dedupe_key was taken, or an error';
+comment on column postrider.schedule_status.missed is 'ticks that made none: no worker made them in time, and catch_up left them out';
+comment on column postrider.schedule_status.last_missed_at is 'the last tick that made none, missed or skipped';
+comment on column postrider.schedule_status.last_missed_reason is 'why that tick made none';
 comment on column postrider.schedule_status.created_at is 'when it was inserted';
 comment on column postrider.schedule_status.created_by is 'by whom; its jobs are theirs';

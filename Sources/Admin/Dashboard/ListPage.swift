@@ -103,7 +103,8 @@ struct ListPage: DashboardPage {
             Column("state", .state, "case when enabled then 'active' else 'paused' end"),
             Column("next", .moment, "case when enabled then next_run_at end"), Column("last", .moment, "last_run_at"),
             Column("last job", .job, "last_job_id"), Column("came to", .state, "last_state"),
-            Column("left out", .number, "nullif(skipped, 0)"), Column("trouble", .text, "last_error"),
+            Column("missed", .number, "nullif(missed, 0)"), Column("left out", .number, "nullif(skipped, 0)"),
+            Column("trouble", .text, "last_error"),
         ],
         source: "from postrider.schedule_status order by next_run_at, name", limit: 500,
         empty: "There is no schedule.")
