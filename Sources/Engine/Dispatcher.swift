@@ -313,6 +313,11 @@ struct Dispatcher: ~Copyable {
     /// Whether all that has ended is in the database.
     var isWritten: Bool { finished.isEmpty && deferred.isEmpty && exchanges.isEmpty }
 
+    /// How many attempts have ended and are not in the database yet.
+    var unwrittenCount: Int {
+        finished.count + deferred.leases.count + exchanges.values.reduce(0) { $0 + ($1.batch?.attempts.count ?? 0) }
+    }
+
     /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
@@ -339,12 +344,18 @@ struct Dispatcher: ~Copyable {
 
     /// The number is there. Returns the slots, free now, of calls whose lease no longer holds: their jobs run
     /// elsewhere or are done.
-    mutating func enlisted(_ number: Int32, held: Set<Int64>) -> [Int] {
+    ///
+    /// - Parameter isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
+    mutating func enlisted(_ number: Int32, held: Set<Int64>, isOtherDatabase: Bool = false) -> [Int] {
         isEnlisting = false
         worker = number
         formerWorker = number
         let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
         for slot in lost { free(slot, now: 0) }
+        if isOtherDatabase {
+            book = TrackBook()
+            lanes = LaneBook()
+        }
         lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
         deferred.keep(held)

@@ -12,6 +12,10 @@ public enum EngineEvent: Equatable, Sendable {
     case connected(session: String)
     /// Leases that the database no longer knows as ours: their calls were aborted.
     case leasesLost(jobs: Int)
+    /// This worker was the first to find that the database was restored, and has ended all leases in it.
+    case databaseRestored(leases: Int, unknownJobs: Int)
+    /// The database is another one than before. Calls of the old one are aborted, results that were not stored are dropped.
+    case databaseChanged(calls: Int, results: Int)
     /// Attempts whose result was not stored, because their lease had ended.
     case resultsRefused(jobs: Int)
     /// A statement failed; what it was for is tried again.

@@ -48,7 +48,7 @@ extension RunLoop {
         guard !dutiesUnderWay.contains(.beat) else { return }
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-            isListening: dispatcher.pickup.isListening, into: &parameters)
+            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, into: &parameters)
         liveness.beats(now: now)
         send(.beat, StoreStatement.beat)
     }
@@ -143,6 +143,7 @@ extension RunLoop {
         case .beat:
             if result.bool(0, 0) {
                 liveness.beatConfirmed()
+                home.heard(wal: result.int64(0, 1))
             } else if !isLeaving {
                 enlist()
             }

@@ -110,8 +110,9 @@ extension RunLoop {
         guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
         let introduction = StoreCalls.Introduction(
             name: configuration.name, version: "\(ProductVersion.current)", queues: configuration.queues,
-            concurrency: configuration.concurrency, environment: configuration.environment)
-        StoreCalls.enlist(introduction, old: old, held: held, into: &parameters)
+            concurrency: configuration.concurrency, environment: configuration.environment, start: start)
+        StoreCalls.enlist(
+            introduction, old: old, held: held, identity: home.identity, wal: home.wal, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)
             liveness.enlists(now: now)
@@ -126,20 +127,51 @@ extension RunLoop {
         liveness.enlisted()
         schemaDoubt.cannotEnlist = false
         let calls = CallReader(
-            installation: result.uuid(0, 1), idempotencyHeader: result.text(0, 2),
+            prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
         reader = ClaimReader(calls: calls)
         preparations = PrepareReader(calls: calls)
+        if !result.isNull(0, 7) {
+            configuration.log(
+                .databaseRestored(leases: Int(result.int32(0, 7)), unknownJobs: Int(result.int32(0, 8))))
+        }
+        let isOther = home.enlisted(in: result.uuid(0, 4))
+        let results = dispatcher.unwrittenCount
         let held = Set(result.int64s(0, 3))
-        let lost = dispatcher.enlisted(worker, held: held)
+        let lost = dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
         for slot in lost { agent.cancel(slot: slot) }
-        if !lost.isEmpty { configuration.log(.leasesLost(jobs: lost.count)) }
+        if isOther {
+            configuration.log(.databaseChanged(calls: lost.count, results: results))
+            forgetDatabase()
+        } else if !lost.isEmpty {
+            configuration.log(.leasesLost(jobs: lost.count))
+        }
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
         // What was told while nobody listened waits in the table.
         abortsAnnounced = true
         // The answer of a look that was under way is not heard: it was sent for the old number.
         treeMarks.membersEnded(now: now)
+    }
+
+    private static func keyPrefixes(_ enlisting: borrowing PGResult) -> KeyPrefixes {
+        guard !enlisting.isNull(0, 5) else { return KeyPrefixes(installation: enlisting.uuid(0, 1)) }
+        let restores = zip(enlisting.int64s(0, 5), enlisting.texts(0, 6)).map { (above: $0, prefix: $1) }
+        return KeyPrefixes(installation: enlisting.uuid(0, 1), restores: restores)
+    }
+
+    /// The database is another one than before. Its ids, tracks and times are not those that this worker remembers.
+    private func forgetDatabase() {
+        if epoch != nil {
+            configuration.log(.leading(false))
+            pruneDesk.leads(false, now: now)
+            epoch = nil
+        }
+        marks = LeaderMarks()
+        treeMarks = TreeMarks()
+        tickMarks = TickMarks()
+        databaseClock = DatabaseClock()
+        credentials.heard(now: now)
     }
 
     /// An event of the duties session.

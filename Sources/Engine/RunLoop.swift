@@ -27,6 +27,10 @@ public final class RunLoop {
     let agent: HTTPAgent
     var poller: Poller
     let signals: SignalSource
+    /// A random uuid of this process, which proves to the database that an old number was its own.
+    let start = UUIDText.random()
+    /// The database that gave this worker its number.
+    var home = HomeDatabase()
     var jobs: PGSession
     var duties: PGSession
     var callbacks: PGSession

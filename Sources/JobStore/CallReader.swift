@@ -5,15 +5,15 @@ internal import PGClient
 
 /// Reads what a job sends out of the ten columns that the rows of `claim` and `prepare` share.
 public struct CallReader: Sendable {
-    /// First part of every Idempotency-Key.
-    private let installation: String
+    /// First parts of Idempotency-Keys.
+    private let prefixes: KeyPrefixes
     /// The header that carries the key, unless a service names another.
     private let idempotencyHeader: String
     private let allowsPrivateNetwork: Bool
 
     /// A reader for a fleet's settings, as `enlist` returned them.
-    public init(installation: String, idempotencyHeader: String, allowsPrivateNetwork: Bool) {
-        self.installation = installation
+    public init(prefixes: KeyPrefixes, idempotencyHeader: String, allowsPrivateNetwork: Bool) {
+        self.prefixes = prefixes
         self.idempotencyHeader = idempotencyHeader
         self.allowsPrivateNetwork = allowsPrivateNetwork
     }
@@ -69,7 +69,7 @@ public struct CallReader: Sendable {
 
     /// What names a job to servers, on all its tries alike.
     func key(of job: ClaimedJob) -> String {
-        "\(installation)-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
+        "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
     static func pairs(_ flat: [String]) -> [(String, String)] {

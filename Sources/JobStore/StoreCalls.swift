@@ -17,22 +17,31 @@ public enum StoreCalls {
         public var concurrency: Int
         /// Whose servers it uses.
         public var environment: String
+        /// A random uuid of this process.
+        public var start: String
 
         /// An introduction.
         public init(
-            name: String, version: String, queues: [String], concurrency: Int, environment: String = "release"
+            name: String, version: String, queues: [String], concurrency: Int, environment: String = "release",
+            start: String
         ) {
             self.name = name
             self.version = version
             self.queues = queues
             self.concurrency = concurrency
             self.environment = environment
+            self.start = start
         }
     }
 
     /// `enlist`: `old` is 0 at the first time; `held` are the leases to take along.
+    ///
+    /// - Parameters:
+    ///   - identity: of the database that gave the old number; nil at the first time.
+    ///   - wal: where the WAL of that database ended on disk.
     public static func enlist(
-        _ introduction: Introduction, old: Int32, held: [Lease], into parameters: inout PGParameters
+        _ introduction: Introduction, old: Int32, held: [Lease], identity: String?, wal: Int64,
+        into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         var seqs = PGArrayBuilder<Int64>()
@@ -50,6 +59,9 @@ public enum StoreCalls {
         parameters.append(array: seqs)
         parameters.append(text: introduction.environment)
         parameters.append(int64s: held.map(\.fence))
+        parameters.append(inferred: introduction.start)
+        parameters.append(inferred: identity)
+        parameters.append(int64: wal)
     }
 
     /// `claim`: at most `limit` jobs of the tracks to visit.
@@ -140,13 +152,16 @@ public enum StoreCalls {
 
     /// `beat`.
     public static func beat(
-        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, into parameters: inout PGParameters
+        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
+        into parameters: inout PGParameters
     ) {
         parameters.removeAll()
         parameters.append(int32: worker)
         parameters.append(int32: Int32(clamping: inFlight))
         parameters.append(bool: isDraining)
         parameters.append(bool: isListening)
+        parameters.append(inferred: start)
+        parameters.append(int64: wal)
     }
 
     /// `set_idle`.

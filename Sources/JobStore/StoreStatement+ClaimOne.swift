@@ -15,6 +15,7 @@ extension StoreStatement {
     /// - A claim that is lost in a crash of the server never happened, so it need not wait for the disk, unless the job
     ///   is to be called at most once.
     /// - After a crash the sequence of fences may have fallen back: then nothing is leased, and `claim` mends it.
+    /// - In a session that no claim has checked, which may lead to a restored database, nothing is leased either.
     /// - The job's id is a parameter, not taken from the row of `ready`: so only its partition of `jobs` is opened.
     ///
     /// Parameters: worker, track, the seq to look behind, the fence to be above, the job.
@@ -31,6 +32,7 @@ extension StoreStatement {
                   and (f.expires_at is null or f.expires_at > now())
                   and (select true from postrider.workers w where w.id = $1 and w.ended_at is null for share)
                   and (select g.last_value = 1 from postrider.hold_gate g)
+                  and current_setting('postrider.identified', true) = ('postrider.workers'::regclass::oid)::text
                 order by f.track, f.seq
                 limit 1
                   for update skip locked)

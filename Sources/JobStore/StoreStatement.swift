@@ -8,7 +8,8 @@ public enum StoreStatement {
     public static let enlist = PGStatement(
         "enlist",
         """
-        select worker, installation, idempotency_header, held from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9)
+        select worker, installation, idempotency_header, held, identity, keys_above, keys, lost_leases, unknown_jobs \
+        from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)
         """
     )
     /// Leases ready jobs.
@@ -46,7 +47,9 @@ public enum StoreStatement {
         "draw",
         "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider.draw($1,$2,$3,$4,$5)")
     /// Heartbeat.
-    public static let beat = PGStatement("beat", "select postrider.beat($1,$2,$3,$4)")
+    public static let beat = PGStatement(
+        "beat",
+        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6), (pg_current_wal_flush_lsn() - '0/0')::bigint")
     /// Asks for notifications, or for none.
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.

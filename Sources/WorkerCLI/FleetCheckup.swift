@@ -22,9 +22,19 @@ enum FleetCheckup {
           (select array_agg(format('%L (%s since %s)', u.queue, u.ready, to_char(u.since, 'YYYY-MM-DD HH24:MI:SS TZ'))
                               order by u.ready desc, u.queue)
              from (select * from untaken order by ready desc, queue limit 5) u),
-          (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u)
+          (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u),
+          (select to_char(max(r.found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores r)\(runsJobs ? identity : "")
         """
     }
+
+    /// Whether the database is another one than the stored identity says.
+    private static let identity = """
+        , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
+              is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
+             from (select * from postrider.identities order by number desc limit 1) i, postrider.real_identity() r),
+          (select count(*) from postrider.ready r where r.worker > 0),
+          (select count(*) from postrider.ready r where r.worker > 0 and r.at_most_once)
+        """
 
     /// All of it, and whether a worker with these flags could send secrets and sign webhooks.
     static func findings(
@@ -32,6 +42,7 @@ enum FleetCheckup {
     ) throws(PGError) -> [Finding] {
         let answer = try connection.query(question(runsJobs: true))
         var findings = findings(answer)
+        findings.append(restore(answer))
         if answer.bool(0, 4) { findings.append(try secrets(connection, configuration.secretKeys)) }
         if let webhooks = try WebhookCheckup.finding(connection, keys: configuration.webhookKeys) {
             findings.append(webhooks)
@@ -87,6 +98,18 @@ enum FleetCheckup {
                 ))
         }
         return findings
+    }
+
+    /// Whether the first worker that starts will find a restore.
+    private static func restore(_ answer: borrowing PGResult) -> Finding {
+        if answer.bool(0, 12) {
+            return Finding(
+                .notice, "identity",
+                "restored: the first worker ends \(answer.int64(0, 13)) leases, \(answer.int64(0, 14)) of at_most_once jobs as unknown; see docs/operating.md"
+            )
+        }
+        let last = answer.optionalText(0, 11).map { "; last restore found at \($0)" } ?? ""
+        return Finding(.ok, "identity", "the database that is stored in it\(last)")
     }
 
     /// Ready jobs in queues that no worker takes, though some are running; nil: none.

@@ -15,6 +15,17 @@ extension LogEvent {
             self.init(.info, "connected", [("session", .text(session))])
         case .leasesLost(let jobs):
             self.init(.warning, "leases_lost", [("jobs", .number(jobs))])
+        case .databaseRestored(let leases, let unknownJobs):
+            self.init(
+                .warning, "database_restored",
+                [
+                    ("lost_leases", .number(leases)), ("unknown_jobs", .number(unknownJobs)),
+                    ("hint", .text("see postrider.restores and the operating guide")),
+                ])
+        case .databaseChanged(let calls, let results):
+            self.init(
+                .warning, "database_changed",
+                [("aborted_calls", .number(calls)), ("dropped_results", .number(results))])
         case .resultsRefused(let jobs):
             self.init(.warning, "results_refused", [("jobs", .number(jobs))])
         case .statementFailed(let verb, let reason):

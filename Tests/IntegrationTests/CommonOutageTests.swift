@@ -102,7 +102,11 @@ struct CommonOutageTests {
         #expect(try queue.rows(lost) == [])
         // Sessions that were lost.
         try queue.connection.execute("\(silence) '12 s'")
-        let again = try queue.number("select worker from postrider.enlist(\(first), 'a', '0.1.0', null, 8, '{}', '{}')")
+        let again = try queue.number(
+            """
+            select worker from postrider.enlist(
+              \(first), 'a', '0.1.0', null, 8, '{}', '{}', p_identity => (select id from postrider.identities))
+            """)
         let next = try queue.lead(again)
         try queue.connection.execute("update postrider.workers set steady_since = heartbeat_at where id = \(again)")
         #expect(try queue.rows("select lost_worker::text from postrider.reap(\(again), \(next))") == [])

@@ -28,6 +28,8 @@ struct ClaimOneTests {
 
         static func prepare(_ connection: borrowing PGConnection) throws {
             try connection.execute("set enable_seqscan = off; set synchronous_commit = on")
+            // As the enlisting does for the session that claims.
+            try connection.execute("select postrider.is_identified()")
             try connection.execute("prepare one as \(StoreStatement.claimOne.sql)")
         }
 

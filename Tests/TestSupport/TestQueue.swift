@@ -42,12 +42,20 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = true
     }
 
-    /// A new one on a server of the test's own.
-    public init(on cluster: PrivateCluster) throws {
-        let text = cluster.connectionString()
+    /// A new one on a server of the test's own; its first one.
+    public init(on cluster: PrivateCluster, database name: String = "postgres") throws {
+        if name != "postgres" { try PGConnection(cluster.connectionString()).execute("create database \(name)") }
+        let text = cluster.connectionString(database: name)
         try Self.migrate(text)
         connection = try PGConnection(text)
         database = text
+        isOnSharedServer = false
+    }
+
+    /// One that is there already, on a server of the test's own.
+    public init(opening database: String) throws {
+        connection = try PGConnection(database)
+        self.database = database
         isOnSharedServer = false
     }
 
@@ -57,7 +65,20 @@ public struct TestQueue: ~Copyable {
 
     /// A database with the schema that stays as long as the test process, for the tests of a suite together.
     public static func makeDatabase() throws -> String {
-        try TestCluster.makeDatabaseText(template: template.get())
+        let database = try TestCluster.makeDatabaseText(template: template.get())
+        try adopt(database)
+        return database
+    }
+
+    /// Makes a copy's identity its own. Otherwise the first worker takes the copy for a restored database, and the numbers of workers
+    /// and fences do not begin at 1.
+    private static func adopt(_ database: String) throws {
+        try PGConnection(database).execute(
+            """
+            update postrider.identities i
+               set (system_identifier, timeline, database_oid, workers_oid)
+                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider.real_identity() r)
+            """)
     }
 
     /// Inserts a job; its id.

@@ -1,7 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Two heartbeats more than 6.8 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A settle that
 -- takes all of its 6 s has a heartbeat right in front of it, and makes no gap.
-create or replace function postrider.beat(p_worker int, p_in_flight int, p_draining boolean, p_idle boolean)
+--
+-- p_wal: where the WAL on disk ended at the last heartbeat. A database whose WAL ends before that was set back to an earlier state.
+--
+-- Without p_start and p_wal once.
+drop function if exists postrider.beat(int, int, boolean, boolean);
+create or replace function postrider.beat(
+  p_worker int, p_in_flight int, p_draining boolean, p_idle boolean, p_start uuid default null, p_wal bigint default 0)
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,11 +15,14 @@ as $$
 declare
   v_alive boolean;
 begin
+  if not postrider.is_identified() or pg_current_wal_flush_lsn() - '0/0' < p_wal then
+    return false;
+  end if;
   update postrider.workers
      set heartbeat_at = clock_timestamp(), in_flight = p_in_flight, draining = p_draining,
          steady_since = case when heartbeat_at between clock_timestamp() - interval '6.8 s' and clock_timestamp() + interval '5 s'
                              then steady_since else clock_timestamp() end
-   where id = p_worker and ended_at is null;
+   where id = p_worker and ended_at is null and (p_start is null or start_id = p_start);
   v_alive := found;
   if v_alive and p_idle and (select g.last_value from postrider.idle_gate g) = 1 then
     perform postrider.set_idle(p_worker, true);
@@ -21,5 +30,5 @@ begin
   return v_alive;
 end
 $$;
-comment on function postrider.beat(int, int, boolean, boolean) is
-  'private: heartbeat of a worker, every 3 s; false: it was declared lost and must enlist again';
+comment on function postrider.beat(int, int, boolean, boolean, uuid, bigint) is
+  'private: heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';

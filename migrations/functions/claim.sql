@@ -51,8 +51,15 @@ declare
   v_fence bigint;
   v_commit text := current_setting('synchronous_commit');
 begin
+  -- Behind PgBouncer this session may lead to a restored database that no worker has found yet, where another worker may have this number.
+  v_is_good := current_setting('postrider.identified', true) = ('postrider.workers'::regclass::oid)::text;
+  if v_is_good is not true then
+    v_is_good := postrider.is_identified();
+  end if;
   -- In two steps: the look at the row must not be older than the lock.
-  v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if v_is_good then
+    v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  end if;
   if v_is_good then
     select exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null),
            exists (select from postrider.lanes n where n.paused_until > now())

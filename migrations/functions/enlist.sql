@@ -5,15 +5,26 @@
 -- its way fails, since the number has ended; the advisory lock waits for one that is under way.
 -- A lease whose row somebody keeps locked for more than a second (a client's open transaction has cancelled the job, say) is left
 -- to reap, and so is lost, if it is not cancelled after all.
--- Where the answer of an enlisting was lost on its way, the worker names the number before, which has ended, and its leases are with
--- one that it never heard of: its name and their fences tell which.
+-- If the answer of an enlisting was lost, the worker names the number before, which has ended. Its leases are with a number
+-- that the worker has never received; the uuid of its start and the fences find it.
 --
--- Without p_fences once.
+-- A worker number does not identify a worker: after a restore the same number may be another worker's. So the worker names the
+-- identity of the database that it remembers, and its own start. If one of them differs, it takes over nothing. The first worker
+-- that finds that the database is not the one of the newest identity ends all leases there (end_restored). Others wait for it,
+-- and then see the new identity. Two kinds of restore leave the four parts of the identity as they are (a copy of the data folder started
+-- without recovery, a snapshot of a file system). Then the WAL ends before a place that the worker knows to be durable, or the row of
+-- the worker's number has another start.
+--
+-- Without p_start, p_identity and p_wal once.
 drop function if exists postrider.enlist(int, text, text, text[], int, int[], bigint[], text);
+drop function if exists postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[]);
 create or replace function postrider.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
-  p_environment text default 'release', p_fences bigint[] default null)
-returns table (worker int, installation uuid, idempotency_header text, held bigint[])
+  p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null, p_identity uuid default null,
+  p_wal bigint default 0)
+returns table (
+  worker int, installation uuid, idempotency_header text, held bigint[],
+  identity uuid, keys_above bigint[], keys text[], lost_leases int, unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -21,10 +32,23 @@ set lock_timeout = '1s'
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
+#variable_conflict use_variable
 declare
   v_worker int;
   v_held bigint[] := '{}';
+  v_identity uuid;
 begin
+  if not postrider.is_identified() or postrider.is_rewound(p_old, p_start, p_identity, p_wal) then
+    perform pg_advisory_xact_lock(1886351474, -2);
+    if not postrider.is_identified() or postrider.is_rewound(p_old, p_start, p_identity, p_wal) then
+      select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs from postrider.end_restored(p_name) e;
+      perform postrider.is_identified();
+    end if;
+  end if;
+  select i.id into v_identity from postrider.identities i order by i.number desc limit 1;
+  if v_identity is distinct from p_identity then
+    p_old := 0;
+  end if;
   if p_old > 0 then
     perform pg_advisory_xact_lock(1886351474, p_old);
     if exists (select from postrider.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
@@ -32,15 +56,15 @@ begin
         from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
        cross join lateral (
              select r.worker from postrider.ready r where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
-        join postrider.workers w on w.id = r.worker and w.name = p_name and w.ended_at is null;
+        join postrider.workers w on w.id = r.worker and w.start_id = p_start and w.ended_at is null;
       perform pg_advisory_xact_lock(1886351474, p_old);
     end if;
     update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
     delete from postrider.idle_workers i where i.worker = p_old;
     perform postrider.shut_idle_gate();
   end if;
-  insert into postrider.workers (name, version, queues, concurrency, environment)
-  values (p_name, p_version, p_queues, p_concurrency, p_environment)
+  insert into postrider.workers (name, version, queues, concurrency, environment, start_id)
+  values (p_name, p_version, p_queues, p_concurrency, p_environment, p_start)
   returning id into v_worker;
   if p_old > 0 then
     begin
@@ -64,8 +88,13 @@ begin
     update postrider.lane_permits m set worker = v_worker where m.worker = p_old;
     update postrider.leases l set owner = v_worker where l.owner = p_old;
   end if;
-  return query select v_worker, s.installation, s.idempotency_header, v_held from postrider.settings s;
+  return query
+  select v_worker, s.installation, s.idempotency_header, v_held, v_identity, k.above, k.keys, lost_leases, unknown_jobs
+    from postrider.settings s
+   cross join (
+         select array_agg(i.above_id order by i.number) as above, array_agg(i.id::text order by i.number) as keys
+           from postrider.identities i where i.number > 1) k;
 end
 $$;
-comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[]) is
-  'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings and the seq of each lease that still holds';
+comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid, bigint) is
+  'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings, the seq of each lease that still holds, the keys of jobs inserted since a restore, and what this worker ended if it is the first to find a restore';

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Nobody leads a restored database before a worker has enlisted there.
 -- A lease that ends further ahead than any can is of a clock that was set back since.
 create or replace function postrider.lead(p_worker int) returns bigint
 language plpgsql
@@ -7,6 +8,9 @@ as $$
 declare
   v_epoch bigint;
 begin
+  if not postrider.is_identified() then
+    return null;
+  end if;
   update postrider.leases l
      set owner = p_worker,
          epoch = case when l.owner = p_worker then l.epoch else l.epoch + 1 end,

@@ -5,6 +5,10 @@ create or replace function postrider.leads(p_worker int, p_epoch bigint) returns
 language plpgsql volatile
 as $$
 begin
+  if current_setting('postrider.identified', true) is distinct from ('postrider.workers'::regclass::oid)::text
+     and not postrider.is_identified() then
+    return false;
+  end if;
   return exists (
     select from postrider.leases l
      where l.name = 'leader' and l.owner = p_worker and l.epoch = p_epoch and l.until > clock_timestamp());

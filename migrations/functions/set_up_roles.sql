@@ -93,7 +93,7 @@ begin
     grant execute on function postrider.cancel_job, postrider.spec_values, postrider.spec_duplicate to postrider_client, postrider_admin;
 
     grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
-      postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput
+      postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput, postrider.restores
       to postrider_admin, postrider_reader;
     grant execute on function postrider.newest_jobs, postrider.routes_of, postrider.track_counts, postrider.queue_counts
       to postrider_admin, postrider_reader;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What workers find in a database that is not the one they know. The tests store another timeline, as a promotion would.
+struct RestoredRowsTests {
+    private static let start = "00000000-0000-4000-8000-00000000000a"
+
+    private func enlist(_ old: Int64, start: String = start, identity: String = "null", wal: Int64 = 0) -> String {
+        """
+        postrider.enlist(\(old)::int, 'a', '0', null, 8, array[r.track], array[r.seq], 'release', array[r.fence], '\(start)',
+          \(identity), \(wal))
+        """
+    }
+
+    private static let newest = "(select i.id from postrider.identities i order by i.number desc limit 1)"
+
+    /// A worker with two leases, one of them of an at_most_once job.
+    private func leased(_ queue: borrowing TestQueue) throws -> Int64 {
+        let worker = try queue.number(
+            "select worker from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}', p_start => '\(Self.start)')")
+        try queue.connection.execute(
+            """
+            insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0);
+            insert into postrider.jobs (url, delivery) values ('http://h/once', 'at_most_once'), ('http://h/often', default);
+            update postrider.ready set worker = \(worker), fence = nextval('postrider.fences'), attempt = 1, since = now();
+            update postrider.workers set in_flight = 2;
+            insert into postrider.aborts (worker, fence, job_id) values (\(worker), 1, 1);
+            update postrider.leases set owner = \(worker), epoch = 3, until = now() + interval '10 s'
+            """)
+        return worker
+    }
+
+    @Test func `the first worker ends all leases, and a second one finds nothing left`() throws {
+        let queue = try TestQueue()
+        let old = try leased(queue)
+        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        let first = try queue.rows(
+            """
+            select e.worker::text, cardinality(e.held)::text, e.lost_leases::text, e.unknown_jobs::text, e.keys_above::text
+            from (select array_agg(r.track) t, array_agg(r.seq) s, array_agg(r.fence) f from postrider.ready r) r,
+              postrider.enlist(\(old)::int, 'a', '0', null, 8, r.t, r.s, 'release', r.f, '\(Self.start)', \(Self.newest)) e
+            """)[0]
+        #expect(first[1...] == ["0", "2", "1", "{2}"])
+        #expect(try queue.states() == "ready 1, unknown 1")
+        #expect(try queue.number("select attempt from postrider.ready") == 1)
+        #expect(try queue.number("select count(*) from postrider.tries where error_code = 'lost_worker'") == 1)
+        #expect(try queue.number("select count(*) from postrider.workers where id = \(old) and lost") == 1)
+        #expect(try queue.number("select count(*) from postrider.aborts") == 0)
+        #expect(try queue.number("select count(*) from postrider.leases where until > now()") == 0)
+        let clock = "extract(epoch from now() - interval '1 min') * 1000000"
+        #expect(try queue.number("select (last_value > \(clock))::int from postrider.fences") == 1)
+        #expect(try queue.number("select (epoch > \(clock))::int from postrider.leases") == 1)
+        #expect(Int64(first[0] ?? "") ?? 0 > 200_000_000)
+        let second = try queue.rows(
+            "select e.lost_leases::text from postrider.enlist(0, 'b', '0', null, 8, '{}', '{}') e")
+        #expect(second == [[nil]])
+        #expect(try queue.rows("select worker, lost_leases::text from postrider.restores") == [["a", "2"]])
+    }
+
+    @Test func `two workers at once: one of them ends the leases`() throws {
+        let queue = try TestQueue()
+        _ = try leased(queue)
+        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        let other = try PGConnection(queue.database)
+        try other.execute("begin; select postrider.enlist(0, 'b', '0', null, 8, '{}', '{}')")
+        let refused = #expect(throws: PGError.self) {
+            try queue.rows("select e.worker::text from postrider.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
+        }
+        #expect(refused?.sqlState == .lockNotAvailable)
+        try other.execute("commit")
+        #expect(
+            try queue.rows("select e.lost_leases::text from postrider.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
+                == [[nil]])
+        #expect(try queue.number("select count(*) from postrider.restores") == 1)
+    }
+
+    @Test(arguments: ["null", "gen_random_uuid()"])
+    func `a number that was given by another database is another worker's`(identity: String) throws {
+        let queue = try TestQueue()
+        let other = try leased(queue)
+        let sql = "select cardinality(e.held) from postrider.ready r, \(enlist(other, identity: identity)) e limit 1"
+        #expect(try queue.number(sql) == 0)
+        #expect(
+            try queue.number("select count(*) from postrider.workers where id = \(other) and ended_at is null") == 1)
+        #expect(try queue.number("select count(*) from postrider.ready where worker = \(other)") == 2)
+        #expect(try queue.number("select count(*) from postrider.restores") == 0)
+    }
+
+    @Test(arguments: [(true, 0), (false, 1)])
+    func `a database of the same identity that was set back is recognised by the worker's number or by the WAL`(
+        isOtherStart: Bool, extraWAL: Int64
+    ) throws {
+        let queue = try TestQueue()
+        let worker = try leased(queue)
+        let start = isOtherStart ? "00000000-0000-4000-8000-00000000000b" : Self.start
+        // Of a timeline of the same identity that went on for a megabyte.
+        let wal = try extraWAL * (queue.number("select (pg_current_wal_flush_lsn() - '0/0')::bigint") + 1_000_000_000)
+        #expect(
+            try queue.number(
+                "select e.lost_leases from \(enlist(worker, start: start, identity: Self.newest, wal: wal).replacing("r.track", with: "1").replacing("r.seq", with: "1").replacing("r.fence", with: "1")) e"
+            ) == 2)
+    }
+
+    @Test func `before a worker has enlisted nobody claims, leads or is alive`() throws {
+        let queue = try TestQueue()
+        let worker = try leased(queue)
+        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        let fresh = try PGConnection(queue.database)
+        let claim = "select postrider.claim(\(worker)::int, 0, 1, '{1}', '{1}', '{0}', true, '{0}')"
+        #expect(TestRole.refusal(of: claim, fresh) == "PR008")
+        #expect(try fresh.query("select postrider.lead(\(worker)::int)").isNull(0, 0))
+        #expect(try !fresh.query("select postrider.leads(\(worker)::int, 3)").bool(0, 0))
+        #expect(try !fresh.query("select postrider.beat(\(worker)::int, 0, false, false)").bool(0, 0))
+        try queue.connection.execute("update postrider.identities set timeline = timeline - 1")
+        #expect(try fresh.query("select postrider.beat(\(worker)::int, 0, false, false)").bool(0, 0))
+        #expect(TestRole.refusal(of: claim, fresh) == nil)
+    }
+
+    @Test func `a heartbeat of another start, or of a WAL that this database does not have, is refused`() throws {
+        let queue = try TestQueue()
+        let worker = try leased(queue)
+        let beat = "select postrider.beat(\(worker)::int, 0, false, false"
+        #expect(try queue.connection.query("\(beat), '\(Self.start)', 0)").bool(0, 0))
+        #expect(try !queue.connection.query("\(beat), gen_random_uuid(), 0)").bool(0, 0))
+        #expect(
+            try !queue.connection.query(
+                "\(beat), '\(Self.start)', (pg_current_wal_flush_lsn() - '0/0')::bigint + 1000000000)"
+            ).bool(0, 0))
+    }
+}

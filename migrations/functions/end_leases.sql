@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Of p_ended, the workers in p_sought are looked for in all of ready; the others have noted the places of the leases that are left.
+-- A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where reap looks again.
+-- Why custom plans: a generic one from the days of an empty queue would look through all of ready for one place.
+-- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the workers.
+create or replace function postrider.end_leases(
+  p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_parents bigint[];
+  v_members bigint[];
+  v_states "char"[];
+begin
+  with leased as materialized (
+    select r.ctid as spot, r.worker, r.track, r.seq from postrider.ready r where p_sought is not null and r.worker = any (p_sought)
+    union all
+    select r.spot, w.id, l.track, l.seq
+      from postrider.workers w
+     cross join lateral unnest(w.locked_tracks, w.locked_seqs) as l(track, seq)
+     cross join lateral (
+           select x.ctid as spot from postrider.ready x where x.track = l.track and x.seq = l.seq and x.worker = w.id offset 0) r
+     where w.id = any (p_ended) and (w.id = any (p_sought)) is not true),
+  picked as materialized (
+    select r.ctid as spot, r.worker from leased l join postrider.ready r on r.ctid = l.spot
+     where r.worker = l.worker
+       for update of r skip locked),
+  kept as (
+    update postrider.workers w
+       set in_flight = cardinality(k.seqs), locked_tracks = k.tracks, locked_seqs = k.seqs
+      from (select e.id, array_remove(array_agg(l.track order by l.seq), null) as tracks,
+                   array_remove(array_agg(l.seq order by l.seq), null) as seqs
+              from unnest(p_ended) as e(id)
+              left join leased l on l.worker = e.id and l.spot not in (select p.spot from picked p)
+             group by e.id) k
+     where w.id = k.id and w.locked_seqs is distinct from k.seqs),
+  gone as (
+    delete from postrider.ready r using picked p where r.ctid = p.spot
+    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
+      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_told),
+  final as (
+    insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error
+      from gone g where g.outcome <> 'r' and not g.is_told),
+  followed as (
+    insert into postrider.outcomes (
+      job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
+    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error, g.parent_id
+      from gone g where g.outcome <> 'r' and g.is_told),
+  tried as (
+    insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
+    select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', p_error from gone g where g.outcome = 'r'),
+  again as (
+    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
+           o.expires_at, o.parent_id, o.is_followed
+      from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
+  tally as (
+    insert into postrider.tallies (tracks, states, jobs)
+    select array[g.track], array[g.outcome], array[count(*)::int] from gone g group by g.track, g.outcome)
+  select array(select (select count(*) from leased g where g.worker = c.id) from unnest(p_counted) with ordinality as c(id, n) order by c.n),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         count(*), count(*) filter (where g.outcome = 'u')
+    into counts, v_parents, v_members, v_states, gone, unknown
+    from gone g;
+  -- After its rows: who was just cancelling one of them has written what to abort by then.
+  delete from postrider.aborts a where a.worker = any (p_ended);
+  if v_parents is not null then
+    perform postrider.members_ended(v_parents, v_members, v_states);
+  end if;
+end
+$$;
+comment on function postrider.end_leases(int[], int[], int[], text) is
+  'private: ends the leases of workers that have ended: at_most_once jobs are unknown, the others are ready again, or failed if their attempts are used up; counts of the leases of p_counted, of all, and of the unknown';

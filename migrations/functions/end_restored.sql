@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Ends all that a restored database says about workers, in the transaction of the first worker that enlists there.
+--
+-- Fences and worker numbers of the restored database begin again at the values of the backup, and workers may still hold higher ones from
+-- before. So both sequences are raised to the clock: fences to microseconds since 1970, worker numbers to seconds since 2020.
+-- Both grow more slowly than the clock, so no value repeats. The same holds for the epoch of the leader.
+--
+-- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id get keys with a new first part.
+create or replace function postrider.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_real record;
+  v_workers int[];
+  v_clock constant bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+begin
+  -- A claim under way shares the lock of its worker's number, and is waited for.
+  perform pg_advisory_xact_lock(1886351474, w.id)
+     from (select w.id from postrider.workers w where w.ended_at is null order by w.id) w;
+  update postrider.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0 where w.ended_at is null;
+  v_workers := array(select r.worker from postrider.ready r where r.worker > 0
+                     union select w.id from postrider.workers w where w.in_flight > 0);
+  delete from postrider.idle_workers;
+  perform postrider.shut_idle_gate();
+  update postrider.leases l set owner = 0, until = '-infinity', epoch = greatest(l.epoch + 1, v_clock);
+  select e.gone, e.unknown into lost_leases, unknown_jobs
+    from postrider.end_leases(v_workers, v_workers, null,
+      'the database was restored while the call was under way; it is not known whether the server acted on it') e;
+  delete from postrider.aborts;
+  delete from postrider.lane_permits;
+  perform setval('postrider.fences', greatest(f.last_value + 1, v_clock)) from postrider.fences f;
+  perform setval('postrider.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800)) from postrider.workers_id_seq w;
+  select * into v_real from postrider.real_identity();
+  insert into postrider.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
+  select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
+         p_name, end_restored.lost_leases, end_restored.unknown_jobs
+    from postrider.jobs j;
+  perform postrider.wake();
+end
+$$;
+comment on function postrider.end_restored(text) is
+  'private: ends all workers and leases of a restored database and stores its identity; how many leases, and how many of them are unknown now';
