@@ -119,6 +119,23 @@ struct RestoredRowsTests {
         #expect(TestRole.refusal(of: claim, fresh) == nil)
     }
 
+    @Test func `before workers start, at_most_once jobs that may have been called since the backup end as unknown`() throws {
+        let queue = try TestQueue()
+        _ = try leased(queue)
+        try queue.insert("url, delivery", "'http://h/', 'at_most_once'")
+        try queue.insert("url, delivery, run_at", "'http://h/', 'at_most_once', now() + interval '1 h'")
+        try queue.insert("url, run_at", "'http://h/', now() + interval '1 h'")
+        let admin = try TestRole.admin.connect(queue)
+        #expect(try admin.query("select postrider.end_unknown(before => now())").int64(0, 0) == 2)
+        #expect(try queue.states() == "running 2, scheduled 1, unknown 2")
+        #expect(try queue.number("select count(*) from postrider.results where error_code = 'lost_worker'") == 2)
+        #expect(try admin.query("select postrider.end_unknown(before => now())").int64(0, 0) == 0)
+        #expect(try admin.query("select postrider.retry_failed()").int64(0, 0) == 0)
+        try queue.insert("url, delivery", "'http://h/', 'at_most_once'")
+        #expect(try admin.query("select postrider.end_unknown(before => now() - interval '1 h')").int64(0, 0) == 0)
+        #expect(TestRole.refusal(of: "select postrider.end_unknown(null)", admin) == "PR001")
+    }
+
     @Test func `a heartbeat of another start, or of a WAL that this database does not have, is refused`() throws {
         let queue = try TestQueue()
         let worker = try leased(queue)

@@ -1,7 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
 -- for; afterwards its result stands and the cancel changes nothing.
-create or replace function postrider.cancel_any(p_id bigint) returns boolean
+--
+-- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here says so.
+--
+-- Without p_doubt once.
+drop function if exists postrider.cancel_any(bigint);
+create or replace function postrider.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -13,7 +18,8 @@ declare
   v_row postrider.ready;
   v_planned postrider.scheduled;
   v_member postrider.members;
-  v_state "char";
+  v_state "char" := case when p_doubt is null then 'c' else 'u' end;
+  v_code text := case when p_doubt is null then 'cancelled' else 'lost_worker' end;
   v_tried timestamptz;
   v_is_called boolean;
 begin
@@ -27,8 +33,9 @@ begin
     delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
       v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
-      perform postrider.end_job(p_id, 'c', 'cancelled',
-        case when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
+      perform postrider.end_job(p_id, v_state, v_code,
+        case when p_doubt is not null then p_doubt
+             when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
         v_planned.parent_id, v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
@@ -36,7 +43,7 @@ begin
     if found then
       insert into postrider.tree_deltas (tree_id, run, released)
       select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_member.parent_id;
-      perform postrider.end_job(p_id, 'c', 'cancelled', 'cancelled before its turn came', v_member.parent_id,
+      perform postrider.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'), v_member.parent_id,
         postrider.job_is_followed(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
@@ -56,14 +63,18 @@ begin
   -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
   v_is_called := v_row.worker > 0
     and not postrider.is_begun_here(p_id);
-  v_state := case when v_is_called and v_row.at_most_once then 'u' else 'c' end;
+  if v_is_called and v_row.at_most_once then
+    v_state := 'u';
+    v_code := 'cancelled';
+  end if;
   if v_row.worker > 0 then
     insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
   v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
-  perform postrider.end_job(p_id, v_state, 'cancelled',
-    case when not v_is_called and v_tried is null then 'cancelled before it was called'
+  perform postrider.end_job(p_id, v_state, v_code,
+    case when p_doubt is not null and not v_is_called then p_doubt
+         when not v_is_called and v_tried is null then 'cancelled before it was called'
          when not v_is_called then 'cancelled before its next try'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
@@ -72,5 +83,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.cancel_any(bigint) is
-  'private: ends an unfinished job, whoever inserted it; false if it was finished already';
+comment on function postrider.cancel_any(bigint, text) is
+  'private: ends an unfinished job, whoever inserted it, as cancelled or for a doubt as unknown; false if it was finished already';

@@ -103,7 +103,7 @@ begin
       postrider.credentials, postrider.schedules to postrider_admin;
     grant select, update on postrider.settings to postrider_admin;
     grant select on postrider.callbacks, postrider.hooks to postrider_admin;
-    grant execute on function postrider.cancel_all, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
+    grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
       postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane, postrider.switch_server,
       postrider.log_in, postrider.log_in_sealed, postrider.log_out, postrider.run_schedule, postrider.begin_rerun,
       postrider.call_callback, postrider.end_rerun,
