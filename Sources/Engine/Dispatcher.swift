@@ -56,6 +56,7 @@ struct Dispatcher: ~Copyable {
     private var formerWorker: Int32 = 0
 
     private(set) var book = TrackBook()
+    private(set) var tour = SurveyTour()
     /// What may be started in lanes with limits.
     var lanes = LaneBook()
     var pickup: PickupMode
@@ -397,10 +398,11 @@ struct Dispatcher: ~Copyable {
     }
 
     /// A survey's answer.
-    mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
-        lookout.surveyReturned(now: now)
-        book.surveyReturned(sightings, lanes: &lanes)
-        if !sightings.isEmpty {
+    mutating func surveyReturned(_ found: SurveyTour.Found, now: UInt64) {
+        tour.returned(found)
+        lookout.surveyReturned(now: now, isWhole: found.after == 0)
+        book.surveyReturned(found.sightings, lanes: &lanes)
+        if !found.sightings.isEmpty {
             look()
             lookout.claimIsInformed()
         }

@@ -94,8 +94,8 @@ struct Lookout {
     }
 
     /// Its answer is there.
-    mutating func surveyReturned(now: UInt64) {
+    mutating func surveyReturned(now: UInt64, isWhole: Bool = true) {
         if let began = surveys.began { hold.surveyReturned(began: began, now: now) }
-        surveys.returned(now: now)
+        surveys.returned(now: now, isWhole: isWhole)
     }
 }

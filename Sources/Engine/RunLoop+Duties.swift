@@ -108,7 +108,8 @@ extension RunLoop {
 
     private func survey() {
         guard !dutiesUnderWay.contains(.survey), dispatcher.surveyBegins(now: now) else { return }
-        StoreCalls.survey(queues: configuration.queues, into: &parameters)
+        StoreCalls.survey(
+            queues: configuration.queues, dispatcher.tour.next(dispatcher.book), into: &parameters)
         send(.survey, StoreStatement.survey)
     }
 
@@ -167,6 +168,7 @@ extension RunLoop {
                 pruneDesk.leads(false, now: now)
             }
             if result.bool(0, 2) { schedule.tend = now }
+            if result.bool(0, 5) { schedule.tend = min(schedule.tend, now + Schedule.tendCrowdInterval) }
             if result.int64(0, 1) > 0 {
                 once?.makesReady(now: now)
                 jobsAnnounced()
@@ -184,7 +186,7 @@ extension RunLoop {
                 to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)
             if result.bool(0, 2) { jobsAnnounced() }
         case .survey:
-            dispatcher.surveyReturned(StoreCalls.sightings(result), now: now)
+            dispatcher.surveyReturned(StoreCalls.surveyFound(result), now: now)
         case .draw: drawn(result)
         case .setIdle:
             dispatcher.listeningBegan()

@@ -12,7 +12,7 @@ extension RunLoop {
         guard !isAtWork else { return watch.worked(now: now) }
         guard mayAskForEnd else { return watch.claims() }
         guard watch.asks(now: now) else { return }
-        StoreCalls.survey(queues: configuration.queues, into: &parameters)
+        StoreCalls.workLeft(queues: configuration.queues, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.workLeft, &parameters, tag: Tag.workLeft)
         } catch {

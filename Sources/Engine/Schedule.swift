@@ -9,6 +9,8 @@ struct Schedule {
     static let progressInterval: UInt64 = 1_000_000_000
     static let leadInterval: UInt64 = 1_000_000_000
     static let tendInterval: UInt64 = 100_000_000
+    /// While lists of many lanes wait in the intake, which are fed in small steps.
+    static let tendCrowdInterval: UInt64 = 30_000_000
     /// News of jobs: the claim goes first. Beside it on two cores, tend took 0.3 ms of a job's way to its call; one on a new
     /// track waits these 3 ms for its track.
     static let tendAfterNews: UInt64 = 3_000_000

@@ -22,6 +22,8 @@ struct SurveyPace {
     /// tens of milliseconds.
     private var took: UInt64?
     private var isFirst = true
+    /// Whether the last survey has looked at all tracks.
+    private var isWhole = true
     /// What counts: the shorter of the last two. One that waited for a slow duty says nothing of surveys.
     private(set) var cost: UInt64 = 0
 
@@ -29,11 +31,11 @@ struct SurveyPace {
     var isKnown: Bool { began != nil && !isFirst }
 
     /// From the beginning of the last survey to the next one: not so often that surveys cost more than 2 % of the time, 5 % after
-    /// news, within bounds.
+    /// news, within bounds. If the last one has not looked at all tracks, only its cost counts.
     func pause(isWanted: Bool, hasRoom: Bool) -> UInt64 {
         let interval = hasRoom ? PickupMode.fallbackInterval : SurveyPace.interval
         let share = isWanted && hasRoom ? SurveyPace.newsRest : SurveyPace.rest
-        return max(isWanted ? SurveyPace.quickInterval : interval, min(share * cost, SurveyPace.longestRest))
+        return max(isWanted || !isWhole ? SurveyPace.quickInterval : interval, min(share * cost, SurveyPace.longestRest))
     }
 
     /// Whether one that is wanted now may go out at once or nearly so.
@@ -45,8 +47,9 @@ struct SurveyPace {
     mutating func begin(now: UInt64) { began = now }
 
     /// Its answer is there.
-    mutating func returned(now: UInt64) {
+    mutating func returned(now: UInt64, isWhole: Bool) {
         defer { isFirst = false }
+        self.isWhole = isWhole
         guard !isFirst, let began else { return }
         cost = min(now - began, took ?? .max)
         took = now - began

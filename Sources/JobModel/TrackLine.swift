@@ -35,6 +35,9 @@ struct TrackLine: Sendable {
         return places[head]
     }
 
+    /// The ticket of the first place, valid or not; nil at the end.
+    var nextTicket: UInt64? { head < places.count ? places[head].ticket : nil }
+
     /// Drops the places that are behind and, once most are void, those too. `isValid` tells them apart.
     mutating func tidy(_ isValid: (Place) -> Bool) {
         let waiting = places.count - head

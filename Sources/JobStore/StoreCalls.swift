@@ -144,8 +144,18 @@ public enum StoreCalls {
         parameters.append(bool: look.isAlone)
     }
 
-    /// `survey` and `work_left` of the queues given; empty: every queue.
-    public static func survey(queues names: [String], into parameters: inout PGParameters) {
+    /// `survey` of the queues given; empty: every queue.
+    public static func survey(queues names: [String], _ step: SurveyTour.Step, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        queues(names, into: &parameters)
+        parameters.append(int32: step.after)
+        parameters.append(int32: step.limit)
+        if let newest = step.newest { parameters.append(int32: newest) } else { parameters.appendNull(.int4) }
+        if let above = step.above { parameters.append(int32: Int32(above)) } else { parameters.appendNull(.int4) }
+    }
+
+    /// `work_left` of the queues given; empty: every queue.
+    public static func workLeft(queues names: [String], into parameters: inout PGParameters) {
         parameters.removeAll()
         queues(names, into: &parameters)
     }
@@ -240,17 +250,23 @@ public enum StoreCalls {
         parameters.append(int32: limit)
     }
 
-    /// The rows of a survey.
-    public static func sightings(_ result: borrowing PGResult) -> [TrackBook.Sighting] {
-        var sightings: [TrackBook.Sighting] = []
-        sightings.reserveCapacity(result.rowCount)
+    /// The rows of a survey. That of track 0 says where the next one begins, and which track is the newest.
+    public static func surveyFound(_ result: borrowing PGResult) -> SurveyTour.Found {
+        var found = SurveyTour.Found()
+        found.sightings.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            sightings.append(
+            let track = result.int32(row, 0)
+            if track == 0 {
+                found.after = Int32(clamping: result.int64(row, 2))
+                found.newest = result.int32(row, 3)
+                continue
+            }
+            found.sightings.append(
                 TrackBook.Sighting(
-                    track: result.int32(row, 0), priority: result.int16(row, 1), firstSeq: result.int64(row, 2),
-                    lane: result.int32(row, 3)))
+                    track: track, priority: result.int16(row, 1), firstSeq: result.int64(row, 2),
+                    lane: result.int32(row, 3), hasMore: result.bool(row, 4)))
         }
-        return sightings
+        return found
     }
 
     /// The rows of a fold behind the first: jobs that have failed.

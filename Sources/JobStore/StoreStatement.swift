@@ -41,7 +41,7 @@ public enum StoreStatement {
     public static let judge = PGStatement("judge", "select postrider.judge($1,$2,$3)")
     /// Finds tracks with work.
     public static let survey = PGStatement(
-        "survey", "select track, priority, first_seq, lane from postrider.survey($1)")
+        "survey", "select track, priority, first_seq, lane, has_more from postrider.survey($1,$2,$3,$4,$5)")
     /// Draws permits and slots of lanes with limits.
     public static let draw = PGStatement(
         "draw",
@@ -104,7 +104,7 @@ public enum StoreStatement {
     public static let lead = PGStatement("lead", "select postrider.lead($1)")
     /// The leader's frequent duties.
     public static let tend = PGStatement(
-        "tend", "select leads, moved, more, latest, owed from postrider.tend($1,$2,$3)")
+        "tend", "select leads, moved, more, latest, owed, has_crowd from postrider.tend($1,$2,$3)")
     /// Makes the jobs of due schedules.
     public static let tick = PGStatement(
         "tick", "select made, more, latest, wait_ms from postrider.run_schedules($1,$2,$3,100)")

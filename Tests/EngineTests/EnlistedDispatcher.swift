@@ -13,6 +13,11 @@ extension Dispatcher {
         return dispatcher
     }
 
+    /// The answer of a survey that has looked at all tracks.
+    mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
+        surveyReturned(SurveyTour.Found(sightings), now: now)
+    }
+
     /// One whose survey has found work in track 1.
     static func surveyed(capacity: Int, firstSeq: Int64 = 1, at moment: UInt64) -> Dispatcher {
         var dispatcher = enlisted(capacity: capacity)

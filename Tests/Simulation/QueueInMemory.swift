@@ -228,12 +228,16 @@ final class QueueInMemory {
         return stored
     }
 
-    func survey() -> [TrackBook.Sighting] {
-        ready.keys.sorted().compactMap { track in
+    func survey(_ step: SurveyTour.Step) -> SurveyTour.Found {
+        let tracks = ready.keys.sorted().filter { ready[$0]?.contains { $0.worker == 0 } ?? false }
+        let turns = (tracks.filter { $0 > step.after } + tracks.filter { $0 <= step.after }).prefix(Int(step.limit))
+        let sightings = turns.compactMap { track in
             ready[track]?.first { $0.worker == 0 }.map {
                 TrackBook.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
             }
         }
+        return SurveyTour.Found(
+            sightings, after: turns.count == Int(step.limit) ? turns.last ?? 0 : 0, newest: tracks.last ?? 0)
     }
 
     func enlist(old: Int32, held: [Lease]) -> (worker: Int32, held: Set<Int64>) {

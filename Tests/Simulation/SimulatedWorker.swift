@@ -160,8 +160,9 @@ final class SimulatedWorker {
     private func survey(_ session: SimulatedSession) {
         isSurveying = true
         let number = dispatcher.worker
+        let step = dispatcher.tour.next(dispatcher.book)
         session.send { [self] in
-            let seen = world.queue.survey()
+            let seen = world.queue.survey(step)
             return .init(commit: {
                 { [self] in
                     isSurveying = false

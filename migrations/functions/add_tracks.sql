@@ -3,17 +3,24 @@
 -- what needs it waits in track 0 until that transaction is over, and all else goes on.
 --
 -- ON CONFLICT takes one of two billion ids for a row that is there already: so none is offered to it.
-create or replace function postrider.add_tracks(p_queues text[], p_lanes text[], p_priorities int[]) returns void
+--
+-- p_young: how long from now on the jobs of these tracks may still wait in track 0.
+--
+-- Without p_young once.
+drop function if exists postrider.add_tracks(text[], text[], int[]);
+create or replace function postrider.add_tracks(
+  p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0') returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
   v record;
+  v_now timestamptz := clock_timestamp();
 begin
   begin
-    insert into postrider.tracks (queue, lane, priority)
-    select distinct n.queue, n.lane, n.priority
+    insert into postrider.tracks (queue, lane, priority, made_at)
+    select distinct n.queue, n.lane, n.priority, v_now + p_young
       from unnest(p_queues, p_lanes, p_priorities) n (queue, lane, priority)
      where not exists (
              select from postrider.tracks t where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
@@ -32,12 +39,13 @@ begin
      limit 1000
   loop
     begin
-      insert into postrider.tracks (queue, lane, priority) values (v.queue, v.lane, v.priority) on conflict do nothing;
+      insert into postrider.tracks (queue, lane, priority, made_at)
+      values (v.queue, v.lane, v.priority, clock_timestamp() + p_young) on conflict do nothing;
     exception when lock_not_available then
       null;
     end;
   end loop;
 end
 $$;
-comment on function postrider.add_tracks(text[], text[], int[]) is
+comment on function postrider.add_tracks(text[], text[], int[], interval) is
   'private: makes the tracks of these queues, lanes and priorities that are missing, but for those that somebody is just making';

@@ -22,7 +22,8 @@ begin
   -- What came in by a large INSERT and is not fed in yet.
   for v_id in
     select i.id from postrider.intake i
-     where (cancel_all.queue is null or i.queue = cancel_all.queue) and (cancel_all.lane is null or i.lane = cancel_all.lane)
+     where (cancel_all.queue is null or i.queue = cancel_all.queue or cancel_all.queue = any (i.queues))
+       and (cancel_all.lane is null or i.lane = cancel_all.lane or cancel_all.lane = any (i.lanes))
      order by i.id
        for update
   loop

@@ -89,13 +89,12 @@ begin
     left join postrider.ready r on r.ctid = p.spot
     left join postrider.workers w on w.id = p.worker;
   if not found then
-    select i.id, i.expires_at into v_list, v_expires from postrider.intake i
-     where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids));
-    if not found then
+    v_list := postrider.intake_list(p_id);
+    if v_list is null then
       return format('Job %s is between two steps; ask again in a moment.', p_id);
     end if;
-    return format('Job %s is ready: %s%s%s%s.', p_id, postrider.explain_intake(v_list),
-      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider.explain_deadline(v_expires, null), v_page);
+    return format('Job %s is ready: %s%s%s%s.', p_id, postrider.explain_intake(v_list, v_lane),
+      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider.explain_deadline(v_job.expires_at, null), v_page);
   end if;
   if v_place.worker > 0 then
     return format('Job %s is running: attempt %s on worker %s since %s%s%s%s.', p_id, v_place.attempt, v_place.name,

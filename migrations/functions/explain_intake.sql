@@ -1,19 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A list does not say how many rows its INSERT had, and what came after a large one waits in lists, too. Lists of one transaction have
 -- one time; where too few of them are left to tell, it says both.
-create or replace function postrider.explain_intake(p_list bigint) returns text
+--
+-- Without p_lane once.
+drop function if exists postrider.explain_intake(bigint);
+create or replace function postrider.explain_intake(p_list bigint, p_lane text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select format(
            case when sum(i.jobs) filter (where i.at = l.at) >= 10000 then 'it came in by a large INSERT that is being fed into lane %s'
-                when bool_or(i.at <> l.at and (-i.priority::int, i.first_id, i.id) < (-l.priority::int, l.first_id, l.id))
+                when bool_or(i.at <> l.at and i.first_id < l.first_id and i.priority = l.priority
+                             and (i.lane = p_lane or p_lane = any (i.lanes)))
                   then 'it waits behind a large INSERT that is being fed, and comes into lane %s after that'
-                else 'it came in with a large INSERT or behind one, and is being fed into lane %s' end, l.lane)
+                else 'it came in with a large INSERT or behind one, and is being fed into lane %s' end, p_lane)
     from postrider.intake l
    cross join postrider.intake i
    where l.id = p_list
    group by l.id
 $$;
-comment on function postrider.explain_intake(bigint) is
+comment on function postrider.explain_intake(bigint, text) is
   'private: the part of explain that says of a job in a list of intake why it is there';

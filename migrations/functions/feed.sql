@@ -9,18 +9,24 @@ set enable_seqscan = off
 as $$
 declare
   v_fed bigint;
+  v_list bigint;
 begin
   with gone as (
-    delete from postrider.intake i where i.id = any (p_lists) returning i.*)
-  insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
-  select job_id, job_id, g.track, g.max_attempts, g.at_most_once, g.expires_at, g.is_followed
-    from (select coalesce(t.id, 0) as track, i.max_attempts, i.at_most_once, i.expires_at, i.is_followed,
+    delete from postrider.intake i where i.id = any (p_lists) and i.max_attempts is not null returning i.*)
+  insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once)
+  select job_id, job_id, g.track, g.max_attempts, g.at_most_once
+    from (select coalesce(t.id, 0) as track, i.max_attempts, i.at_most_once,
                  coalesce(i.ids, array(select generate_series(i.first_id, i.last_id))) as ids
             from gone i
             left join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
            order by i.first_id) g
    cross join lateral unnest(g.ids) as job_id;
   get diagnostics v_fed = row_count;
+  for v_list in
+    select i.id from postrider.intake i where i.id = any (p_lists) and i.max_attempts is null order by i.first_id, i.id
+  loop
+    v_fed := v_fed + (select f.fed from postrider.feed_crowd_list(v_list) f);
+  end loop;
   return v_fed;
 end
 $$;

@@ -1,16 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Of a list of several lanes only the job goes: fed as a whole, lists that a client cancels jobs of would be ready all at once.
 create or replace function postrider.feed_job(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_list bigint;
+  v_is_crowd boolean;
 begin
-  select i.id into v_list from postrider.intake i
-   where p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))
+  if not exists (select from postrider.intake) then
+    return false;
+  end if;
+  v_list := postrider.intake_list(p_id);
+  select i.lane is null into v_is_crowd from postrider.intake i
+   where i.id = v_list and p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))
      for update;
-  return found and postrider.feed(array[v_list]) > 0;
+  return found and case when v_is_crowd then postrider.take_from_intake(v_list, array[p_id]) else postrider.feed(array[v_list]) end > 0;
 end
 $$;
 comment on function postrider.feed_job(bigint) is
-  'private: feeds the intake list that holds a job, so that it can be cancelled or rescheduled like any other; false if none does';
+  'private: moves a job out of its intake list into ready, so that it can be cancelled or rescheduled like any other; false if no list holds it';

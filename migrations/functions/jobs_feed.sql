@@ -7,8 +7,9 @@
 -- yet, and 300 rows one by one on a new lane had a dozen overtaken by those after them.
 --
 -- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in.
--- While such lists wait, every INSERT queues up behind them, so order holds. The rows of a statement come in the order
--- in which their ids were given.
+-- While such lists wait, a row queues behind them only if its own track has rows there, so order holds. The rows of a statement come
+-- in the order in which their ids were given. Lanes with fewer than 1000 rows of a statement that names more than 256 of them share
+-- lists: ready would have more tracks than workers can look at (see feed_crowd).
 --
 -- Batches, chains and their members are planted instead of fed: the end of the transaction starts them (trees_begin).
 create or replace function postrider.jobs_feed() returns trigger
@@ -20,7 +21,6 @@ declare
   v_rows bigint;
   v_doubtful bigint;
   v_later bigint;
-  v_span bigint;
   v_special bigint;
   v_planted bigint[];
   v_each jsonb[];
@@ -30,8 +30,11 @@ declare
   v_is_queued boolean;
   v_is_awaited boolean;
   v_is_trackless boolean := false;
+  v_is_listed boolean := false;
+  v_behind bigint[] := '{}';
   v_work_mem text;
   v_sort text;
+  v_loops text;
 begin
   -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
   -- more before it does anything, three times that in a session that has been idle, so one does it all, or nothing. A
@@ -41,18 +44,19 @@ begin
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at
     from new_rows n
    cross join lateral (
-         select t.id
+         select t.id, t.lane
            from postrider.tracks t
           where t.queue = n.queue and t.priority = n.priority and t.is_plain
-            and not t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp()
+            and not t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min'
             and t.lane = case when split_part(n.url, '/', 3) like '%:%' then split_part(n.url, '/', 3)
                               when n.url like 'https%' then split_part(n.url, '/', 3) || ':443'
                               else split_part(n.url, '/', 3) || ':80' end
           limit 1) t
    where not exists (select from new_rows offset 1)
-     and not exists (select from postrider.intake)
      and case when postrider.job_is_regular(row(n.*)::postrider.jobs) and postrider.url_is_regular(n.url)
                    and n.run_at <= now() and n.lane is null and n.service is null
+                   and case when (select exists (select from postrider.intake))
+                            then not postrider.is_in_intake(n.queue, t.lane, n.priority) else true end
               then (select g.last_value = 1 from postrider.idle_gate g)
                    or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null end;
   if found then
@@ -194,27 +198,97 @@ begin
     return null;
   end if;
 
-  if v_special = 0 and v_rows - v_later >= 10000 or v_is_queued then
-    -- Sorting would lose the order of the ids in a list; the lists of a million rows take 8 MB. Set here and not
-    -- above, where each setting costs every INSERT some microseconds.
+  if v_is_queued and v_rows <= 256 then
+    v_behind := array(
+      select n.id
+        from new_rows n
+       where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
+         and postrider.is_in_intake(n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority));
+    insert into postrider.intake (queue, lane, priority, first_id, last_id, ids)
+    select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, min(n.id), max(n.id), array_agg(n.id order by n.id)
+      from new_rows n
+     where v_behind <> '{}' and n.id = any (v_behind)
+     group by 1, 2, 3;
+  end if;
+  if v_rows - v_later > 256 then
+    -- Set here and not above, where each setting costs every INSERT some microseconds.
     v_work_mem := current_setting('work_mem');
     v_sort := current_setting('enable_sort');
-    perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
-    -- A list takes the ids of its lane out of a range in which there are about a thousand, as far as a thousand rows can
-    -- tell: a list of one id costs ten times what the id does.
-    select least(64000, 1000 * 1000 / max(l.jobs)) into v_span
-      from (select count(*) as jobs
-              from (select r.* from new_rows r limit 1000) n
-             group by n.queue, n.priority, postrider.job_lane(coalesce(n.lane, n.service), n.url)) l;
-    insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, expires_at, is_followed, first_id, last_id, ids)
-    select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, n.max_attempts,
-           n.delivery = 'at_most_once', case when v_special > 0 then n.expires_at end,
-           case when v_special > 0 then postrider.job_is_followed(row(n.*)::postrider.jobs) else false end,
-           min(n.id), max(n.id), array_agg(n.id)
-      from new_rows n
-     where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
-     group by 1, 2, 3, 4, 5, 6, 7, n.id / v_span;
-    perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
+    v_loops := current_setting('enable_nestloop');
+    perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true), set_config('enable_nestloop', 'off', true);
+    with due as materialized (
+      select n.id, n.queue, k.lane, n.priority, n.max_attempts, n.delivery = 'at_most_once' as at_most_once, n.expires_at,
+             postrider.job_is_followed(row(n.*)::postrider.jobs) as is_followed
+        from new_rows n
+       cross join lateral (
+             select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
+       where n.run_at <= now() and n.parent_id is null and n.kind = 'request'),
+    laned as materialized (
+      select d.queue, d.lane, d.priority, count(*) as jobs, min(d.id) as first,
+             greatest(1000, (max(d.id) - min(d.id) + 1) * 1000 / count(*)) as span,
+             case when v_is_queued then (d.queue, d.lane, d.priority) in (
+                    select i.queue, i.lane, i.priority from postrider.intake i where i.lane is not null) else false end as is_behind,
+             case when v_is_queued then (d.queue, d.lane, d.priority) in (
+                    select coalesce(i.queue, u.queue), u.lane, i.priority
+                      from postrider.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
+                     where i.lane is null) else false end as is_behind_crowd
+        from due d group by 1, 2, 3),
+    sizes as materialized (
+      select sum(x.jobs) >= 10000 as is_large, count(*) filter (where x.jobs < 1000) > 256 as has_many_lanes from laned x),
+    routed as materialized (
+      select l.*, case when l.is_behind or l.jobs >= 1000 and (l.is_behind_crowd or (select s.is_large from sizes s)) then 'list'
+                       when l.jobs < 1000 and (select s.is_large or s.has_many_lanes from sizes s) then 'crowd'
+                       when l.is_behind_crowd then 'list'
+                       else 'ready' end as way
+        from laned l),
+    listed as materialized (select r.* from routed r where r.way = 'list'),
+    crowds as materialized (
+      select r.priority, b.buckets
+        from (select x.priority, sum(x.jobs) as jobs from routed x where x.way = 'crowd' group by 1) r
+       cross join lateral (
+             select min(c.n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) c (n) where c.n * 512 >= r.jobs or c.n = 65536) b),
+    -- Within a group array_agg keeps the order of due. A join may not, so ids are sorted behind it.
+    lists as (
+      insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+      select g.queue, g.lane, g.priority, g.max_attempts, g.at_most_once, g.first, g.last,
+             array(select u.id from unnest(g.ids) u (id) order by u.id)
+        from (select r.queue, r.lane, r.priority, (d.id - r.first) / r.span as part, min(d.id) as first, max(d.id) as last, array_agg(d.id) as ids,
+                     case when min(d.max_attempts) = max(d.max_attempts) and bool_and(d.at_most_once) = bool_or(d.at_most_once)
+                           and bool_and(d.expires_at is null and not d.is_followed) then min(d.max_attempts) end as max_attempts,
+                     bool_and(d.at_most_once) as at_most_once
+                from due d join listed r on r.queue = d.queue and r.lane = d.lane and r.priority = d.priority
+               group by 1, 2, 3, 4) g
+      returning 1),
+    crowd_lists as (
+      insert into postrider.intake (queue, priority, first_id, last_id, ids, queues, lanes, bucket, is_behind)
+      select case when g.least = g.most then g.least end, g.priority, g.ids[1], g.ids[cardinality(g.ids)], g.ids,
+             case when g.least <> g.most then g.queues end, g.lanes, g.bucket,
+             (select bool_or(r.is_behind_crowd) from routed r where r.way = 'crowd')
+        from (select d.priority, min(d.queue) as least, max(d.queue) as most, array_agg(d.id) as ids, array_agg(d.queue) as queues,
+                     array_agg(d.lane) as lanes,
+                     c.buckets + (case when c.buckets = 1 then 0 else hashtext(d.queue || E'\n' || d.lane) & (c.buckets - 1) end) as bucket
+                from (select x.* from due x
+                       where case when (x.queue, x.lane, x.priority) in (select r.queue, r.lane, r.priority from routed r where r.way = 'crowd')
+                                  then true end) d
+               cross join lateral (select x.buckets from crowds x where x.priority = d.priority offset 0) c
+               group by d.priority, c.buckets, bucket) g
+      returning 1),
+    placed as (
+      insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+      select d.id, d.id, coalesce(t.id, 0), d.max_attempts, d.at_most_once, d.expires_at, d.is_followed
+        from due d
+        left join lateral (
+             select x.id from postrider.tracks x
+              where x.queue = d.queue and x.lane = d.lane and x.priority = d.priority
+                and not (v_is_awaited and x.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
+              limit 1) t on true
+       where case when (d.queue, d.lane, d.priority) in (select r.queue, r.lane, r.priority from routed r where r.way = 'ready')
+                  then true end
+      returning track)
+    select exists (select from placed p where p.track = 0), exists (select from crowd_lists)
+      into v_is_trackless, v_is_listed from (select count(*) from lists) l;
+    v_is_trackless := v_is_trackless or v_is_listed and not v_is_large;
+    perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true), set_config('enable_nestloop', v_loops, true);
   else
     with fed as (
       insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
@@ -226,8 +300,9 @@ begin
         left join lateral (
              select t.id from postrider.tracks t
               where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
-                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp()) limit 1) t on true
-       where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
+                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
+              limit 1) t on true
+       where n.run_at <= now() and n.parent_id is null and n.kind = 'request' and n.id <> all (v_behind)
       returning track)
     select exists (select from fed f where f.track = 0) into v_is_trackless;
   end if;

@@ -2,7 +2,8 @@
 -- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which its rows were
 -- inserted. One that was inserted while this ran comes too late for the move: the next round, which follows at once, moves it, and
 -- until then those after it wait behind it (jobs_feed looks for it while the track is young). A row that somebody else holds is being
--- cancelled; if it is not after all, it is moved later.
+-- cancelled; if it is not after all, it is moved later. Where more rows wait than one step takes, some of a new track may wait longer
+-- than a second: then it counts as young for a minute.
 create or replace function postrider.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,7 +18,9 @@ begin
     return 0;
   end if;
   perform postrider.add_tracks(
-            array_agg(j.queue), array_agg(postrider.job_lane(coalesce(j.lane, j.service), j.url)), array_agg(j.priority::int))
+            array_agg(j.queue), array_agg(postrider.job_lane(coalesce(j.lane, j.service), j.url)), array_agg(j.priority::int),
+            case when exists (select from postrider.ready r where r.track = 0 order by r.track, r.seq offset p_limit)
+                 then interval '1 min' else interval '0' end)
      from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
      join postrider.jobs j on j.id = w.job_id;
   with waiting as materialized (

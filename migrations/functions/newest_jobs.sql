@@ -81,10 +81,14 @@ begin
         order by r.job_id desc limit v_limit)
       union all
       select coalesce(i.ids[n.nth], n.nth)
-        from (select x.ids, x.first_id, x.last_id, x.jobs from postrider.intake x
-               where v_state = 'ready' and (v_any or x.queue = v_queue) order by x.last_id desc limit v_limit) i
+        from (select x.ids, x.first_id, x.last_id, x.jobs, x.queues from postrider.intake x
+               where v_state = 'ready' and (v_any or x.queue = v_queue or v_queue = any (x.queues))
+               order by x.last_id desc
+               limit case when v_any or not exists (select from postrider.intake y where y.queue is null) then v_limit end) i
        cross join lateral (values (case when i.ids is null then i.first_id else 1 end, case when i.ids is null then i.last_id else i.jobs end)) e (first, last)
-       cross join lateral generate_series(e.last, greatest(e.first, e.last - v_limit + 1), -1) n (nth)
+       cross join lateral generate_series(
+             e.last, case when v_any or i.queues is null then greatest(e.first, e.last - v_limit + 1) else e.first end, -1) n (nth)
+       where v_any or i.queues is null or i.queues[n.nth] = v_queue
       union all
       (select s.job_id from postrider.scheduled s
         where v_state = 'scheduled'

@@ -48,7 +48,10 @@ unfinished as (
            from unnest(b.unnamed) u (id) join postrider.jobs j on j.id = u.id group by j.queue) n
    where b.track = 0
   union all
-  select i.queue, i.jobs, 0, i.at, 0, 0 from postrider.intake i
+  select i.queue, i.jobs, 0, i.at, 0, 0 from postrider.intake i where i.queue is not null
+  union all
+  select u.queue, count(*), 0, min(i.at), 0, 0
+    from postrider.intake i cross join lateral unnest(i.queues) u (queue) where i.queue is null group by u.queue
   union all
   select w.queue, 0, 0, null, 0,
          case when w.seen < 10000 then w.jobs

@@ -1,10 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not
--- know, and rows that were committed late and lie below its watermarks. It hops from track to track by the index
--- (a loose scan), so its cost is that of the tracks that hold rows, plus the dead and leased rows in front of
--- each first claimable one; the worker stretches its interval to 50 times the last survey's duration.
-create or replace function postrider.survey(p_queues text[])
-returns table (track int, priority smallint, first_seq bigint, lane int)
+-- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not know, and rows that were
+-- committed late and lie below its watermarks. It hops from track to track by the index (a loose scan).
+--
+-- A step hops p_limit times at most, from the track behind p_after on and then from the first one. Its cost is that of its hops and of
+-- the dead and leased rows in front of the first claimable one of each track; the worker stretches its interval to 50 times the
+-- duration. If a step does not come around, it also looks at 64 tracks of a priority above p_above, and at the 64 newest of those made
+-- since p_newest: a job of a high priority or of a new track does not wait until all tracks have been looked at.
+--
+-- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
+--
+-- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest track (lane).
+drop function if exists postrider.survey(text[]);
+create or replace function postrider.survey(
+  p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null, p_above int default null)
+returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -16,21 +25,54 @@ set enable_mergejoin = off
 as $$
 begin
   return query
-  with recursive held as (
-    (select r.track as id from postrider.ready r order by r.track limit 1)
+  with recursive behind as (
+    select p_after as first_id, null::int as second_id, null::bigint as seq, 0 as n
     union all
-    select (select r.track from postrider.ready r where r.track > h.id order by r.track limit 1)
-      from held h
-     where h.id is not null)
-  select t.id, t.priority, f.seq, coalesce(n.id, 0)
-    from held h
-    join postrider.tracks t on t.id = h.id
+    select f.ids[1], f.ids[2], f.seqs[1], h.n + 1
+      from behind h
+     cross join lateral (
+           select array_agg(x.track) as ids, array_agg(x.seq) as seqs
+             from (select r.track, r.seq from postrider.ready r
+                    where r.track > h.first_id and r.worker = 0 order by r.track, r.seq limit 2) x) f
+     where h.n < p_limit and f.ids is not null),
+  hops as materialized (select b.first_id as id, b.second_id as next_id, b.seq, b.n from behind b where b.n > 0),
+  before as (
+    select 0 as first_id, null::int as second_id, null::bigint as seq, (select count(*) from hops)::int as n
+     where p_after > 0
+    union all
+    select f.ids[1], f.ids[2], f.seqs[1], h.n + 1
+      from before h
+     cross join lateral (
+           select array_agg(x.track) as ids, array_agg(x.seq) as seqs
+             from (select r.track, r.seq from postrider.ready r
+                    where r.track > h.first_id and r.track <= p_after and r.worker = 0 order by r.track, r.seq limit 2) x) f
+     where h.n < p_limit and f.ids is not null),
+  found as materialized (
+    select h.id, h.next_id, h.seq, h.n from hops h
+    union all
+    select b.first_id, b.second_id, b.seq, b.n from before b where b.first_id > 0),
+  reached as materialized (
+    select coalesce((select f.id from found f where f.n = p_limit), 0) as id),
+  others as (
+    (select t.id from postrider.tracks t
+      where (select r.id > 0 from reached r) and t.priority > p_above order by t.priority desc, t.id desc limit 64)
+    union
+    (select t.id from postrider.tracks t
+      where (select r.id > 0 from reached r) and t.id > p_newest order by t.id desc limit 64)),
+  seen as (
+    select f.id, f.seq, f.next_id is not distinct from f.id as has_more from found f
+    union all
+    select o.id, f.seqs[1], f.seqs[2] is not null
+      from others o
+     cross join lateral (
+           select array_agg(x.seq) as seqs
+             from (select r.seq from postrider.ready r where r.track = o.id and r.worker = 0 order by r.track, r.seq limit 2) x) f
+     where f.seqs is not null and not exists (select from found x where x.id = o.id))
+  select t.id, t.priority, s.seq, coalesce(n.id, 0), s.has_more
+    from seen s
+    join postrider.tracks t on t.id = s.id
     left join postrider.lanes n on (select exists (select from postrider.lanes)) and n.name = t.lane
                                and (n.max_in_flight is not null or n.rate_limit is not null)
-   cross join lateral (
-         select r.seq from postrider.ready r
-          where r.track = h.id and r.worker = 0
-          order by r.track, r.seq limit 1) f
    where (p_queues is null or t.queue = any (p_queues))
      and not case when (select exists (select from postrider.lanes n where n.paused_until > now()))
              then exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now()) else false end
@@ -38,8 +80,10 @@ begin
              then exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now()) else false end
      and not case when (select exists (select from postrider.queues q where q.paused))
              then exists (select from postrider.queues q where q.name = t.queue and q.paused) else false end
-   order by t.priority desc, t.id;
+  union all
+  select 0, 0::smallint, r.id, coalesce((select t.id from postrider.tracks t order by t.id desc limit 1), 0), null from reached r
+   order by 2 desc, 1;
 end
 $$;
-comment on function postrider.survey(text[]) is
-  'private: tracks of the queues given (null: all) that hold a claimable row and are not paused, its seq, and the lane if it has limits (else 0); highest priority first';
+comment on function postrider.survey(text[], int, int, int, int) is
+  'private: tracks of the queues given (null: all) that hold a claimable row and are not paused, its seq, the lane if it has limits (else 0), and whether it holds more, highest priority first; up to p_limit of them behind p_after, and a row of track 0 that says where to go on';

@@ -34,7 +34,7 @@ begin
               and not exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now() + interval '5 s')
               and exists (select from postrider.ready r where r.track = h.id and r.worker = 0))
       then 'ready'
-    when exists (select from postrider.intake i where p_queues is null or i.queue = any (p_queues))
+    when exists (select from postrider.intake i where p_queues is null or i.queue = any (p_queues) or i.queues && p_queues)
       then 'intake'
     when exists (
            select from postrider.scheduled s

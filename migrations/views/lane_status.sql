@@ -5,7 +5,11 @@ with tracked as (
     from postrider.track_counts() c join postrider.tracks t on t.id = c.track
    group by t.lane),
 taken_in as (
-  select i.lane, sum(i.jobs) as ready, min(i.at) as oldest from postrider.intake i group by i.lane)
+  select u.lane, sum(u.jobs) as ready, min(u.at) as oldest
+    from (select i.lane, i.jobs, i.at from postrider.intake i where i.lane is not null
+          union all
+          select l.lane, 1, i.at from postrider.intake i cross join lateral unnest(i.lanes) l (lane) where i.lane is null) u
+   group by u.lane)
 select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
        coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
        now() - least(t.oldest, i.oldest) as oldest_ready_age,
@@ -15,7 +19,7 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        coalesce(n.retry_budget, 0.2) as retry_budget,
        coalesce(f.failing, false) as failing,
        round(f.rate::numeric, 1) as retry_rate
-  from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from postrider.intake) l
+  from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from taken_in) l
   left join postrider.lanes n on n.name = l.lane
   left join lateral (
        select q.until, q.reason from postrider.lane_pauses q where q.lane = l.lane

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tracks of one priority that hold work, in two lines. *Regulars* are tracks that this worker has claimed from before, *newcomers* the
+/// others. An INSERT may name a lane for each row: newcomers come in crowds then, and a lane with many jobs would have one turn
+/// for each of them. So while newcomers crowd, both lines get half of the rows.
+struct TrackLevel: Sendable {
+    /// More newcomers than this are a crowd.
+    static let crowd = 16
+
+    /// Which lines a plan reads.
+    enum Lines {
+        case both, regulars, newcomers
+    }
+
+    let priority: Int16
+    private var newcomers = TrackLine()
+    private var regulars = TrackLine()
+
+    init(priority: Int16) { self.priority = priority }
+
+    /// How many tracks stand in both lines.
+    var count: Int { newcomers.count + regulars.count }
+
+    func count(_ lines: Lines) -> Int {
+        switch lines {
+        case .both: count
+        case .regulars: regulars.count
+        case .newcomers: newcomers.count
+        }
+    }
+
+    /// Whether a claim of so many rows leaves a crowd of newcomers behind.
+    func isCrowded(limit: Int) -> Bool { newcomers.count > max(limit, TrackLevel.crowd) }
+
+    /// Joins the end of its line.
+    mutating func join(_ track: Int32, ticket: UInt64, isRegular: Bool) {
+        if isRegular { regulars.join(track, ticket: ticket) } else { newcomers.join(track, ticket: ticket) }
+    }
+
+    /// The ticket of a track in this line is void now.
+    mutating func left(isRegular: Bool) {
+        if isRegular { regulars.left() } else { newcomers.left() }
+    }
+
+    /// The place that has waited longest, valid or not; nil at the end. A valid one must join again or leave.
+    mutating func next(_ lines: Lines) -> TrackLine.Place? {
+        switch lines {
+        case .regulars: return regulars.next()
+        case .newcomers: return newcomers.next()
+        case .both:
+            guard let regular = regulars.nextTicket else { return newcomers.next() }
+            return newcomers.nextTicket.map { $0 < regular } ?? false ? newcomers.next() : regulars.next()
+        }
+    }
+
+    /// See `TrackLine.tidy`.
+    mutating func tidy(_ isValid: (TrackLine.Place) -> Bool) {
+        newcomers.tidy(isValid)
+        regulars.tidy(isValid)
+    }
+}

@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the first lane on.
+create or replace function postrider.intake_turns(
+  p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_queue text := coalesce(p_queue, '');
+  v_lane text := coalesce(p_lane, '');
+  v_is_wrapped boolean := p_lane is null;
+  v_jobs bigint := 0;
+  v_next record;
+begin
+  while v_jobs < p_jobs and coalesce(cardinality(lanes), 0) < 200 loop
+    select i.queue, i.lane, i.jobs into v_next from postrider.intake i
+     where i.lane is not null and -i.priority::int = p_level and (i.queue, i.lane) > (v_queue, v_lane)
+     order by -i.priority::int, i.queue, i.lane, i.first_id, i.id limit 1;
+    if not found then
+      exit when v_is_wrapped;
+      v_is_wrapped := true;
+      v_queue := '';
+      v_lane := '';
+      continue;
+    end if;
+    exit when v_is_wrapped and v_next.queue = queues[1] and v_next.lane = lanes[1];
+    queues := queues || v_next.queue;
+    lanes := lanes || v_next.lane;
+    v_jobs := v_jobs + v_next.jobs;
+    v_queue := v_next.queue;
+    v_lane := v_next.lane;
+  end loop;
+end
+$$;
+comment on function postrider.intake_turns(int, text, text, bigint) is
+  'private: up to 200 lanes of a priority (-p_level) that have lists of their own, from the lane behind the one given on, whose first lists have p_jobs jobs together';

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
+--
+-- If lanes of the list have jobs in earlier lists, the first of these comes first: it is of the same bucket, or of one that holds it or that it
+-- holds.
+create or replace function postrider.next_crowd_list(p_level int, p_held bigint[]) returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_list record;
+begin
+  with recursive inserts as (
+    (select i.at, 1 as n from postrider.intake i where i.lane is null and -i.priority::int = p_level
+      order by -i.priority::int, i.at limit 1)
+    union all
+    select a.at, s.n + 1
+      from inserts s
+     cross join lateral (
+           select i.at from postrider.intake i where i.lane is null and -i.priority::int = p_level and i.at > s.at
+            order by -i.priority::int, i.at limit 1) a
+     where s.n < 50)
+  select l.* into v_list
+    from inserts s
+   cross join lateral (
+         select i.id, i.is_behind, i.bucket from postrider.intake i
+          where i.lane is null and -i.priority::int = p_level and i.at = s.at and i.id <> all (p_held)
+          order by -i.priority::int, i.at, i.id limit 1) l
+   order by random() limit 1;
+  if v_list.is_behind then
+    return (
+      select i.id
+        from postrider.intake i
+       cross join lateral (
+             select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n where n <= least(i.bucket, v_list.bucket)) b
+       where i.lane is null and -i.priority::int = p_level and i.id <= v_list.id and i.id <> all (p_held)
+         and (i.bucket & (b.buckets - 1)) = (v_list.bucket & (b.buckets - 1))
+       order by i.id limit 1);
+  end if;
+  return v_list.id;
+end
+$$;
+comment on function postrider.next_crowd_list(int, bigint[]) is
+  'private: the next list of several lanes of a priority (-p_level), of an INSERT chosen by chance; null if there is none but those given';
