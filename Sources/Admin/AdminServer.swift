@@ -80,6 +80,8 @@ public final class AdminServer: Sendable {
         case .ready: "ready\n"
         case .draining: "draining: no job is claimed any more\n"
         case .disconnected: "no session with the database; the worker tries again\n"
+        case .refused(let results, let seconds):
+            "the database has refused all results for \(seconds) s; \(results) wait, and the worker writes them again\n"
         case .stalled(let seconds): "the worker's loop has not turned for \(seconds) s\n"
         }
     }
@@ -89,6 +91,9 @@ public final class AdminServer: Sendable {
         metrics.single("postrider_worker_slots", .gauge, "Calls that this worker may have in flight.", Double(slots))
         metrics.single(
             "postrider_worker_calls_in_flight", .gauge, "Calls that this worker has in flight.", Double(vitals.calls))
+        metrics.single(
+            "postrider_worker_results_waiting", .gauge,
+            "Results that the database has refused and that this worker writes again.", Double(vitals.waitingResults))
         metrics.single(
             "postrider_worker_ready", .gauge, "1 while this worker claims jobs.", vitals.condition == .ready ? 1 : 0)
         metrics.family(

@@ -26,6 +26,10 @@ struct CallbackDesk {
     private(set) var isConcluding = false
     /// No conclusion before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
+    /// The waits between conclusions that a shortage of the database ends.
+    private var pause = GrowingPause(longest: RefusedAttempts.longestWait)
+    /// The SQLSTATE of the error that ended the last conclusion; nil: none did.
+    private(set) var failure: String?
     /// Whether the last conclusion failed as a whole: what it began with is to be put off.
     private(set) var hasFailed = false
     /// A prepared job whose hooks are to run before its call, and how often the connection was lost meanwhile.
@@ -109,18 +113,25 @@ struct CallbackDesk {
         isConcluding = false
         losses = 0
         failures = 0
+        failure = nil
+        pause.succeeded()
         waitsSince = now
         if more { isOwed = true }
         if hasFailures { restUntil = now + CallbackDesk.rest }
     }
 
-    /// A conclusion was refused; it is tried again after a rest.
-    mutating func conclusionFailed(now: UInt64) {
+    /// A conclusion was refused; it is tried again after a rest, in a shortage of the database after a growing one.
+    mutating func conclusionFailed(_ state: String?, isShortage: Bool, now: UInt64) {
         isConcluding = false
         isOwed = true
         hasFailed = true
+        failure = state
         failures += 1
         restUntil = now + CallbackDesk.rest
+        if isShortage {
+            pause.refused(now: now)
+            restUntil = pause.until
+        }
     }
 
     /// A prepared job whose hooks are to run before its call.
@@ -148,11 +159,15 @@ struct CallbackDesk {
     /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is asked again
     /// after a rest, twice as long each time; what is rolled back would be so again, so then without hooks.
     ///
+    /// In a shortage of the database nothing is rolled back because of the hooks, so they are kept.
+    ///
     /// - Returns: what is to be handed back, since even that has failed five times.
-    mutating func beginsAgain(_ number: UInt64, withHooks: Bool, now: UInt64) -> Preparation.Entry? {
+    mutating func beginsAgain(
+        _ number: UInt64, withHooks: Bool, isShortage: Bool = false, now: UInt64
+    ) -> Preparation.Entry? {
         guard var start = beginning.removeValue(forKey: number) else { return nil }
         waitsSince = now
-        if !withHooks {
+        if !withHooks, !isShortage {
             start.losses = CallbackDesk.longestRow
             failures += 1
         }

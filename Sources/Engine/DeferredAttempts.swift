@@ -9,8 +9,7 @@ internal import JobStore
 /// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
 /// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 ///
-/// One that the database refuses for itself, even without its answer or while it stores others, waits here in the same way, and so does
-/// one that waits for another lock than that of its row.
+/// One that waits for another lock than that of its row waits here in the same way.
 struct DeferredAttempts {
     /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
@@ -41,14 +40,12 @@ struct DeferredAttempts {
         restUntil = min(restUntil, now)
     }
 
-    /// Takes one that cannot be stored, or waits alone for a lock though its row is free: it goes out again after a pause, twice as long
-    /// each time, and alone.
+    /// Takes one that waits alone for a lock though its row is free: it goes out again after a pause, twice as long each time, and alone.
     ///
     /// - Returns: how often it has had to wait.
     @discardableResult
     mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) -> Int {
         var attempt = attempt
-        if !attempt.goesAlone { attempt.overruns = 1 }
         let due = DeferredAttempts.nextDue(&attempt, now: now)
         waiting.append((attempt, due))
         restUntil = max(restUntil, now + DeferredAttempts.shortPause)

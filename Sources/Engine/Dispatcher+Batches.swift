@@ -7,11 +7,14 @@ internal import JobStore
 extension Dispatcher {
     /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
     /// of their order. One that was in a statement which took too long, or in two that waited for a lock, goes alone.
-    mutating func nextBatch() -> FinishBatch {
+    mutating func nextBatch(now: UInt64) -> FinishBatch {
+        if let attempt = writing.nextRefused(hasOthers: !finished.isEmpty, isDraining: isDraining, now: now) {
+            return FinishBatch([attempt])
+        }
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
         let mates = finished.lazy.filter { $0.isJudged == isJudged && !$0.goesAlone }
-        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: batchLimit)
+        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: writing.batchLimit)
         let batch = FinishBatch(Array(mates.prefix(count)))
         if count == finished.count {
             finished.removeAll(keepingCapacity: true)
@@ -26,61 +29,49 @@ extension Dispatcher {
         return batch
     }
 
-    /// One attempt holds what the database cannot store: find it by halves, and fail that one alone. What cannot be stored even so
-    /// is not what the answer holds: it goes by itself from then on, ever later, and nothing else waits for it.
+    /// One attempt holds a value that the database cannot store. Smaller batches find it, and it is stored alone without its body.
     mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
-        batchLimit = max(1, batch.attempts.count / 2)
-        guard batch.attempts.count == 1, let first = batch.attempts.first else { return .report }
-        finished.removeFirst()
-        let verdict = Verdict(
-            .failed, .internal, "the answer could not be stored by the database; please report it")
-        if first.outcome == nil, first.verdict == verdict {
-            deferred.putOff(first, now: now)
-        } else {
-            write(FinishedAttempt(lease: first.lease, verdict: verdict, outcome: nil, sequel: first.sequel), now: now)
+        guard batch.attempts.count == 1 else {
+            writing.shrink(batch.attempts.count, by: 2)
+            return .report
         }
-        return .reportJob(first.lease.jobID)
+        guard !batch.attempts[0].isReduced else { return refuse(batch, now: now) }
+        finished.removeFirst()
+        writing.shrink(1, by: 2)
+        write(batch.attempts[0].reduced("the database cannot store the body of the answer"), now: now)
+        return .reportJob(batch.attempts[0].lease.jobID)
     }
 
-    /// A batch was too much for one statement: each of it goes alone. What is too much twice alone is written without
-    /// being judged, and if even that is too much, without its answer; true then.
+    /// The database has refused a batch for a reason that says nothing of its attempts, such as a shortage. Smaller batches follow, after
+    /// growing waits; an attempt that is refused alone then waits apart from the others.
+    mutating func refuse(_ batch: FinishBatch, now: UInt64) -> Remedy {
+        guard batch.attempts.count == 1 else {
+            writing.refusedBatch(batch.attempts.count, now: now)
+            return .report
+        }
+        guard let givenUp = writing.refusedAlone(finished.removeFirst(), now: now) else { return .report }
+        let reason = "the database refused the result for 15 minutes while it stored others"
+        write(givenUp.reduced(reason), now: now)
+        return .reportJob(givenUp.lease.jobID)
+    }
+
+    /// The time limit of the session has ended a batch of judged attempts: each goes alone. One whose judging alone exceeds the limit
+    /// twice is stored without being judged; true then.
+    ///
+    /// This is the only place where a time limit (57014) ends a job. Plain attempts that exceed it are refused like in any shortage.
     mutating func separate(_ batch: FinishBatch, now: UInt64) -> Bool {
         for place in batch.attempts.indices { finished[place].overruns += 1 }
-        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1, attempt.outcome != nil
-        else { return false }
+        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1 else { return false }
         finished.removeFirst()
         if attempt.verdict.kind == .succeeded {
-            let reason =
-                attempt.isJudged
-                ? "the database gave up on what extract or validator ask of this answer; make them simpler"
-                : "the answer could not be stored by the database; please report it"
-            attempt.verdict = Verdict(.failed, .internal, reason)
+            attempt.verdict = Verdict(
+                .failed, .internal,
+                "the database gave up on what extract or validator ask of this answer; make them simpler")
         }
-        if !attempt.isJudged { attempt.outcome = nil }
         attempt.isJudged = false
         attempt.overruns = 1
         write(attempt, now: now)
         return true
-    }
-
-    /// A batch was refused for a reason that says nothing of one attempt: a full disk stops them all, a trigger of the operator's that
-    /// raises perhaps one. After 20 in a row, 5 s, each goes alone, and one that is refused goes behind the others; if any of these is
-    /// stored before it is refused again, it waits apart from then on.
-    mutating func suspect(_ batch: FinishBatch, storedBatches: UInt64, now: UInt64) {
-        refusals += 1
-        guard batch.attempts.count == 1 else {
-            if refusals >= ExchangePolicy.mostRefusals {
-                for place in batch.attempts.indices { finished[place].isSuspected = true }
-            }
-            return
-        }
-        var attempt = finished.removeFirst()
-        if let before = attempt.storedBefore, storedBatches > before {
-            deferred.putOff(attempt, now: now)
-        } else {
-            attempt.storedBefore = storedBatches
-            finished.append(attempt)
-        }
     }
 
     /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
@@ -117,5 +108,21 @@ extension Dispatcher {
         let answer = deferred.answered(number, locked: locked, now: now)
         for attempt in answer.free { write(attempt, now: now) }
         return answer.waits > 2
+    }
+
+    /// Whether a batch is on its way.
+    var isWriting: Bool { exchanges.values.contains { $0.batch != nil } }
+
+    /// How many of the free slots a claim may fill.
+    func claimRoom(_ free: Int, now: UInt64) -> Int {
+        writing.claimable(free, capacity: capacity, inUse: slots.inUse + reserved, finished: finished.count, now: now)
+    }
+
+    /// When a wait after a refusal is over; nil: none is under way.
+    func refusalDeadline(now: UInt64) -> UInt64? {
+        let write = writing.deadline(
+            hasFinished: !finished.isEmpty, isUnderWay: isWriting, isDraining: isDraining, now: now)
+        let claim = takesJobs ? writing.claimDeadline(now: now) : nil
+        return [write, claim].lazy.compactMap { $0 }.min()
     }
 }

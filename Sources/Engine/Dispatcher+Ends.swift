@@ -23,6 +23,7 @@ extension Dispatcher {
         if sequel.contains(.page) { look() }
         var attempt = FinishedAttempt(
             lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
+        attempt.isAtMostOnce = job.isAtMostOnce
         attempt.server = job.server
         attempt.credential = job.credential?.name
         attempt.credentialVersion = job.credential?.version
@@ -44,7 +45,9 @@ extension Dispatcher {
 
     /// Ends an attempt of which there is no answer.
     private mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
+        var attempt = FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel)
+        attempt.isAtMostOnce = job.isAtMostOnce
+        write(attempt, now: now)
     }
 
     /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.
@@ -52,5 +55,17 @@ extension Dispatcher {
         guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
         free(slot, now: now)
         return slot
+    }
+
+    /// Whether no call runs and none can begin by a claim under way.
+    var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
+
+    /// Whether all that has ended is in the database.
+    var isWritten: Bool { finished.isEmpty && deferred.isEmpty && writing.refused.isEmpty && exchanges.isEmpty }
+
+    /// How many attempts have ended and are not in the database yet.
+    var unwrittenCount: Int {
+        finished.count + deferred.leases.count + writing.refused.count
+            + exchanges.values.reduce(0) { $0 + ($1.batch?.attempts.count ?? 0) }
     }
 }

@@ -31,4 +31,14 @@ extension Dispatcher {
         guard worker > 0, takesJobs, slots.freeCount > 0 else { return nil }
         return canSurvey ? min(lookout.poll, lookout.surveyDue) : lookout.poll
     }
+
+    /// Batches or chains have heard of an end: their next members may be ready.
+    mutating func treesTold() { look() }
+
+    /// INSERTs notify this worker from now on. A job may have come in between the last look and this moment, and in
+    /// a track that is not known.
+    mutating func listeningBegan() {
+        look()
+        lookout.wantsSurvey = true
+    }
 }

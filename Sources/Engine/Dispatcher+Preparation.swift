@@ -15,10 +15,14 @@ struct Preparation {
         var lockWaits = 0
         /// When the first of them ended.
         var waitsSince: UInt64 = 0
+        /// How often the database has refused to prepare it alone.
+        var refusals = 0
+        /// Preparations that had succeeded when the database first refused one with it; nil: none was refused.
+        var preparedBefore: UInt64?
         /// Not before this moment.
         var due: UInt64 = 0
 
-        var goesAlone: Bool { overruns > 0 || lockWaits > 0 }
+        var goesAlone: Bool { overruns > 0 || lockWaits > 0 || refusals > 0 }
     }
 
     var entries: [Entry]
@@ -32,6 +36,10 @@ struct Preparation {
     static let pause: UInt64 = 250_000_000
     /// After 4 s it is handed back.
     static let patience: UInt64 = 4_000_000_000
+    /// The longest wait between preparations that are refused: 4 s, since claimed jobs hold slots meanwhile.
+    static let longestPause: UInt64 = 4_000_000_000
+    /// After so long without a success all jobs that wait to be prepared are handed back: 2 s.
+    static let refusalPatience: UInt64 = 2_000_000_000
 }
 
 // Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
@@ -39,7 +47,9 @@ struct Preparation {
 extension Dispatcher {
     /// The next preparation, if one is due; to be sent at once, or taken back.
     mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
-        guard worker > 0, now >= restUntil, !unprepared.isEmpty, preparations.isEmpty else { return nil }
+        guard worker > 0, now >= max(restUntil, preparePause.until), !unprepared.isEmpty, preparations.isEmpty else {
+            return nil
+        }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
         // By turns, since there may be a thousand of either.
         let hasMates = unprepared.contains { $0.due <= now && !$0.goesAlone }
@@ -65,7 +75,8 @@ extension Dispatcher {
     /// When the next job that was put off is due; nil: none was, or an answer is waited for.
     func preparationDeadline(now: UInt64) -> UInt64? {
         guard preparations.isEmpty else { return nil }
-        return unprepared.lazy.map(\.due).filter { $0 > now }.min()
+        let pause = preparePause.until
+        return unprepared.lazy.map { max($0.due, pause) }.filter { $0 > now }.min()
     }
 
     /// A preparation's answer is there. Its rows are completed by `callPrepared`; jobs without a row have been dealt
@@ -80,6 +91,8 @@ extension Dispatcher {
         }
         guard let preparation = preparations.removeValue(forKey: number) else { return nil }
         preparationLimit = min(Preparation.limit, preparationLimit * 2)
+        preparePause.succeeded()
+        prepared += 1
         var waiting: [Int64: (slot: Int, job: ClaimedJob)] = [:]
         for entry in preparation.entries {
             guard let job = slots.job(in: entry.slot, entry.lease) else { continue }
@@ -119,6 +132,7 @@ extension Dispatcher {
                 "the database cannot write out what the job is to send; look for numbers of many digits and for very "
                     + "large values in its body_json, body_form, query and templates", now: now)
         case .overrun:
+            // The time limit of the session. Like `separate`, this ends a job for what the database has to judge: a cached answer.
             rest(now: now)
             for place in entries.indices { unprepared[place].overruns += 1 }
             guard entries.count == 1, let entry = entries.first, entry.overruns > 0 else { return .report }
@@ -127,10 +141,35 @@ extension Dispatcher {
                 "the database gave up on preparing the call: on what extract or validator ask of a cached answer, or on "
                     + "writing out what the job is to send; make it simpler or smaller", now: now)
         case .locked: return putOff(entries, now: now)
-        case .failure:
-            rest(now: now)
-            return .report
+        case .shortage, .failure: return refusePreparation(entries.count, now: now)
         }
+    }
+
+    /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as a shortage.
+    /// Smaller preparations follow. A job that is refused alone while others are prepared goes back to `scheduled`, and so do all that
+    /// wait when nothing was prepared for 2 s: their slots are for others.
+    mutating func refusePreparation(_ count: Int, now: UInt64) -> Remedy {
+        preparePause.refused(now: now)
+        preparationLimit = max(1, count / 4)
+        for place in 0..<count where unprepared[place].preparedBefore == nil {
+            unprepared[place].preparedBefore = prepared
+        }
+        if count == 1 {
+            unprepared[0].refusals += 1
+            if prepared > unprepared[0].preparedBefore ?? prepared {
+                let reason =
+                    "the database refused to prepare the call of this job, and prepared others; no attempt was used"
+                _ = giveUp(unprepared[0], Verdict(.unprepared, .internal, reason), now: now)
+                return .report
+            }
+        }
+        guard let since = preparePause.since, now >= since + Preparation.refusalPatience else { return .report }
+        let wait = GrowingPause.wait(after: preparePause.refusals, longest: RefusedAttempts.longestWait)
+        let verdict = Verdict(
+            .handedBack, .internal, "the database refused to prepare calls; no attempt was used",
+            retryAfter: .nanoseconds(Int64(wait)))
+        for entry in unprepared { _ = giveUp(entry, verdict, now: now) }
+        return .report
     }
 
     /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes
@@ -162,7 +201,9 @@ extension Dispatcher {
     private mutating func giveUp(_ entry: Preparation.Entry, _ verdict: Verdict, now: UInt64) -> Bool {
         unprepared.removeAll { $0.lease == entry.lease }
         guard slots.job(in: entry.slot, entry.lease) != nil, let job = free(entry.slot, now: now) else { return false }
-        write(FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
+        var attempt = FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel)
+        attempt.isAtMostOnce = job.isAtMostOnce
+        write(attempt, now: now)
         return true
     }
 }

@@ -34,9 +34,13 @@ struct Dispatcher: ~Copyable {
     var finished: [FinishedAttempt] = []
     /// Attempts to be written when nobody holds their rows any more.
     var deferred = DeferredAttempts()
-    /// Batches that were stored, and those that were refused since.
-    private var storedBatches: UInt64 = 0
-    var refusals = 0
+    /// How the database takes them, and those that it has refused.
+    var writing = Writing()
+    /// The waits between claims, and between preparations, while these are refused.
+    private var claimPause = GrowingPause(longest: RefusedAttempts.longestWait)
+    var preparePause = GrowingPause(longest: Preparation.longestPause)
+    /// Preparations that succeeded.
+    var prepared: UInt64 = 0
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Until then claims are wary, after one failed.
@@ -68,8 +72,6 @@ struct Dispatcher: ~Copyable {
     private var finishedSince: UInt64 = 0
     /// Until then few attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
-    /// Attempts of one finish; fewer while one that cannot be stored is looked for.
-    var batchLimit = ExchangePolicy.finishLimit
 
     /// Without a number, all slots free.
     init(capacity: Int, canListen: Bool) {
@@ -82,25 +84,29 @@ struct Dispatcher: ~Copyable {
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
-        let mayClaim = hunger != .nowhere && takesJobs && book.hasPlaces && slots.freeCount > reserved
+        let writable = writing.writable(
+            finished: finished.count, isUnderWay: isWriting, isDraining: isDraining, now: now)
+        let mayClaim =
+            hunger != .nowhere && takesJobs && book.hasPlaces && slots.freeCount > reserved && now >= claimPause.until
         let isHeld = mayClaim && hunger == .anywhere && lookout.holdsClaim(now: now)
-        let claimable = mayClaim && !isHeld ? slots.freeCount - reserved : 0
+        let claimable = mayClaim && !isHeld ? claimRoom(slots.freeCount - reserved, now: now) : 0
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
-        let waited = finished.isEmpty ? 0 : now - min(now, finishedSince)
+        let waited = writable == 0 || finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
             ExchangePolicy.isDue(
-                underWay: exchanges.count, finished: finished.count, claimable: expected, capacity: capacity,
+                underWay: exchanges.count, finished: writable, claimable: expected, capacity: capacity,
                 waited: waited, isPaused: now < pausedUntil && !book.hasBacklog)
         else { return nil }
         var next = Exchange()
-        if !finished.isEmpty {
-            let batch = nextBatch()
+        if writable > 0 {
+            let batch = nextBatch(now: now)
             pausedUntil = batch.attempts.count >= ExchangePolicy.density ? now + ExchangePolicy.pause : 0
             next.batch = batch
             finishedSince = now
         }
-        let claims = claimable > 0 && (now >= waryUntil || next.batch == nil)
+        let claims = claimable > 0 && (now >= waryUntil && !writing.pause.isOn || next.batch == nil)
         if claims {
+            writing.claims(now: now)
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
         }
         if next.claim?.announced != nil {
@@ -149,15 +155,17 @@ struct Dispatcher: ~Copyable {
         let held = lookout.heldUntil > now ? lookout.heldUntil : nil
         let moments = [
             exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparationDeadline(now: now), held,
+            refusalDeadline(now: now), takesJobs ? claimPause.deadline(now: now) : nil,
         ]
         return moments.lazy.compactMap { $0 }.min()
     }
 
     /// With all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
     private func exchangeDeadline(now: UInt64) -> UInt64? {
-        guard exchanges.count < ExchangePolicy.depth, !finished.isEmpty || !lanes.isEmpty else { return nil }
+        let hasWrites = !finished.isEmpty || !writing.refused.isEmpty
+        guard exchanges.count < ExchangePolicy.depth, hasWrites || !lanes.isEmpty else { return nil }
         if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
-        return finished.isEmpty ? nil : finishedSince + ExchangePolicy.patience
+        return finished.isEmpty || writing.pause.isOn ? nil : finishedSince + ExchangePolicy.patience
     }
 
     /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
@@ -187,6 +195,7 @@ struct Dispatcher: ~Copyable {
     /// The last row of a claim has been read.
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
+        claimPause.succeeded()
         if arrival.rows > 0 { lookout.claimCaught(now: now) }
         if claim.announced != nil { return singleClaimRead(arrival, now: now) }
         book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
@@ -221,9 +230,7 @@ struct Dispatcher: ~Copyable {
         guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
         exchanges[number]?.batch = nil
         if exchange.claim == nil { exchanges[number] = nil }
-        batchLimit = min(ExchangePolicy.finishLimit, batchLimit * 2)
-        storedBatches += 1
-        refusals = 0
+        finished += writing.succeeded()
         let sequel = batch.sequel
         // The next step of a chain may be ready.
         if sequel.contains(.tree) { look() }
@@ -238,9 +245,6 @@ struct Dispatcher: ~Copyable {
         }
         return (batch.attempts.count - stored, sequel)
     }
-
-    /// Batches or chains have heard of an end: their next members may be ready.
-    mutating func treesTold() { look() }
 
     /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
     /// jobs are to be prepared again.
@@ -268,20 +272,21 @@ struct Dispatcher: ~Copyable {
         switch cause {
         case .aborted: return .none
         case .workerLost: return .enlist
-        case _ where batch == nil: waryUntil = now + Dispatcher.wariness
-        case .unstorable:
-            if let batch { return isolate(batch, now: now) }
-        case .overrun:
-            if let batch, separate(batch, now: now) { return .reportJob(batch.attempts[0].lease.jobID) }
-        case .locked:
-            if let batch { return deferBatch(batch, now: now) }
-        case .failure:
-            if let batch { suspect(batch, storedBatches: storedBatches, now: now) }
-            // Or it is the claim that came with them.
-            if refusals >= ExchangePolicy.mostRefusals { waryUntil = now + Dispatcher.wariness }
+        default: break
         }
-        rest(now: now)
-        return .report
+        guard let batch else {
+            waryUntil = now + Dispatcher.wariness
+            claimPause.refused(now: now)
+            return .report
+        }
+        switch cause {
+        case .unstorable: return isolate(batch, now: now)
+        case .locked: return deferBatch(batch, now: now)
+        case .overrun where batch.isJudged:
+            rest(now: now)
+            return separate(batch, now: now) ? .reportJob(batch.attempts[0].lease.jobID) : .report
+        default: return refuse(batch, now: now)
+        }
     }
 
     /// A claim may find something in any track.
@@ -308,23 +313,19 @@ struct Dispatcher: ~Copyable {
         finished.append(attempt)
     }
 
-    /// Whether no call runs and none can begin by a claim under way.
-    var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
-
-    /// Whether all that has ended is in the database.
-    var isWritten: Bool { finished.isEmpty && deferred.isEmpty && exchanges.isEmpty }
-
-    /// How many attempts have ended and are not in the database yet.
-    var unwrittenCount: Int {
-        finished.count + deferred.leases.count + exchanges.values.reduce(0) { $0 + ($1.batch?.attempts.count ?? 0) }
-    }
-
     /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
         isEnlisting = false
         deferred.connectionLost()
-        for number in numbers { takeBack(number, now: now) }
+        for number in numbers {
+            let batch = exchanges[number]?.batch
+            let entries = preparations[number]?.entries.count ?? 0
+            takeBack(number, now: now)
+            // The statement itself may have ended the server's process, and would each time.
+            if let batch { _ = refuse(batch, now: now) }
+            if entries > 0 { _ = refusePreparation(entries, now: now) }
+        }
     }
 
     /// What to ask for a number with, the first or a new one: the old one and the leases that are still needed;
@@ -335,7 +336,8 @@ struct Dispatcher: ~Copyable {
         isEnlisting = true
         // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
-        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + deferred.leases)
+        let waiting = (finished + underWay).map(\.lease) + deferred.leases + writing.refused.leases
+        return (formerWorker, slots.running.map(\.job.lease) + waiting)
     }
 
     /// It could not be sent, or was refused.
@@ -360,6 +362,7 @@ struct Dispatcher: ~Copyable {
         lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
         deferred.keep(held)
+        writing.refused.keep(held)
         pickup.connectionLost()
         look()
         lookout = Lookout()
@@ -388,13 +391,6 @@ struct Dispatcher: ~Copyable {
         }
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
         return pickup.notified(now: now)
-    }
-
-    /// INSERTs notify this worker from now on. A job may have come in between the last look and this moment, and in
-    /// a track that is not known.
-    mutating func listeningBegan() {
-        look()
-        lookout.wantsSurvey = true
     }
 
     /// A survey's answer.

@@ -62,8 +62,10 @@ enum Rejection: Equatable {
     case workerLost
     /// A value cannot be stored; another try would fail alike.
     case unstorable
-    /// The statement took too long or too much memory; one with less in it may not.
+    /// The statement exceeded the time limit of its session; one with less in it may not.
     case overrun
+    /// The database lacked something; the same statement may pass later. Never the end of a job.
+    case shortage
     /// Somebody holds a row of it for more than a second.
     case locked
     /// Anything else.

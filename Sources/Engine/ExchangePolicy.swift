@@ -12,8 +12,6 @@ enum ExchangePolicy {
     /// Rows of one claim and one finish at most; beyond 64 the tail of the latency grows faster than the rate.
     static let claimLimit = 64
     static let finishLimit = 256
-    /// Refusals in a row after which attempts go alone: 5 s of them.
-    static let mostRefusals = 20
     /// A finished attempt waits no longer than this for company: 3 ms.
     static let patience: UInt64 = 3_000_000
 

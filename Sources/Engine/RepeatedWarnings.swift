@@ -6,11 +6,19 @@ struct RepeatedWarnings {
 
     private var lockDue: [Duty: UInt64] = [:]
     private var shortageDue: UInt64 = 0
+    private var refusalDue: UInt64 = 0
 
     /// Whether to tell of a duty that finds a lock.
     mutating func tellsLock(of duty: Duty, now: UInt64) -> Bool {
         guard now >= lockDue[duty] ?? 0 else { return false }
         lockDue[duty] = now + RepeatedWarnings.interval
+        return true
+    }
+
+    /// Whether to report results that the database refuses.
+    mutating func tellsRefusal(now: UInt64) -> Bool {
+        guard now >= refusalDue else { return false }
+        refusalDue = now + RepeatedWarnings.interval
         return true
     }
 

@@ -29,7 +29,7 @@ extension RunLoop {
             let putsOff = desk.hasFailed
             guard desk.concludes(now: now) else { return }
             if putsOff {
-                parameters.removeAll()
+                StoreCalls.putOffNext(after: desk.failure, into: &parameters)
                 try callbacks.send(StoreStatement.putOffNext, &parameters, tag: Tag.putOff)
             }
             try limitTime()
@@ -78,10 +78,13 @@ extension RunLoop {
             suspectSchema(error)
             if tag == Tag.conclude {
                 configuration.log(.statementFailed(verb: "conclude", error: error))
-                desk.conclusionFailed(now: now)
+                desk.conclusionFailed(
+                    error.sqlState?.rawValue, isShortage: error.sqlState?.cause == .shortage, now: now)
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", error: error))
-                handBack(desk.beginsAgain(tag >> 2, withHooks: false, now: now))
+                handBack(
+                    desk.beginsAgain(
+                        tag >> 2, withHooks: false, isShortage: error.sqlState?.cause == .shortage, now: now))
             } else {
                 return
             }
@@ -122,7 +125,8 @@ extension RunLoop {
     private func handBack(_ entry: Preparation.Entry?) {
         guard let entry, dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
         let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
-        dispatcher.callRefused(slot: entry.slot, Verdict(.handedBack, .internal, reason), now: now)
+        dispatcher.callRefused(
+            slot: entry.slot, Verdict(.handedBack, .internal, reason, retryAfter: .seconds(5)), now: now)
     }
 
     /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.

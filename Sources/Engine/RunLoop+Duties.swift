@@ -44,11 +44,20 @@ extension RunLoop {
         if let epoch { leadersDuties(worker, epoch) }
     }
 
+    /// Jobs that a heartbeat names because their results wait.
+    private static let mostWaitingJobs = 1000
+
     private func beat(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.beat) else { return }
+        let refused = dispatcher.writing.waiting(dispatcher.finished).map { waiting in
+            (
+                count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
+                jobs: dispatcher.writing.waitingJobs(dispatcher.finished, limit: RunLoop.mostWaitingJobs)
+            )
+        }
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, into: &parameters)
+            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, refused: refused, into: &parameters)
         liveness.beats(now: now)
         send(.beat, StoreStatement.beat)
     }

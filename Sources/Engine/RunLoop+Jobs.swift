@@ -134,12 +134,15 @@ extension RunLoop {
         let (refused, sequel) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
         if sequel.contains(.tree) { treeMarks.membersEnded(now: now) }
         if sequel.contains(.outcome) { desk.endsWait() }
-        if refused > 0 { configuration.log(.resultsRefused(jobs: refused)) }
+        if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
     /// A finish or claim failed; its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
+        if let waiting = dispatcher.writing.waiting(dispatcher.finished), warnings.tellsRefusal(now: now) {
+            configuration.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
+        }
     }
 
     private func carryOut(_ remedy: Remedy, _ verb: String, _ error: PGError) {
@@ -153,10 +156,17 @@ extension RunLoop {
 
     private static func rejection(_ error: PGError) -> Rejection {
         if error.code == .aborted { return .aborted }
-        if error.sqlState == workerLost { return .workerLost }
-        if error.sqlState == .lockNotAvailable { return .locked }
-        if error.sqlState?.isOverrun == true { return .overrun }
-        return error.sqlState?.isDataError == true ? .unstorable : .failure
+        switch error.sqlState {
+        case workerLost: return .workerLost
+        case .lockNotAvailable?: return .locked
+        case .queryCanceled?: return .overrun
+        default: break
+        }
+        return switch error.sqlState?.cause {
+        case .shortage: .shortage
+        case .value: .unstorable
+        case .schema, .other, nil: .failure
+        }
     }
 
     /// To look at one answer may take more than a second: after 100 ms the rest waits for the next turn, so that heartbeats

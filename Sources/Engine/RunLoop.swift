@@ -190,7 +190,9 @@ public final class RunLoop {
         configuration.vitals?.turned(
             now: now, calls: dispatcher.slots.inUse,
             isConnected: dispatcher.worker > 0 && jobs.isReady && !dispatcher.isUnheard,
-            isDraining: dispatcher.isDraining)
+            isDraining: dispatcher.isDraining,
+            refused: dispatcher.writing.waiting(dispatcher.finished)?.count ?? 0,
+            refusedSince: dispatcher.writing.pause.since)
     }
 
     /// How long nothing needs to be done; nil for ever.

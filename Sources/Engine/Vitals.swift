@@ -14,6 +14,8 @@ public final class Vitals: Sendable {
         case draining
         /// It has no session with the database, or no number there yet, and tries again.
         case disconnected
+        /// The database has refused all results for so many seconds, and so many of them wait.
+        case refused(results: Int, seconds: Int)
         /// Its loop has not turned for so many seconds.
         case stalled(seconds: Int)
     }
@@ -22,11 +24,16 @@ public final class Vitals: Sendable {
     static let longestTurn: UInt64 = 5_000_000_000
     /// A loop that has not turned for so long hangs: 30 s.
     private static let stall: UInt64 = 30_000_000_000
+    /// Results that are refused for less time than this make no worker unready: 5 s.
+    private static let refusalPatience: UInt64 = 5_000_000_000
 
     private let turned: Atomic<UInt64>
     private let inFlight = Atomic<Int>(0)
     private let isConnected = Atomic<Bool>(false)
     private let isDraining = Atomic<Bool>(false)
+    private let refused = Atomic<Int>(0)
+    /// Since when all results are refused; 0: they are not.
+    private let refusedSince = Atomic<UInt64>(0)
     private let answers = Mutex([Int](repeating: 0, count: Vitals.kinds.count))
 
     /// Of answers, by the first digit of their status; the last one is no whole answer.
@@ -36,6 +43,9 @@ public final class Vitals: Sendable {
     public init() {
         turned = Atomic(MonotonicClock.now)
     }
+
+    /// Results that the database has refused and that wait to be written again.
+    public var waitingResults: Int { refused.load(ordering: .relaxed) }
 
     /// Calls under way.
     public var calls: Int { inFlight.load(ordering: .relaxed) }
@@ -52,7 +62,10 @@ public final class Vitals: Sendable {
         let silence = now - min(now, turned.load(ordering: .relaxed))
         if silence >= Vitals.stall { return .stalled(seconds: Int(silence / 1_000_000_000)) }
         if isDraining.load(ordering: .relaxed) { return .draining }
-        return isConnected.load(ordering: .relaxed) ? .ready : .disconnected
+        guard isConnected.load(ordering: .relaxed) else { return .disconnected }
+        let since = refusedSince.load(ordering: .relaxed)
+        guard since > 0, now >= since + Vitals.refusalPatience else { return .ready }
+        return .refused(results: waitingResults, seconds: Int((now - since) / 1_000_000_000))
     }
 
     /// A call of a job has ended.
@@ -63,7 +76,11 @@ public final class Vitals: Sendable {
     }
 
     /// A turn of the loop ends.
-    func turned(now: UInt64, calls: Int, isConnected: Bool, isDraining: Bool) {
+    func turned(
+        now: UInt64, calls: Int, isConnected: Bool, isDraining: Bool, refused: Int = 0, refusedSince: UInt64? = nil
+    ) {
+        self.refused.store(refused, ordering: .relaxed)
+        self.refusedSince.store(refusedSince ?? 0, ordering: .relaxed)
         turned.store(now, ordering: .relaxed)
         inFlight.store(calls, ordering: .relaxed)
         self.isConnected.store(isConnected, ordering: .relaxed)

@@ -18,6 +18,8 @@ public struct Verdict: Equatable, Sendable {
         case held
         /// The same attempt goes on at another server, and none is used.
         case onward
+        /// Given back, and no attempt is used: the database refuses to prepare its call, and prepares others. It fails after 15 minutes.
+        case unprepared
     }
 
     /// What becomes of the job.
@@ -26,8 +28,8 @@ public struct Verdict: Equatable, Sendable {
     public var code: ErrorCode?
     /// One sentence for the user; nil for a success.
     public var message: String?
-    /// For a retryable failure the least wait before the next try; else how long the lane is to be paused, nil if not
-    /// or, for one that is held, if the server did not say.
+    /// For a retryable failure the least wait before the next try. For a job that is given back, the wait until it is ready. For all
+    /// others how long the lane is to be paused, nil if not or, for one that is held, if the server did not say.
     public var retryAfter: Duration?
 
     /// A success.
@@ -144,6 +146,7 @@ extension Verdict.Kind {
         case .progressed: "p"
         case .held: "w"
         case .onward: "o"
+        case .unprepared: "b"
         }
     }
 }

@@ -21,22 +21,44 @@ public struct FinishedAttempt: Sendable {
     public var credential: String?
     /// Of its token.
     public var credentialVersion: Int64?
-    /// Statements with this attempt that the database gave up, since they took too long or too much memory; at least 1 for one that
-    /// it refuses to store.
+    /// Whether its job must not be sent twice.
+    public var isAtMostOnce = false
+    /// Statements with this attempt that the database gave up since they took too long.
     public var overruns = 0
-    /// How often it has had to wait: its row was found locked, it waited alone for another lock, or it was refused even without its answer.
+    /// How often it has had to wait: its row was found locked, or it waited alone for another lock.
     public var lockWaits = 0
     /// Batches with it that waited for a lock, though its own row was free afterwards.
     public var blocks = 0
+    /// How the database has refused it alone; nil: it has not.
+    public var refusal: Refusal?
+    /// Whether it is already stored without what the database refused of it.
+    public var isReduced = false
 
-    /// Whether batches with it were refused again and again, for a reason that says nothing of one attempt.
-    public var isSuspected = false
-    /// How many batches had been stored when it was last refused by itself for such a reason.
-    public var storedBefore: UInt64?
+    /// How the database has refused to store an attempt that was the only one of its batch. Monotonic nanoseconds.
+    public struct Refusal: Equatable, Sendable {
+        /// Refusals so far.
+        public var count: Int
+        /// When the last one came.
+        public var last: UInt64
+        /// How many batches the worker had stored by then.
+        public var storedBefore: UInt64
+        /// The time between refusals, of those intervals in which the database stored other batches.
+        public var alone: UInt64 = 0
 
-    /// Whether it is written by itself, since it may have been to blame for a batch that was given up. A row that was locked explains
+        /// The first refusal.
+        public init(at now: UInt64, storedBefore: UInt64) {
+            count = 1
+            last = now
+            self.storedBefore = storedBefore
+        }
+    }
+
+    /// Whether the database has refused it while it stored others.
+    public var isRefusedAlone: Bool { (refusal?.alone ?? 0) > 0 }
+
+    /// Whether it is written alone, since it may have been the cause of a batch's failure. A row that was locked explains
     /// one batch that waited, not two.
-    public var goesAlone: Bool { overruns > 0 || blocks > 1 || isSuspected }
+    public var goesAlone: Bool { overruns > 0 || blocks > 1 || isRefusedAlone || isReduced }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {
@@ -93,7 +115,7 @@ public struct FinishBatch: Sendable {
             rows.encode(into: &parameters)
         } else {
             rows.encode(into: &parameters)
-            parameters.append(bool: attempts.contains { $0.verdict.kind == .held })
+            parameters.append(bool: attempts.contains { $0.verdict.kind == .held || $0.verdict.kind == .unprepared })
         }
     }
 }

@@ -161,9 +161,11 @@ public enum StoreCalls {
     }
 
     /// `beat`.
+    ///
+    /// - Parameter refused: results that the database has refused, for how long in milliseconds, and their jobs.
     public static func beat(
         worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
-        into parameters: inout PGParameters
+        refused: (count: Int, milliseconds: Int64, jobs: [Int64])?, into parameters: inout PGParameters
     ) {
         parameters.removeAll()
         parameters.append(int32: worker)
@@ -172,6 +174,9 @@ public enum StoreCalls {
         parameters.append(bool: isListening)
         parameters.append(inferred: start)
         parameters.append(int64: wal)
+        parameters.append(int32: Int32(clamping: refused?.count ?? 0))
+        parameters.append(int64: refused?.milliseconds)
+        if let refused { parameters.append(int64s: refused.jobs) } else { parameters.appendNull(.int8Array) }
     }
 
     /// `set_idle`.
@@ -248,6 +253,12 @@ public enum StoreCalls {
     public static func conclude(limit: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: limit)
+    }
+
+    /// `put_off_next`: the SQLSTATE of the error that ended the last conclusion; nil: it is not known.
+    public static func putOffNext(after state: String?, into parameters: inout PGParameters) {
+        parameters.removeAll()
+        parameters.append(text: state)
     }
 
     /// The rows of a survey. That of track 0 says where the next one begins, and which track is the newest.

@@ -49,7 +49,7 @@ public enum StoreStatement {
     /// Heartbeat.
     public static let beat = PGStatement(
         "beat",
-        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6), (pg_current_wal_flush_lsn() - '0/0')::bigint")
+        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9), (pg_current_wal_flush_lsn() - '0/0')::bigint")
     /// Asks for notifications, or for none.
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.
@@ -73,7 +73,7 @@ public enum StoreStatement {
     public static let conclude = PGStatement(
         "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
     /// Puts off the end that could not be concluded.
-    public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next()")
+    public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next($1)")
     /// Ends another session of this worker's, whose functions may have given it any name: one of the same role.
     public static let endSession = PGStatement(
         "end_session",

@@ -40,6 +40,10 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let duplicateStatement = SQLState(rawValue: "42P05")
     /// `undefined_table`.
     public static let undefinedTable = SQLState(rawValue: "42P01")
+    /// `out_of_memory`, also of the table of locks.
+    public static let outOfMemory = SQLState(rawValue: "53200")
+    /// `internal_error`, for example a value that needs more memory than one allocation may have.
+    public static let internalError = SQLState(rawValue: "XX000")
     /// `lock_not_available`: lock_timeout, or NOWAIT.
     public static let lockNotAvailable = SQLState(rawValue: "55P03")
     /// `query_canceled`: statement_timeout, or pg_cancel_backend.
@@ -49,12 +53,31 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// `cannot_connect_now`: starting up or shutting down.
     public static let cannotConnectNow = SQLState(rawValue: "57P03")
 
-    /// Whether a value of the statement is to blame: classes 22 (data), 23 (constraints), 54 (limits).
-    public var isDataError: Bool { ["22", "23", "54"].contains(String(rawValue.prefix(2))) }
+    /// What an error says of the statement that it ended.
+    public enum Cause: Equatable, Sendable {
+        /// The database lacked something at that moment: memory, disk, a lock, a connection, time. The same statement may pass later.
+        case shortage
+        /// A value of the statement cannot be stored: classes 22 (data), 23 (constraints), 54 (limits).
+        case value
+        /// A function, table, column or schema is missing or of another shape.
+        case schema
+        /// None of these, for example an error that a trigger raises.
+        case other
+    }
 
-    /// Whether the statement took too long (`query_canceled`) or too much memory: 53200, or XX000, by which the server
-    /// refuses to allocate a value that is larger than it can be.
-    public var isOverrun: Bool { self == .queryCanceled || rawValue == "53200" || rawValue == "XX000" }
+    /// The cause; the one place in this program that classifies errors of the database. `postrider.is_shortage` is the same in SQL.
+    public var cause: Cause {
+        if isShortage { return .shortage }
+        if ["22", "23", "54"].contains(category) { return .value }
+        return isSchemaMismatch ? .schema : .other
+    }
+
+    /// Classes 40 (serialization failures, deadlocks), 53 (memory, disk, connections), 55 (locks), 57 (time limits, shutdowns), 58 (files)
+    /// and XX (internal errors).
+    private var isShortage: Bool { ["40", "53", "55", "57", "58", "XX"].contains(category) }
+
+    /// Whether a statement with less work or fewer rows in it may pass: it took too long (`query_canceled`) or too much memory.
+    public var isOverrun: Bool { self == .queryCanceled || self == .outOfMemory || self == .internalError }
 
     /// Whether a function, table, column or schema is missing or of another shape: classes 42 and 3F.
     public var isSchemaMismatch: Bool {

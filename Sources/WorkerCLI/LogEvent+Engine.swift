@@ -26,8 +26,8 @@ extension LogEvent {
             self.init(
                 .warning, "database_changed",
                 [("aborted_calls", .number(calls)), ("dropped_results", .number(results))])
-        case .resultsRefused(let jobs):
-            self.init(.warning, "results_refused", [("jobs", .number(jobs))])
+        case .resultsRefused(let jobs, let reason):
+            self.init(.warning, "results_refused", [("jobs", .number(jobs)), ("reason", .text(reason))])
         case .statementFailed(let verb, let reason):
             self.init(.warning, "statement_failed", [("verb", .text(verb)), ("reason", .text(reason))])
         case .resultUnstorable(let job, let reason):

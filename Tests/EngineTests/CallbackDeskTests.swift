@@ -34,7 +34,7 @@ struct CallbackDeskTests {
         var desk = CallbackDesk()
         desk.endsWait()
         _ = desk.concludes(now: 5)
-        desk.conclusionFailed(now: 5)
+        desk.conclusionFailed(nil, isShortage: false, now: 5)
         #expect(desk.hasFailed)
         let answer6 = desk.concludes(now: 5 + CallbackDesk.rest - 1)
         #expect(!answer6)
@@ -50,7 +50,7 @@ struct CallbackDeskTests {
         for count in 1...40 {
             desk.endsWait()
             _ = desk.concludes(now: UInt64(count) * CallbackDesk.rest)
-            desk.conclusionFailed(now: UInt64(count) * CallbackDesk.rest)
+            desk.conclusionFailed(nil, isShortage: false, now: UInt64(count) * CallbackDesk.rest)
             if desk.distrustsSession { suspicions.append(count) }
         }
         #expect(suspicions == [4, 8, 16, 32])

@@ -112,7 +112,7 @@ struct DispatcherTests {
             now = dispatcher.deadline(now: now) ?? now
             guard let (number, exchange) = dispatcher.nextExchange(now: now), let batch = exchange.batch
             else { break }
-            if batch.attempts.contains(where: { $0.lease.seq == Int64(bad + 1) && $0.outcome != nil }) {
+            if batch.attempts.contains(where: { $0.lease.seq == Int64(bad + 1) && !$0.isReduced }) {
                 told.append(dispatcher.exchangeFailed(number, .unstorable, now: now))
             } else {
                 for attempt in batch.attempts { stored[attempt.lease.seq] = attempt.verdict.kind }
@@ -125,7 +125,7 @@ struct DispatcherTests {
         #expect(dispatcher.isWritten == true)
     }
 
-    @Test func `what takes too long goes alone, then without being judged, then without its answer`() {
+    @Test func `an answer that takes too long to judge goes alone, then without being judged`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })
         dispatcher.isDraining = true
@@ -140,7 +140,7 @@ struct DispatcherTests {
             time += 1_000_000_000
             guard let (number, exchange) = dispatcher.nextExchange(now: time), let batch = exchange.batch
             else { break }
-            if let bad = batch.attempts.first(where: { $0.lease.seq == 5 }), bad.outcome != nil {
+            if let bad = batch.attempts.first(where: { $0.lease.seq == 5 }), bad.isJudged {
                 tries.append("\(batch.attempts.count) \(bad.isJudged ? "judged" : "plain")")
                 _ = dispatcher.exchangeFailed(number, .overrun, now: time)
             } else {
@@ -148,7 +148,7 @@ struct DispatcherTests {
                 _ = dispatcher.finishReturned(number, stored: batch.attempts.count)
             }
         }
-        #expect(tries == ["9 judged", "1 judged", "1 plain"])
+        #expect(tries == ["9 judged", "1 judged"])
         #expect(stored.count == 9)
         #expect(stored.filter { $0.value == .failed }.map(\.key) == [5])
         #expect(dispatcher.isWritten == true)

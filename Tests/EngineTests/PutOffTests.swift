@@ -67,4 +67,45 @@ struct PutOffTests {
         #expect(dispatcher.finished.isEmpty == true)
         #expect(dispatcher.slots.running.map(\.job.lease.seq) == [2])
     }
+
+    /// Lets each preparation with one of these jobs be refused. Returns the size of each refused preparation, and what was written.
+    private func refuse(
+        _ bad: Set<Int64>, of count: Int, seconds: UInt64
+    ) -> (sizes: [Int], prepared: Int, written: [Int64: Verdict]) {
+        var dispatcher = dispatcher(rich: count)
+        var time = moment
+        var sizes: [Int] = []
+        var prepared = 0
+        for _ in 0..<200 {
+            guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
+                guard let due = dispatcher.preparationDeadline(now: time), due < moment + seconds * 1_000_000_000
+                else { break }
+                time = due
+                continue
+            }
+            if leases.contains(where: { bad.contains($0.seq) }) {
+                sizes.append(leases.count)
+                #expect(dispatcher.preparationFailed(number, .shortage, now: time) == .report)
+            } else {
+                prepared += dispatcher.preparationReturned(number)?.count ?? 0
+            }
+        }
+        let written = dispatcher.finished.map { ($0.lease.seq, $0.verdict) }
+        return (sizes, prepared, Dictionary(written) { first, _ in first })
+    }
+
+    @Test func `a job whose preparation is refused alone goes back to scheduled, and all others are prepared`() {
+        let result = refuse([5], of: 16, seconds: 60)
+        #expect(result.prepared == 15)
+        #expect(result.sizes.last == 1)
+        #expect(result.written.mapValues(\.kind) == [5: .unprepared])
+    }
+
+    @Test func `if all preparations are refused for two seconds all jobs go back to scheduled and free their slots`() {
+        let result = refuse(Set(1...16), of: 16, seconds: 60)
+        #expect(result.prepared == 0)
+        #expect(result.sizes == [16, 4, 1, 1, 1])
+        #expect(result.written.count == 16)
+        #expect(result.written.values.allSatisfy { $0.kind == .handedBack && $0.retryAfter == .seconds(4) })
+    }
 }

@@ -40,6 +40,7 @@ struct VerdictLetterTests {
             case .progressed: "scheduled soon, attempt 1"
             case .held: "ready, attempt 1, lane paused"
             case .onward: "ready, attempt 1"
+            case .unprepared: "scheduled at once, attempt 1"
             }
         #expect(try place(after: kind) == expected)
     }

@@ -54,6 +54,8 @@ final class Fleet {
         var canListen = true
         /// Whether now and then a message takes up to 20 ms.
         var hasHiccups = true
+        /// How long the database refuses all results and preparations and half of the claims; 0: not at all.
+        var shortage: UInt64 = 0
         /// How many of 100 jobs are rich: prepared before their call.
         var rich: UInt64 = 0
         /// Checks that a job starts this soon after its commit.
@@ -70,6 +72,9 @@ final class Fleet {
     private var workers: [SimulatedWorker] = []
     var hasFaults: Bool { scenario.hasFaults && timeline.now < faultsEnd }
     private var faultsEnd: UInt64 = 0
+    /// Whether the database lacks something at this moment.
+    var isShort: Bool { timeline.now >= shortFrom && timeline.now < shortFrom + scenario.shortage }
+    private var shortFrom: UInt64 = 0
 
     init(seed: UInt64, _ scenario: Scenario) {
         random = Randomness(seed: seed)
@@ -105,6 +110,7 @@ final class Fleet {
     func run() -> [String] {
         let start = timeline.now
         faultsEnd = start + scenario.span + 3 * second
+        if scenario.shortage > 0 { shortFrom = start + random.number(0...scenario.span) }
         for _ in 0..<scenario.workers { addWorker() }
         for _ in 0..<scenario.jobs { planJob(from: start) }
         if scenario.hasFaults { for _ in 0..<random.number(1...12) { planFault(from: start) } }
@@ -134,7 +140,7 @@ final class Fleet {
         let track = Int32(random.next() % UInt64(scenario.tracks))
         let moment = start + random.number(0...scenario.span)
         let isLate = scenario.hasLateCommits && random.chance(15)
-        let isAtMostOnce = scenario.hasFaults && random.chance(30)
+        let isAtMostOnce = (scenario.hasFaults || scenario.shortage > 0) && random.chance(30)
         let attempts = Int32(random.number(1...4))
         let delay = isLate ? random.number(1...2_500) * millisecond : 0
         let isRolledBack = scenario.hasLateCommits && random.chance(3)
@@ -183,7 +189,8 @@ final class Fleet {
         let id = job.lease.jobID
         if queue.jobs[id]?.startedAt == nil { queue.jobs[id]?.startedAt = timeline.now }
         if let limit = scenario.overtakenFor { checkOvertaken(by: job, limit) }
-        let inOrder = scenario.workers == 1 && !scenario.hasLateCommits && !scenario.hasFaults
+        let inOrder =
+            scenario.workers == 1 && !scenario.hasLateCommits && !scenario.hasFaults && scenario.shortage == 0
         if inOrder, let last = worker.lastStarted[job.lease.track], last > job.lease.seq {
             queue.faults.append("seq \(job.lease.seq) started after \(last) of its track")
         }
@@ -207,6 +214,9 @@ final class Fleet {
     private func check() {
         for (id, job) in queue.jobs.sorted(by: { $0.key < $1.key }) where job.committedAt != nil {
             if job.final == nil { queue.faults.append("job \(id) never ended") }
+            if scenario.shortage > 0, let final = job.final, final != "s" {
+                queue.faults.append("job \(id) ended as \(final)")
+            }
             guard let limit = scenario.startsWithin, let committed = job.committedAt else { continue }
             guard let started = job.startedAt, started > committed + limit else { continue }
             queue.faults.append("job \(id) started \((started - committed) / millisecond) ms after its commit")

@@ -215,7 +215,7 @@ final class QueueInMemory {
             case .progressed:
                 row.attempt -= 1
                 scheduled.append((timeline.now + 300 * millisecond, row))
-            case .handedBack, .onward:
+            case .handedBack, .onward, .unprepared:
                 row.attempt -= 1
                 scheduled.append((timeline.now, row))
             case .held:

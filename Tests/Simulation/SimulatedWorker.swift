@@ -215,6 +215,7 @@ final class SimulatedWorker {
             if world.hasFaults && cause == nil && world.random.chance(1) {
                 cause = world.random.chance(50) && exchange.claim != nil ? .workerLost : .failure
             }
+            if cause == nil, world.isShort, exchange.batch != nil || world.random.chance(50) { cause = .shortage }
             let above = exchange.claim?.above ?? 0
             return .init(
                 commit: { [self, picked, cause] in
@@ -232,9 +233,10 @@ final class SimulatedWorker {
 
     private func prepare(_ number: UInt64, _ leases: [Lease]) {
         let worker = dispatcher.worker
-        let isRefused = world.hasFaults && world.random.chance(2)
+        let isShort = world.isShort
+        let isRefused = isShort || world.hasFaults && world.random.chance(2)
         let kind = world.random.number(leases.count > 1 ? 0...3 : 2...3)
-        let cause: Rejection = kind < 2 ? .unstorable : kind == 2 ? .locked : .failure
+        let cause: Rejection = isShort ? .shortage : kind < 2 ? .unstorable : kind == 2 ? .locked : .failure
         let plans = leases.map { ($0, world.preparation()) }
         jobs?.send { [self] in
             .init(commit: { [self] in

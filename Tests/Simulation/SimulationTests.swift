@@ -48,6 +48,17 @@ struct SimulationTests {
         }
     }
 
+    @Test func `after a shortage of the database each job has succeeded, and none that must not be was sent twice`() {
+        simulate(Self.seeds / 2) { random in
+            Fleet.Scenario(
+                workers: Int(random.number(1...3)), capacity: Int(random.number(1...8)),
+                tracks: Int(random.number(1...5)), jobs: Int(random.number(5...60)),
+                span: random.number(1...4) * second, longestCall: random.number(1...3_000) * millisecond,
+                canListen: random.chance(80), shortage: random.number(1...60) * second,
+                rich: random.number(0...100))
+        }
+    }
+
     /// 3710: a finish failed behind another that had led to a new number, and its job was called again.
     @Test(arguments: [3710 as UInt64]) func `a seed that failed once fails no more`(seed: UInt64) {
         #expect(faults(seed, rough) == [])

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- An object or a list is JSON whatever its Content-Type says; a bare number or word only if that says JSON, so that the
--- text 1e5 stays what it was. What says nothing of the answer (a lock, a deadlock, a disk that cannot be read) goes on up: without its
--- body a step would be skipped for good. A library that is missing (58P01) will be missing again.
+-- text 1e5 stays what it was. A shortage of the database (memory, a lock, a file that cannot be read) is raised: without its body a step
+-- would be skipped.
 create or replace function postrider.answer_value(p_headers bytea, p_body bytea, p_encoding text) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -20,7 +20,7 @@ begin
       v_json := null;
     end if;
   exception when others then
-    if postrider.is_passing(sqlstate) or sqlstate = '58030' then
+    if postrider.is_passing(sqlstate) then
       raise;
     end if;
     v_json := null;
@@ -30,7 +30,7 @@ begin
   end if;
   return to_jsonb(v_text);
 exception when others then
-  if postrider.is_passing(sqlstate) or sqlstate = '58030' then
+  if postrider.is_passing(sqlstate) then
     raise;
   end if;
   return null;

@@ -6,7 +6,7 @@
 -- The webhook is the last of them: one of a vast answer may take longer to write than there is time.
 --
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
--- function is run at all, and no webhook written.
+-- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes (put_off).
 create or replace function postrider.conclude_one(p_end postrider.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -43,6 +43,10 @@ begin
           from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
         if v_state = '57014' and postrider.time_is_over() then
           raise query_canceled using message = v_error;
+        elsif left(v_state, 2) in ('53', '58') and p_end.finished_at > clock_timestamp() - interval '15 min' then
+          -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are the function's.
+          v_key := null;
+          raise exception using errcode = v_state, message = v_error;
         end if;
         v_key := null;
       end if;
@@ -65,6 +69,10 @@ begin
       begin
         perform postrider.send_webhooks(array[p_end.job_id]);
       exception when others then
+        if postrider.is_shortage(sqlstate) and p_end.finished_at > clock_timestamp() - interval '15 min' then
+          v_key := null;
+          raise;
+        end if;
         get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
         insert into postrider.callback_faults (job_id, event, sqlstate, error)
         values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
@@ -96,7 +104,7 @@ begin
       else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
   else
     failure := v_error;
-    perform postrider.put_off(p_end.job_id, v_error);
+    perform postrider.put_off(p_end.job_id, v_error, v_state);
   end if;
 end
 $$;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A member that is refused ends its batch, not the transaction in which the step before has finished. What says nothing of
--- the member goes on up: no disk or memory, a deadlock, a shutdown.
+-- A member that is refused ends its batch, not the transaction in which the step before has finished. A shortage of the database
+-- says nothing of the member and is raised.
 create or replace function postrider.expand_defect(p_batch bigint, p_items jsonb) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,7 +9,7 @@ begin
   perform postrider.expand(p_batch, p_items);
   return null;
 exception when others then
-  if left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
+  if postrider.is_shortage(sqlstate) then
     raise;
   end if;
   return sqlerrm;

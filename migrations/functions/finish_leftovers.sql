@@ -3,7 +3,8 @@
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
 -- ends nothing is kept in tries, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
--- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see credential_judge).
+-- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see credential_judge) or
+-- the database was short (internal, with the wait that the worker chose).
 -- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
 create or replace function postrider.finish_leftovers(p_worker int, p_left postrider.leftover[])
 returns void
@@ -27,12 +28,12 @@ begin
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,
-      credential_version)
+      credential_version, refusals)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base,
-      g.version
+      g.version, case g.outcome when 'b' then postrider.refusals_in_row(g.job_id) + 1 end
       from unnest(p_left) g
-     where g.outcome in ('r', 'h', 'p', 'n', 'w', 'o')),
+     where g.outcome in ('r', 'h', 'p', 'n', 'w', 'o', 'b')),
   onward as (
     insert into postrider.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
@@ -44,13 +45,15 @@ begin
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
   insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-  select now() + case when g.outcome = 'h' then case g.code when 'refresh_failed' then interval '5 s' else '0' end else postrider.retry_delay(
+  select now() + case g.outcome when 'b' then postrider.refusal_wait(postrider.refusals_in_row(g.job_id) + 1) when 'h' then case g.code
+             when 'refresh_failed' then interval '5 s'
+             when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome = 'p' then 1 else g.attempt end, g.retry_after_ms) end,
-         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
+         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'b'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
          g.parent_id, g.is_followed
     from unnest(p_left) g
-   where g.outcome in ('r', 'h', 'p');
+   where g.outcome in ('r', 'h', 'p', 'b');
 end
 $$;
 comment on function postrider.finish_leftovers(int, postrider.leftover[]) is

@@ -103,7 +103,7 @@ begin
     end if;
     return;
   exception when others then
-    -- What says nothing of the answer: a lock or a deadlock.
+    -- A shortage of the database ends no job: the worker judges the answer again later.
     if postrider.is_passing(sqlstate) then
       raise;
     end if;
@@ -133,7 +133,7 @@ begin
     when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)
     when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
     when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
-    when v_state in ('54000', '53200', 'XX000') then 'the JSON is too large to be read'
+    when v_state in ('54000', 'XX000') then 'the JSON is too large to be read'
     else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line ([0-9]+)'), '') end;
 end
 $$;

@@ -53,6 +53,9 @@ begin
         case when v_has_gaps then ' where $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)] is not null' end)
         into v_ids using v_level, p_copies, v_parents, v_above, p_position, p_created_by;
     exception when others then
+      if postrider.is_shortage(sqlstate) then
+        raise;
+      end if;
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
       -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
       perform postrider.spec_values(v_level, p_parent is not null);

@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
 -- with.
-create or replace function postrider.put_off_next() returns void
+--
+-- Without p_sqlstate once.
+drop function if exists postrider.put_off_next();
+create or replace function postrider.put_off_next(p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
-  select postrider.put_off(o.job_id)
+  select postrider.put_off(o.job_id, null, p_sqlstate)
     from (select n.job_id from postrider.outcomes n
            where n.due_at <= now() order by n.due_at, n.job_id limit 1 for update skip locked) o
 $$;
-comment on function postrider.put_off_next() is
-  'private: puts off the first job of outcomes that is due';
+comment on function postrider.put_off_next(text) is
+  'private: puts off the first job of outcomes that is due, after the error given';

@@ -43,6 +43,9 @@ begin
     refresh_token := case when jsonb_typeof(v_value) in ('string', 'number') then v_value #>> '{}' end;
     v_value := jsonb_path_query_first(v_json, (v_spec ->> 'expires_in')::jsonpath, '{}', true);
   exception when others then
+    if postrider.is_passing(sqlstate) then
+      raise;
+    end if;
     access_token := null;
   end;
   if coalesce(access_token, '') = '' or access_token ~ E'[\\x01-\\x1f\\x7f]' or octet_length(access_token) > 16000 then

@@ -45,6 +45,9 @@ begin
              else format('catch_up_limit is %s', p_schedule.catch_up_limit) end end;
     end if;
   exception when others then
+    if postrider.is_shortage(sqlstate) then
+      raise;
+    end if;
     v_next := p_now + interval '1 hour';
     v_error := to_char(v_next at time zone 'UTC', v_mark) || sqlerrm;
     v_skipped := 1;
@@ -94,7 +97,7 @@ begin
         v_left_at := v_ticks[cardinality(v_ticks)];
         v_left_reason := v_error;
         exit;
-      elsif left(sqlstate, 2) in ('40', '53', '55', '57', '58', 'XX') then
+      elsif postrider.is_shortage(sqlstate) then
         v_next := v_tick;
         if sqlstate = '55P03' then
           v_error := 'somebody''s open transaction has locked what the tick needs, its dedupe_key for instance; it is tried again';

@@ -28,9 +28,6 @@ begin
     begin
       latest := postrider.settle_deltas(p_after, false);
     exception when others then
-      if left(sqlstate, 2) in ('53', '57') then
-        raise;
-      end if;
       perform set_config('lock_timeout', '10ms', true);
       latest := postrider.settle_deltas(p_after, true);
     end;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- If p_is_careful, what says nothing of the tree itself, like a lock that a client's open transaction holds, puts its deltas off for a
--- second: a try makes up to 250 members before it meets that lock, and undoes them again.
+-- If p_is_careful, a lock that a client's open transaction holds puts a tree's deltas off for a second: a try makes up to 250 members before it meets that lock, and undoes them again.
+-- A shortage of the database puts them off for longer and longer, up to 30 s. If it keeps one tree from going on for 15 minutes although
+-- this statement is stored each time, that tree fails.
 -- With p_is_alone it is the first tree's deltas alone, which have the time of the statement for themselves.
 drop function if exists postrider.settle_deltas(bigint, boolean);
 create or replace function postrider.settle_deltas(
@@ -27,7 +28,7 @@ begin
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
-           max(g.due_at) is not null as was_put_off,
+           max(g.due_at) filter (where g.refused_since is null) is not null as was_put_off, min(g.refused_since) as refused_since,
            (array_agg(g.failed_job_id order by g.id) filter (where g.failed_job_id is not null))[1] as failed_job
       from gone g
      group by g.tree_id, g.run
@@ -54,12 +55,19 @@ begin
       if sqlstate = '57014' and not p_is_alone then
         raise;
       end if;
-      v_is_to_blame := left(sqlstate, 2) not in ('40', '53', '55', '57', '58') or sqlstate = '57014' and v_sum.was_put_off;
+      v_is_to_blame := case
+        when sqlstate = '57014' then v_sum.was_put_off
+        -- A lock lasts as long as the transaction that holds it.
+        when left(sqlstate, 2) in ('40', '55') then false
+        else not postrider.is_shortage(sqlstate) or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
       insert into postrider.tree_deltas (
-        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, due_at)
+        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, due_at, refused_since)
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
               v_sum.failed_job, case when not v_is_to_blame
-                then clock_timestamp() + case sqlstate when '57014' then interval '10 s' else interval '1 s' end end);
+                then clock_timestamp() + case when sqlstate = '57014' then interval '10 s'
+                       when left(sqlstate, 2) in ('40', '55') then interval '1 s'
+                       else least(interval '30 s', greatest(interval '0.25 s', clock_timestamp() - v_sum.refused_since)) end end,
+              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate <> '57014' then coalesce(v_sum.refused_since, clock_timestamp()) end);
       if v_is_to_blame then
         perform postrider.blame_tree(v_sum.tree_id, case sqlstate
           when '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'

@@ -27,6 +27,9 @@ begin
           execute format('select %s from (values ($1)) s (spec)', postrider.spec_value(v_column.name, v_column.type, null))
             using v_node.spec;
         exception when others then
+          if postrider.is_shortage(sqlstate) then
+            raise;
+          end if;
           get stacked diagnostics v_message = message_text;
           raise exception using errcode = 'PR006', message = format('%s.%s: %s', v_node.place, v_column.name, v_message),
             hint = postrider.spec_hint(v_column.name, v_column.type);

@@ -10,7 +10,7 @@ begin
   v_json := v_text::jsonb;
   return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
-  -- What says nothing of the body: a lock or a deadlock.
+  -- A shortage of the database says nothing of the body.
   if postrider.is_passing(sqlstate) then
     raise;
   end if;

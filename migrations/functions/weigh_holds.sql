@@ -2,6 +2,8 @@
 -- Attempts that were answered by "come later" (verdict w) use nothing up, so something else must end them: max_wait of
 -- the service, counted from the first such answer to this attempt number, and expires_at.
 --
+-- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
+--
 -- Attempts of one number are those that were given back. A page turned in between begins a new count.
 create or replace function postrider.weigh_holds(p_worker int, p_attempts postrider.finished_attempt[])
 returns postrider.finished_attempt[]
@@ -44,8 +46,16 @@ begin
         to_char(v_first, 'YYYY-MM-DD HH24:MI:SS TZ'), v_wait);
     end if;
   end loop;
+  for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'b' loop
+    -- The waits before the 36th refusal are 15 minutes together. They count only while the database prepares others.
+    if postrider.refusals_in_row(p_attempts[v_at].job_id) >= 35 then
+      p_attempts[v_at].verdict := 'f';
+      p_attempts[v_at].error := 'the database refused to prepare the call of this job for 15 minutes while it prepared others; '
+        'see the log of the workers for its error';
+    end if;
+  end loop;
   return p_attempts;
 end
 $$;
 comment on function postrider.weigh_holds(int, postrider.finished_attempt[]) is
-  'private: the attempts, of which those that are to wait for their lane have failed if their time is over';
+  'private: the attempts, of which those that are to wait for their lane, or to be prepared again, have failed if their time is over';

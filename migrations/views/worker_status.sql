@@ -10,7 +10,7 @@ select w.name as worker, w.id as epoch,
        w.version, coalesce(array_to_string(w.queues, ', '), 'all') as queues,
        w.concurrency, w.in_flight,
        coalesce(l.owner = w.id and l.until > clock_timestamp(), false) as leader,
-       w.started_at, w.heartbeat_at, w.ended_at, w.environment
+       w.started_at, w.heartbeat_at, w.ended_at, w.environment, w.results_waiting, w.results_waiting_since
   from postrider.workers w
   left join postrider.leases l on l.name = 'leader'
  where w.ended_at is null or w.ended_at > now() - interval '1 day'
@@ -29,3 +29,5 @@ comment on column postrider.worker_status.started_at is 'when it enlisted';
 comment on column postrider.worker_status.heartbeat_at is 'when it last said that it lives; every 3 s';
 comment on column postrider.worker_status.ended_at is 'when it said goodbye or was declared lost';
 comment on column postrider.worker_status.environment is 'whose servers it uses';
+comment on column postrider.worker_status.results_waiting is 'results that the database has refused and that the worker writes again, as of its last heartbeat';
+comment on column postrider.worker_status.results_waiting_since is 'since when it has such results; null: it has none';

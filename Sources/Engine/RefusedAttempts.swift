@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+/// Attempts that the database refused to store when each was the only one of its batch. Pure. Monotonic nanoseconds.
+///
+/// They hold no slot. Each is sent again alone after a wait of its own, so the others are stored meanwhile. While the database stores
+/// nothing at all, a refusal says nothing of an attempt: with the next success all of these go back to the others. An attempt that is
+/// refused for 15 minutes, counted only while others are stored, is given up.
+struct RefusedAttempts {
+    /// The longest wait of one attempt: 30 s.
+    static let longestWait: UInt64 = 30_000_000_000
+    /// The longest wait at the end of a worker: 1 s.
+    static let longestWaitAtEnd: UInt64 = 1_000_000_000
+    /// So long an attempt is refused while others are stored before it is given up: 15 minutes.
+    static let patience: UInt64 = 900_000_000_000
+
+    private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
+
+    var isEmpty: Bool { waiting.isEmpty }
+    var count: Int { waiting.count }
+
+    /// They still hold.
+    var leases: [Lease] { waiting.map(\.attempt.lease) }
+
+    /// When the next one is to be sent; nil: none waits.
+    func due(isDraining: Bool) -> UInt64? {
+        waiting.lazy.map { isDraining ? min($0.due, RefusedAttempts.dueAtEnd($0.attempt)) : $0.due }.min()
+    }
+
+    private static func dueAtEnd(_ attempt: FinishedAttempt) -> UInt64 {
+        (attempt.refusal?.last ?? 0) + longestWaitAtEnd
+    }
+
+    /// Takes an attempt that was refused alone.
+    ///
+    /// - Parameter stored: batches that the worker has stored so far.
+    /// - Returns: the attempt, if it is to be given up.
+    mutating func put(_ attempt: FinishedAttempt, stored: UInt64, now: UInt64) -> FinishedAttempt? {
+        var attempt = attempt
+        if var refusal = attempt.refusal {
+            // In a shortage many take their turns, so the time since the last one may be much longer than a wait.
+            let since = min(now - min(now, refusal.last), RefusedAttempts.longestWait)
+            if stored > refusal.storedBefore { refusal.alone += since }
+            refusal.count += 1
+            refusal.last = now
+            refusal.storedBefore = stored
+            attempt.refusal = refusal
+        } else {
+            attempt.refusal = FinishedAttempt.Refusal(at: now, storedBefore: stored)
+        }
+        if !attempt.isReduced, let refusal = attempt.refusal, refusal.alone >= RefusedAttempts.patience {
+            return attempt
+        }
+        let wait = GrowingPause.wait(after: attempt.refusal?.count ?? 1, longest: RefusedAttempts.longestWait)
+        waiting.append((attempt, now + wait))
+        return nil
+    }
+
+    /// Gives out the attempt that has been due for longest, if one is.
+    mutating func next(isDraining: Bool, now: UInt64) -> FinishedAttempt? {
+        guard let due = due(isDraining: isDraining), due <= now,
+            let place = waiting.firstIndex(where: {
+                (isDraining ? min($0.due, RefusedAttempts.dueAtEnd($0.attempt)) : $0.due) == due
+            })
+        else { return nil }
+        return waiting.remove(at: place).attempt
+    }
+
+    /// Gives back those that were refused only while the database stored nothing.
+    mutating func release() -> [FinishedAttempt] {
+        let released = waiting.map(\.attempt).filter { !$0.goesAlone }
+        waiting.removeAll { !$0.attempt.goesAlone }
+        return released
+    }
+
+    /// Forgets those whose lease no longer holds.
+    mutating func keep(_ held: Set<Int64>) {
+        waiting.removeAll { !held.contains($0.attempt.lease.seq) }
+    }
+}
