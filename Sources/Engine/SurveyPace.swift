@@ -35,7 +35,8 @@ struct SurveyPace {
     func pause(isWanted: Bool, hasRoom: Bool) -> UInt64 {
         let interval = hasRoom ? PickupMode.fallbackInterval : SurveyPace.interval
         let share = isWanted && hasRoom ? SurveyPace.newsRest : SurveyPace.rest
-        return max(isWanted || !isWhole ? SurveyPace.quickInterval : interval, min(share * cost, SurveyPace.longestRest))
+        let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
+        return max(least, min(share * cost, SurveyPace.longestRest))
     }
 
     /// Whether one that is wanted now may go out at once or nearly so.

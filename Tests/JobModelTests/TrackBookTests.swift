@@ -212,7 +212,8 @@ struct TrackBookTests {
             book.claimReturned(visits, limit: limit, found: found)
         }
         #expect((90 * limit...110 * limit).contains(regular), "\(regular)")
-        #expect(newcomers.count >= 45 * limit)
+        // Helpings of four bring one job each.
+        #expect(newcomers.count >= 45 * min(limit, 4))
         #expect(book.count <= TrackBook.memoryLimit)
     }
 

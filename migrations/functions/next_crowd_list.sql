@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
 --
--- If lanes of the list have jobs in earlier lists, the first of these comes first: it is of the same bucket, or of one that holds it or that it
--- holds.
+-- If lanes of the list have jobs in earlier lists, the first of these comes first: a list of the same bucket, or of one that holds it or
+-- that it holds.
 create or replace function postrider.next_crowd_list(p_level int, p_held bigint[]) returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -12,6 +12,7 @@ set enable_bitmapscan = off
 as $$
 declare
   v_list record;
+  v_first record;
 begin
   with recursive inserts as (
     (select i.at, 1 as n from postrider.intake i where i.lane is null and -i.priority::int = p_level
@@ -30,16 +31,17 @@ begin
           where i.lane is null and -i.priority::int = p_level and i.at = s.at and i.id <> all (p_held)
           order by -i.priority::int, i.at, i.id limit 1) l
    order by random() limit 1;
-  if v_list.is_behind then
-    return (
-      select i.id
-        from postrider.intake i
-       cross join lateral (
-             select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n where n <= least(i.bucket, v_list.bucket)) b
-       where i.lane is null and -i.priority::int = p_level and i.id <= v_list.id and i.id <> all (p_held)
-         and (i.bucket & (b.buckets - 1)) = (v_list.bucket & (b.buckets - 1))
-       order by i.id limit 1);
-  end if;
+  while v_list.is_behind loop
+    select i.id, i.is_behind, i.bucket into v_first
+      from postrider.intake i
+     cross join lateral (
+           select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n where n <= least(i.bucket, v_list.bucket)) b
+     where i.lane is null and -i.priority::int = p_level and i.id < v_list.id and i.id <> all (p_held)
+       and (i.bucket & (b.buckets - 1)) = (v_list.bucket & (b.buckets - 1))
+     order by i.id limit 1;
+    exit when not found;
+    v_list := v_first;
+  end loop;
   return v_list.id;
 end
 $$;

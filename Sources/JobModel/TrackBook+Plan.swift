@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which tracks a claim visits, and how many rows of each it takes.
+extension TrackBook {
+    /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
+    ///
+    /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
+    /// the slots evenly, those that their calls hold already included: one whose calls take long would soon have them all. Where there are
+    /// more tracks than rows, each in its turn gets a helping of four, and the others keep theirs for the next claims. While some wait
+    /// for their turn, no track of a lower priority is visited.
+    ///
+    /// - Parameter inFlight: how many calls run, by their tracks.
+    public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
+        var lanes = LaneBook()
+        return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: 0)
+    }
+
+    /// The same with lanes that have limits: a visit takes no more than is drawn for its lane, and reserves that.
+    public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LaneBook, now: UInt64) -> [Visit] {
+        guard limit > 0, !entries.isEmpty else { return [] }
+        var visits: [Visit] = []
+        visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
+        var shares: [(priority: Int16, cap: Int32)] = []
+        var least: Int16?
+        let queuedBefore = queued
+        for index in hot.indices where hot[index].count > 0 {
+            let sharing = min(hot[index].count, TrackBook.visitLimit - visits.count)
+            guard sharing > 0 else { break }
+            let isCrowded = hot[index].count > limit
+            let most = isCrowded ? min(limit, TrackBook.helping) : limit
+            shares.append((hot[index].priority, Int32(isCrowded ? most : (limit + sharing - 1) / sharing)))
+            let share = max(isCrowded ? most : 1, share(of: limit, among: hot[index], inFlight))
+            var level = hot[index]
+            hot[index] = TrackLevel(priority: level.priority)
+            let before = visits.count
+            if level.isCrowded(limit: limit), level.count(.regulars) > 0 {
+                split(sharing, rows: limit, of: &level, inFlight, into: &visits, lanes: &lanes, now: now)
+            } else {
+                _ = take(sharing, rows: limit, from: &level, .both, into: &visits, lanes: &lanes, now: now) {
+                    track, _ in
+                    let room = share - inFlight[track, default: 0]
+                    return room > 0 ? Int32(isCrowded ? most : min(most, room)) : 0
+                }
+            }
+            hot[index] = level
+            if level.count > visits.count - before {
+                least = hot[index].priority
+                break
+            }
+        }
+        let hotCount = visits.count
+        var line = cold
+        cold = TrackLevel(priority: 0)
+        _ = take(
+            min(line.count, TrackBook.visitLimit - hotCount), rows: .max, from: &line, .both, into: &visits,
+            lanes: &lanes, now: now
+        ) { _, priority in
+            if let least, priority < least { return 0 }
+            return shares.first { $0.priority == priority }?.cap ?? Int32(limit)
+        }
+        cold = line
+        tidy()
+        // Who had room left in its share has been parked meanwhile: that is the others' now.
+        if visits.isEmpty, hasHotTracks, queued < queuedBefore {
+            return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: now)
+        }
+        return visits.count > hotCount ? byPriority(visits) : visits
+    }
+
+    /// Half of the rows for the regulars, and half for a crowd of newcomers; of one row each, in turn. Together the regulars may hold half
+    /// of the slots. What they leave goes to the newcomers.
+    private mutating func split(
+        _ count: Int, rows limit: Int, of level: inout TrackLevel, _ inFlight: [Int32: Int], into visits: inout [Visit],
+        lanes: inout LaneBook, now: UInt64
+    ) {
+        regularsAreNext.toggle()
+        let helping = min(limit, TrackBook.helping)
+        let half = (limit + (regularsAreNext ? 1 : 0)) / 2
+        let slots = limit + inFlight.values.reduce(0, +)
+        let share = max(helping, slots / (2 * max(1, level.count(.regulars))))
+        var left = limit
+        for (lines, rows) in [(TrackLevel.Lines.regulars, half), (.newcomers, limit)] {
+            let most = lines == .regulars ? min(half, max(helping, half / max(1, level.count(.regulars)))) : helping
+            guard visits.count < TrackBook.visitLimit, min(rows, left) > 0 else { continue }
+            left -= take(
+                min(count, level.count(lines), TrackBook.visitLimit - visits.count), rows: min(rows, left),
+                from: &level, lines,
+                into: &visits, lanes: &lanes, now: now
+            ) { track, _ in
+                let room = (lines == .regulars ? share : helping) - inFlight[track, default: 0]
+                return room > 0 ? Int32(min(most, room)) : 0
+            }
+        }
+    }
+
+    /// How many calls the tracks of a priority that have work may each have behind a claim of `limit` rows.
+    private func share(of limit: Int, among level: TrackLevel, _ inFlight: [Int32: Int]) -> Int {
+        guard level.count > 1 else { return .max }
+        let held = inFlight.filter { track, _ in
+            entries[track].map { $0.isHot && !$0.isParked && $0.priority == level.priority } ?? false
+        }
+        return FairShare(free: limit, held: Array(held.values), sharers: level.count).calls
+    }
+
+    /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther. It says
+    /// nothing of what else the track may hold: that is announced as well.
+    public func visit(announced track: Int32) -> Visit? {
+        guard hotInLane.isEmpty, let entry = entries[track], entry.lane == 0 else { return nil }
+        return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
+    }
+
+    /// Of one track at once, where there are more tracks than rows wanted.
+    private static let helping = 4
+
+    /// Moves up to `count` tracks to the end of their line, and has them visited, until `rows` are planned. A cap of 0: the
+    /// track is passed over. Returns how many rows are planned.
+    private mutating func take(
+        _ count: Int, rows wanted: Int, from level: inout TrackLevel, _ lines: TrackLevel.Lines,
+        into visits: inout [Visit],
+        lanes: inout LaneBook, now: UInt64, cap: (_ track: Int32, _ priority: Int16) -> Int32
+    ) -> Int {
+        var missing = count
+        var planned = 0
+        // Who was visited stands at the end again, and is not visited twice.
+        let waiting = level.count(lines)
+        var turns = wanted == .max ? min(waiting, TrackBook.visitLimit) : waiting
+        while missing > 0, planned < wanted, turns > 0, let place = level.next(lines) {
+            guard var entry = entries[place.track], entry.ticket == place.ticket else { continue }
+            let isRegular = entry.isHot && entry.isRegular
+            turns -= 1
+            tickets += 1
+            entry.ticket = tickets
+            var rows = cap(place.track, entry.priority)
+            guard rows > 0 else {
+                entries[place.track] = entry
+                level.left(isRegular: isRegular)
+                level.join(place.track, ticket: tickets, isRegular: isRegular)
+                continue
+            }
+            if entry.lane != 0 {
+                lanes.know(entry.lane)
+                rows = Int32(clamping: lanes.room(entry.lane, wanted: Int(rows), now: now))
+                if rows <= 0 {
+                    level.left(isRegular: isRegular)
+                    entry.isParked = true
+                    entries[place.track] = entry
+                    parked[entry.lane, default: []].append(place.track)
+                    continue
+                }
+                lanes.reserve(entry.lane, Int(rows))
+            }
+            missing -= 1
+            planned += Int(rows)
+            entries[place.track] = entry
+            level.left(isRegular: isRegular)
+            level.join(place.track, ticket: tickets, isRegular: isRegular)
+            visits.append(
+                Visit(track: place.track, cap: rows, mark: entry.mark, lane: entry.lane, surveys: surveys))
+        }
+        return planned
+    }
+
+    /// The same visits by priority; within one, tracks with work stay before those without.
+    func byPriority(_ visits: [Visit]) -> [Visit] {
+        let ranks = visits.indices.map { (priority: entries[visits[$0].track]?.priority ?? 0, place: $0) }
+        return ranks.sorted { ($1.priority, $0.place) < ($0.priority, $1.place) }.map { visits[$0.place] }
+    }
+}
