@@ -10,7 +10,8 @@ enum FleetMetrics {
           from postrider.queue_status order by queue
         """
     private static let workers = """
-        select state, count(*), coalesce(sum(concurrency), 0)::bigint, coalesce(sum(in_flight), 0)::bigint
+        select state, count(*), coalesce(sum(concurrency), 0)::bigint, coalesce(sum(in_flight), 0)::bigint,
+               coalesce(sum(judgements_waiting), 0)::bigint
           from postrider.worker_status
          where state in ('running', 'draining', 'silent') or (state = 'lost' and ended_at > now() - interval '10 minutes')
          group by state order by state
@@ -109,6 +110,7 @@ enum FleetMetrics {
             ("postrider_workers", "Workers of the fleet, by state; lost: within the last ten minutes."),
             ("postrider_fleet_slots", "Calls that these workers may have in flight."),
             ("postrider_fleet_calls_in_flight", "Calls that these workers had in flight at their last heartbeat."),
+            ("postrider_judgements_waiting", "Answers with expensive expressions that waited to be judged there."),
         ].enumerated() {
             metrics.family(name, .gauge, help)
             // What a lost one had is nobody's any more.

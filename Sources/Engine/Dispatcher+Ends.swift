@@ -27,7 +27,8 @@ extension Dispatcher {
         attempt.server = job.server
         attempt.credential = job.credential?.name
         attempt.credentialVersion = job.credential?.version
-        write(attempt, now: now)
+        attempt.isAtMostOnce = job.isAtMostOnce
+        if !judgesApart(attempt, of: job, now: now) { write(attempt, now: now) }
     }
 
     /// A call was cut off, at the end of a drain for example. Its job goes back without using an attempt; one that must not be
@@ -50,22 +51,29 @@ extension Dispatcher {
         write(attempt, now: now)
     }
 
-    /// The job of a running call was cancelled: its result stands, the call is pointless. Returns its slot, free now.
+    /// The job of a running call was cancelled: its result stands, the call is pointless, and so is it to judge its answer. Returns its
+    /// slot, free now.
     mutating func jobCancelled(_ jobID: Int64, fence: Int64, now: UInt64) -> Int? {
+        if judging.remove(jobID: jobID, fence: fence) { return nil }
         guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
         free(slot, now: now)
         return slot
     }
 
-    /// Whether no call runs and none can begin by a claim under way.
-    var isQuiet: Bool { slots.inUse == 0 && reserved == 0 }
+    /// Batches or chains have heard of an end: their next members may be ready.
+    mutating func treesTold() { look() }
+
+    /// Whether no call runs or waits to be judged, and none can begin by a claim under way.
+    var isQuiet: Bool { slots.inUse == 0 && reserved == 0 && judging.isEmpty }
 
     /// Whether all that has ended is in the database.
-    var isWritten: Bool { finished.isEmpty && deferred.isEmpty && writing.refused.isEmpty && exchanges.isEmpty }
+    var isWritten: Bool {
+        finished.isEmpty && deferred.isEmpty && writing.refused.isEmpty && exchanges.isEmpty && judging.isEmpty
+    }
 
     /// How many attempts have ended and are not in the database yet.
     var unwrittenCount: Int {
-        finished.count + deferred.leases.count + writing.refused.count
+        finished.count + deferred.leases.count + writing.refused.count + judging.leases.count
             + exchanges.values.reduce(0) { $0 + ($1.batch?.attempts.count ?? 0) }
     }
 }

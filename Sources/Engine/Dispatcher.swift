@@ -41,6 +41,8 @@ struct Dispatcher: ~Copyable {
     var preparePause = GrowingPause(longest: Preparation.longestPause)
     /// Preparations that succeeded.
     var prepared: UInt64 = 0
+    /// Attempts that wait to be judged on a session of their own.
+    var judging = JudgingDesk()
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Until then claims are wary, after one failed.
@@ -232,18 +234,25 @@ struct Dispatcher: ~Copyable {
         if exchange.claim == nil { exchanges[number] = nil }
         finished += writing.succeeded()
         let sequel = batch.sequel
+        noteStored(batch.attempts, sequel, claims: exchange.claim != nil)
+        return (batch.attempts.count - stored, sequel)
+    }
+
+    /// Attempts are stored, and set this off.
+    ///
+    /// - Parameter claims: whether a claim was part of the same transaction.
+    mutating func noteStored(_ attempts: [FinishedAttempt], _ sequel: Sequel, claims: Bool) {
         // The next step of a chain may be ready.
         if sequel.contains(.tree) { look() }
         // A claim of the same transaction, behind the finish, has seen it.
-        if sequel.contains(.page), exchange.claim == nil {
+        if sequel.contains(.page), !claims {
             look()
             lookout.claimIsInformed()
         }
         if sequel.contains(.place) { lookout.wantsSurvey = true }
-        for attempt in batch.attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
+        for attempt in attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
             book.stepBack(attempt.lease.track, to: attempt.lease.seq)
         }
-        return (batch.attempts.count - stored, sequel)
     }
 
     /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
@@ -336,8 +345,8 @@ struct Dispatcher: ~Copyable {
         isEnlisting = true
         // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
-        let waiting = (finished + underWay).map(\.lease) + deferred.leases + writing.refused.leases
-        return (formerWorker, slots.running.map(\.job.lease) + waiting)
+        let waiting = deferred.leases + writing.refused.leases + judging.leases
+        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + waiting)
     }
 
     /// It could not be sent, or was refused.
@@ -363,6 +372,7 @@ struct Dispatcher: ~Copyable {
         finished.removeAll { !held.contains($0.lease.seq) }
         deferred.keep(held)
         writing.refused.keep(held)
+        judging.keep(held)
         pickup.connectionLost()
         look()
         lookout = Lookout()

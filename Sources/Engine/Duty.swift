@@ -33,6 +33,10 @@ enum Tag {
     static let beginKind: UInt64 = 3
     static func begin(_ number: UInt64) -> UInt64 { number << 2 | beginKind }
 
+    /// On the judging session, beside the limit of time.
+    static func judgement(_ number: UInt64) -> UInt64 { number + 1 }
+    static func number(ofJudgement tag: UInt64) -> UInt64 { tag - 1 }
+
     /// On the duties session: the duty, and the worker it was for; answers for a former number mean nothing.
     static func duty(_ duty: Duty, worker: Int32) -> UInt64 { UInt64(UInt32(bitPattern: worker)) << 8 | duty.rawValue }
     static func duty(of tag: UInt64) -> Duty? { Duty(rawValue: tag & 0xff) }

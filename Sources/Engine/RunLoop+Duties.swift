@@ -57,7 +57,11 @@ extension RunLoop {
         }
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, refused: refused, into: &parameters)
+            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, refused: refused,
+            judgements: (
+                dispatcher.judging.count,
+                dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) }
+            ), into: &parameters)
         liveness.beats(now: now)
         send(.beat, StoreStatement.beat)
     }
@@ -194,6 +198,7 @@ extension RunLoop {
             treeMarks.settled(
                 to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)
             if result.bool(0, 2) { jobsAnnounced() }
+            if result.bool(0, 3) { dispatcher.judging.treesWait() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.surveyFound(result), now: now)
         case .draw: drawn(result)

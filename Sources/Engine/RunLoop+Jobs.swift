@@ -77,7 +77,8 @@ extension RunLoop {
                 try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
             }
             StoreCalls.prepare(
-                worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases, into: &parameters)
+                worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases,
+                hold: dispatcher.expensiveHold, into: &parameters)
             try jobs.append(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {
@@ -93,7 +94,9 @@ extension RunLoop {
             let complete = preparations.complete(job, result, row)
             dispatcher.callPrepared(slot: slot, complete)
             if complete.credential != nil { credentials.use() }
-            if complete.hasHooks {
+            if complete.isCached {
+                dispatcher.judgeCached(slot: slot, now: now)
+            } else if complete.hasHooks {
                 desk.hooksWait(slot: slot, complete.lease)
             } else {
                 startPrepared(complete, slot: slot)
@@ -132,6 +135,11 @@ extension RunLoop {
     /// Notes what the database has stored, and what it refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let (refused, sequel) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        follow(sequel, refused: refused)
+    }
+
+    /// Does what attempts that are stored have set off.
+    func follow(_ sequel: Sequel, refused: Int) {
         if sequel.contains(.tree) { treeMarks.membersEnded(now: now) }
         if sequel.contains(.outcome) { desk.endsWait() }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }

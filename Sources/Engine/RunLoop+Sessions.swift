@@ -137,6 +137,7 @@ extension RunLoop {
         }
         let isOther = home.enlisted(in: result.uuid(0, 4))
         let results = dispatcher.unwrittenCount
+        dispatcher.judging.timeout = result.int32(0, 9)
         let held = Set(result.int64s(0, 3))
         let lost = dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
         for slot in lost { agent.cancel(slot: slot) }

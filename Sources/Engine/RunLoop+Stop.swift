@@ -24,7 +24,7 @@ extension RunLoop {
     /// Ends the run when everything is written and the goodbye is said, or when time is over.
     func leaveIfDone() {
         guard shutdown.isRequested else { return }
-        if isDrainOver && dispatcher.slots.inUse > 0 {
+        if isDrainOver && (dispatcher.slots.inUse > 0 || !dispatcher.judging.isEmpty) {
             handBack()
             exchange()
         }
@@ -58,6 +58,8 @@ extension RunLoop {
     private func handBack() {
         let running = dispatcher.slots.running
         for (slot, _) in running { dispatcher.callCutOff(slot: slot, sent: agent.cancel(slot: slot), now: now) }
-        configuration.log(.handedBack(jobs: running.count))
+        let unjudged = dispatcher.judging.count
+        dispatcher.giveUpJudging(now: now)
+        configuration.log(.handedBack(jobs: running.count + unjudged))
     }
 }

@@ -15,6 +15,7 @@ internal import Reactor
 ///   jobs session ─► claims ─► agent starts calls                            │
 ///   duties session ─► news, surveys, heartbeats, the leader's duties        │
 ///   callbacks session ─► hooks, ends with functions; opened when needed     │
+///   judging session ─► expensive expressions; opened when needed           │
 ///   pruning session ─► the leader forgets old jobs; open while it does      │
 ///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
 ///   exchange: [finish what has ended, claim for what is free] ──────────────┘
@@ -36,6 +37,9 @@ public final class RunLoop {
     var callbacks: PGSession
     /// Whether the callbacks session was needed yet.
     var hasCallbacks = false
+    var judging: PGSession
+    /// Whether the judging session was needed yet.
+    var hasJudging = false
     /// While the leader forgets old jobs.
     var pruning: PGSession?
     private var watched = WatchedSockets()
@@ -107,6 +111,8 @@ public final class RunLoop {
         jobs = PGSession(plan.jobs)
         duties = PGSession(plan.duties)
         callbacks = PGSession(plan.callbacks)
+        judging = PGSession(plan.judging)
+        dispatcher.judging.limit = configuration.memoryBudget / 4
     }
 
     /// Runs until a signal has ended it, or, if it runs once, until nothing is left to do.
@@ -131,6 +137,7 @@ public final class RunLoop {
         jobs.close()
         duties.close()
         callbacks.close()
+        judging.close()
         pruning?.close()
         tellRestOfFailures()
         configuration.log(.stopped)
@@ -152,6 +159,9 @@ public final class RunLoop {
         case Token.callbacks:
             guard event.token & ~Token.kinds == watched.callbacks?.generation else { return }
             callbacks.process(readable: event.readable, writable: event.writable, now: now)
+        case Token.judging:
+            guard event.token & ~Token.kinds == watched.judging?.generation else { return }
+            judging.process(readable: event.readable, writable: event.writable, now: now)
         case Token.pruning:
             guard event.token & ~Token.kinds == watched.pruning?.generation else { return }
             pruning?.process(readable: event.readable, writable: event.writable, now: now)
@@ -166,10 +176,12 @@ public final class RunLoop {
         jobs.process(readable: false, writable: false, now: now)
         duties.process(readable: false, writable: false, now: now)
         callbacks.process(readable: false, writable: false, now: now)
+        judging.process(readable: false, writable: false, now: now)
         pruning?.process(readable: false, writable: false, now: now)
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.next() { dutiesEvent(event) }
         while let event = callbacks.next() { callbacksEvent(event) }
+        while let event = judging.next() { judgingEvent(event) }
         while let event = pruning?.next() { pruningEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
@@ -181,6 +193,7 @@ public final class RunLoop {
         apply(dispatcher.poll(now: now))
         exchange()
         serveCallbacks()
+        judge()
         prune()
         mindSilence()
         lookForEnd()
@@ -203,6 +216,8 @@ public final class RunLoop {
         if let due = callbacks.nextDeadline { moment = min(moment, due) }
         if let due = silenceDue { moment = min(moment, due) }
         if let due = desk.deadline(now: now) { moment = min(moment, due) }
+        if let due = judging.nextDeadline { moment = min(moment, due) }
+        if let due = dispatcher.judging.deadline(now: now) { moment = min(moment, due) }
         if let due = pruning?.nextDeadline { moment = min(moment, due) }
         if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
@@ -234,6 +249,7 @@ public final class RunLoop {
         try watch(jobs.interest, &watched.jobs, Token.jobs)
         try watch(duties.interest, &watched.duties, Token.duties)
         try watch(callbacks.interest, &watched.callbacks, Token.callbacks)
+        try watch(judging.interest, &watched.judging, Token.judging)
         try watch(pruning?.interest, &watched.pruning, Token.pruning)
     }
 
@@ -254,6 +270,7 @@ public final class RunLoop {
         var jobs: PGSessionInterest?
         var duties: PGSessionInterest?
         var callbacks: PGSessionInterest?
+        var judging: PGSessionInterest?
         var pruning: PGSessionInterest?
     }
 
@@ -265,6 +282,7 @@ public final class RunLoop {
         static let duties: UInt64 = 3 << 61
         static let callbacks: UInt64 = 4 << 61
         static let pruning: UInt64 = 5 << 61
+        static let judging: UInt64 = 6 << 61
     }
 }
 

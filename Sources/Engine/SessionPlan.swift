@@ -64,6 +64,14 @@ struct SessionPlan {
         session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
     }
 
+    /// Answers that may take long to judge: each of its transactions begins with its own limit of time, 1 min at most and as long again for
+    /// a large answer.
+    var judging: PGSession.Configuration {
+        var session = session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
+        session.answerTimeout = 180_000_000_000
+        return session
+    }
+
     /// The leader forgets old jobs.
     var pruning: PGSession.Configuration {
         var session = session(

@@ -21,6 +21,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case validator, envelope
     case noData = "no_data"
     case noMoreData = "no_more_data"
+    case tooExpensive = "too_expensive"
     // Refused before a byte was sent.
     case badURL = "bad_url"
     case deniedAddress = "denied_address"
@@ -57,7 +58,7 @@ extension ErrorCode {
         case .tlsVerify, .tooLarge, .headersTooLarge, .httpStatus, .jsonInvalid, .xmlInvalid, .validator, .envelope,
             .noData, .noMoreData, .badURL, .deniedAddress, .deniedRedirect, .badHeader, .template, .config,
             .notLoggedIn, .rejectedAfterRefresh, .refreshExcessive, .tokenExpired, .loggedOut, .childFailed,
-            .paginationLoop, .pageLimit, .cancelled, .expired, .callback, .internal, .file, .checksum:
+            .paginationLoop, .pageLimit, .tooExpensive, .cancelled, .expired, .callback, .internal, .file, .checksum:
             false
         }
     }

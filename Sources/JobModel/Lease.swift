@@ -37,6 +37,23 @@ public struct WebhookStamp: Equatable, Sendable {
     }
 }
 
+/// What is known of a job whose answer may take long to judge.
+public struct ExpensiveJudgement: Equatable, Sendable {
+    /// The columns with its expensive expressions, for the error.
+    public var columns: String
+    /// Answers of different lanes take turns.
+    public var lane: String
+    /// Whether an answer that is a failure by its status may need these expressions, too.
+    public var judgesFailures: Bool
+
+    /// Each part as `postrider.prepare` gives it.
+    public init(columns: String, lane: String, judgesFailures: Bool) {
+        self.columns = columns
+        self.lane = lane
+        self.judgesFailures = judgesFailures
+    }
+}
+
 /// A job that this worker is to call now.
 public struct ClaimedJob: Sendable {
     /// The right to make the attempt.
@@ -51,6 +68,10 @@ public struct ClaimedJob: Sendable {
     public var rekey: Int16
     /// Whether the database is to look at the answer before it is written; known once the call is.
     public var isJudged = false
+    /// Set if judging the answer may take long; known once the call is.
+    public var expensive: ExpensiveJudgement?
+    /// Whether a cached answer serves it, which is to be judged instead of a call.
+    public var isCached = false
     /// What the end of the job sets off.
     public var sequel: Sequel = []
     /// For a webhook: what its signature stands over beside the body.

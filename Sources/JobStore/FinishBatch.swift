@@ -21,7 +21,11 @@ public struct FinishedAttempt: Sendable {
     public var credential: String?
     /// Of its token.
     public var credentialVersion: Int64?
-    /// Whether its job must not be sent twice.
+    /// Set while its answer waits for the judging session.
+    public var expensive: ExpensiveJudgement?
+    /// Whether the answer is a cached one, which the database has.
+    public var isCached = false
+    /// Whether its job must not be sent again once bytes may have left.
     public var isAtMostOnce = false
     /// Statements with this attempt that the database gave up since they took too long.
     public var overruns = 0

@@ -27,6 +27,12 @@ public struct PrepareReader: Sendable {
             job.server = ServerChoice(id: result.int32(row, 33), hasNext: result.bool(row, 34))
         }
         job.credential = CredentialReader.use(result, row, from: 35)
+        let expensive = result.isNull(row, 41) ? [] : result.texts(row, 41)
+        if expensive.count == 3 {
+            job.expensive = ExpensiveJudgement(
+                columns: expensive[0], lane: expensive[1], judgesFailures: expensive[2] == "f")
+            job.isCached = expensive[2] == "c"
+        }
         var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
         call.compressesBody = result.bool(row, 12)
         if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }

@@ -120,9 +120,11 @@ public enum StoreCalls {
 
     /// `prepare`: the calls of claimed jobs.
     ///
-    /// - Parameter appVersion: part of the cache metadata.
+    /// - Parameters:
+    ///   - appVersion: part of the cache metadata.
+    ///   - hold: milliseconds that jobs with expensive answers wait for; nil: there is room for their answers.
     public static func prepare(
-        worker: Int32, appVersion: String?, leases: [Lease], into parameters: inout PGParameters
+        worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         for lease in leases { tracks.append(lease.track) }
@@ -133,6 +135,7 @@ public enum StoreCalls {
         parameters.append(int64s: leases.map(\.seq))
         parameters.append(int64s: leases.map(\.fence))
         parameters.append(int64s: leases.map(\.jobID))
+        parameters.append(int32: hold)
     }
 
     /// `settle`: deltas with an id above `after`; of one batch or chain if `isAlone`.
@@ -160,12 +163,29 @@ public enum StoreCalls {
         queues(names, into: &parameters)
     }
 
+    /// `judge_cached`: `attempt` is of a job that a cached answer serves.
+    public static func judgeCached(
+        _ attempt: FinishedAttempt, worker: Int32, appVersion: String?, into parameters: inout PGParameters
+    ) {
+        parameters.removeAll()
+        parameters.append(int32: worker)
+        parameters.append(text: appVersion)
+        parameters.append(int32: attempt.lease.track)
+        parameters.append(int64: attempt.lease.seq)
+        parameters.append(int64: attempt.lease.fence)
+        parameters.append(int64: attempt.lease.jobID)
+        parameters.append(text: attempt.verdict.message)
+    }
+
     /// `beat`.
     ///
-    /// - Parameter refused: results that the database has refused, for how long in milliseconds, and their jobs.
+    /// - Parameters:
+    ///   - refused: results that the database has refused, for how long in milliseconds, and their jobs.
+    ///   - judgements: how many answers wait to be judged, and for how many milliseconds the oldest has waited.
     public static func beat(
         worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
-        refused: (count: Int, milliseconds: Int64, jobs: [Int64])?, into parameters: inout PGParameters
+        refused: (count: Int, milliseconds: Int64, jobs: [Int64])?, judgements: (count: Int, age: Int64?),
+        into parameters: inout PGParameters
     ) {
         parameters.removeAll()
         parameters.append(int32: worker)
@@ -177,6 +197,8 @@ public enum StoreCalls {
         parameters.append(int32: Int32(clamping: refused?.count ?? 0))
         parameters.append(int64: refused?.milliseconds)
         if let refused { parameters.append(int64s: refused.jobs) } else { parameters.appendNull(.int8Array) }
+        parameters.append(int32: Int32(clamping: judgements.count))
+        parameters.append(int64: judgements.age)
     }
 
     /// `set_idle`.

@@ -8,7 +8,7 @@ public enum StoreStatement {
     public static let enlist = PGStatement(
         "enlist",
         """
-        select worker, installation, idempotency_header, held, identity, keys_above, keys, lost_leases, unknown_jobs \
+        select worker, installation, idempotency_header, held, identity, keys_above, keys, lost_leases, unknown_jobs, judge_timeout_ms \
         from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)
         """
     )
@@ -34,11 +34,26 @@ public enum StoreStatement {
         idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
         pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
         has_hooks, webhook_time, has_pages, server, goes_on, \
-        credential, credential_kind, credential_version, sealed, secrets, place \
-        from postrider.prepare($1,$2,$3,$4,$5,$6)
+        credential, credential_kind, credential_version, sealed, secrets, place, \
+        expensive \
+        from postrider.prepare($1,$2,$3,$4,$5,$6,$7)
         """)
     /// Ends attempts of rich jobs.
     public static let judge = PGStatement("judge", "select postrider.judge($1,$2,$3)")
+    /// Ends one attempt on the judging session.
+    public static let judgeAlone = PGStatement("judge_alone", "select postrider.judge_alone($1,$2,$3)")
+    /// Ends a job with a cached answer, on the judging session.
+    public static let judgeCached = PGStatement("judge_cached", "select postrider.judge_cached($1,$2,$3,$4,$5,$6,$7)")
+    /// Begins what is expensive to begin in one batch or chain, on the judging session.
+    public static let judgeTree = PGStatement(
+        "judge_tree", "select lane, has_more, has_ready from postrider.judge_tree($1)")
+    /// How long the next statement of this transaction may take.
+    public static let limitJudging = PGStatement(
+        "limit_judging",
+        """
+        select \(SearchPath.localExpression), set_config('statement_timeout', $1, true), \
+        set_config('lock_timeout', '1s', true), \(TransactionTimeout.off(isLocal: true))
+        """)
     /// Finds tracks with work.
     public static let survey = PGStatement(
         "survey", "select track, priority, first_seq, lane, has_more from postrider.survey($1,$2,$3,$4,$5)")
@@ -49,7 +64,7 @@ public enum StoreStatement {
     /// Heartbeat.
     public static let beat = PGStatement(
         "beat",
-        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9), (pg_current_wal_flush_lsn() - '0/0')::bigint")
+        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11), (pg_current_wal_flush_lsn() - '0/0')::bigint")
     /// Asks for notifications, or for none.
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.
@@ -59,7 +74,7 @@ public enum StoreStatement {
         "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
-        "settle", "select latest, has_more, has_ready from postrider.settle($1,$2,$3)")
+        "settle", "select latest, has_more, has_ready, has_expensive from postrider.settle($1,$2,$3)")
     /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take. Where names are looked
     /// up is told anew, since what is put back behind a function is the role's.
     public static let limitTime = PGStatement(

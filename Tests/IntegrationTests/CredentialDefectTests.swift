@@ -18,6 +18,7 @@ struct CredentialDefectTests {
         ("name, kind", "'a', 'custom'", "refresh"),
         ("name, kind, refresh", "'a', 'custom', '{\"url\": \"https://{{h}}/\", \"access_token\": \"$.a\"}'", "refresh"),
         ("name, kind, refresh", "'a', 'custom', '{\"url\": \"https://h/\", \"access_token\": \"$.\"}'", "refresh"),
+        ("name, kind, refresh", "'a', 'custom', '{\"url\": \"https://h/\", \"access_token\": \"$.**\"}'", "refresh"),
         (
             "name, kind, refresh", "'a', 'custom', '{\"url\": \"https://h/{{a b}}\", \"access_token\": \"$.a\"}'",
             "refresh"

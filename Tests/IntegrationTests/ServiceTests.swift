@@ -73,6 +73,7 @@ struct ServiceTests {
         ("idempotency_header", "'Cookie'"), ("idempotency_header", "'User-Agent'"),
         ("idempotency_header", "'If-Match'"), ("idempotency_header", "null"), ("idempotency_header", "''"),
         ("cache_max_bytes", "-1"), ("cache_max_bytes", "null"), ("installation", "null"),
+        ("judge_timeout", "'9 ms'"), ("judge_timeout", "'61 s'"), ("judge_timeout", "null"),
     ])
     func `settings that cannot work are refused like a service's, by column and with a hint`(
         column: String, value: String

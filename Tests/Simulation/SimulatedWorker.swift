@@ -12,6 +12,7 @@ final class SimulatedWorker {
     private var dispatcher: Dispatcher
     private var jobs: SimulatedSession?
     private var duties: SimulatedSession?
+    private var judging: SimulatedSession?
     private var schedule = Schedule()
     private var isSurveying = false
     /// Slots with a running call, by the number of the call.
@@ -50,6 +51,11 @@ final class SimulatedWorker {
                 isSurveying = false
                 dispatcher.pickup.connectionLost()
             })
+        let judging = SimulatedSession(
+            world, self, ready: {},
+            lost: { [unowned self] in dispatcher.judging.connectionLost(now: world.timeline.now) })
+        self.judging = judging
+        judging.start()
         self.jobs = jobs
         self.duties = duties
         jobs.start()
@@ -73,10 +79,14 @@ final class SimulatedWorker {
         isDead = true
         jobs?.cut()
         duties?.cut()
+        judging?.cut()
     }
 
     func loseConnection(ofJobs: Bool) {
-        deliver { [self] in (ofJobs ? jobs : duties)?.cut() }
+        deliver { [self] in
+            (ofJobs ? jobs : duties)?.cut()
+            if world.random.chance(30) { judging?.cut() }
+        }
     }
 
     func notified(_ job: AnnouncedJob?) {
@@ -105,6 +115,7 @@ final class SimulatedWorker {
                 let sent: SentState = calls.removeValue(forKey: slot) == nil ? .no : .maybe
                 dispatcher.callCutOff(slot: slot, sent: sent, now: world.timeline.now)
             }
+            dispatcher.giveUpJudging(now: world.timeline.now)
         }
     }
 
@@ -115,6 +126,7 @@ final class SimulatedWorker {
         if turnsNow.count > 2_000 { return world.queue.faults.append("a worker turns without end") }
         if let due = jobs?.deadline, now >= due { jobs?.deadlineReached() }
         if let due = duties?.deadline, now >= due { duties?.deadlineReached() }
+        if let due = judging?.deadline, now >= due { judging?.deadlineReached() }
         if let duties, duties.isReady, dispatcher.worker > 0 {
             if now >= schedule.beat { beat(duties) }
             if !isSurveying, dispatcher.surveyBegins(now: now) { survey(duties) }
@@ -122,6 +134,9 @@ final class SimulatedWorker {
         apply(dispatcher.poll(now: now))
         if jobs?.isReady == true, let (number, leases) = dispatcher.nextPreparation(now: now) {
             prepare(number, leases)
+        }
+        if judging?.isReady == true, let task = dispatcher.judging.next(worker: dispatcher.worker, now: now) {
+            judge(task)
         }
         while jobs?.isReady == true, let (number, exchange) = dispatcher.nextExchange(now: now) {
             send(number, exchange)
@@ -132,7 +147,10 @@ final class SimulatedWorker {
     /// Makes sure of a turn at the next deadline.
     private func sleep() {
         var moment =
-            [jobs?.deadline, duties?.deadline, dispatcher.deadline(now: world.timeline.now)]
+            [
+                jobs?.deadline, duties?.deadline, judging?.deadline,
+                dispatcher.judging.deadline(now: world.timeline.now), dispatcher.deadline(now: world.timeline.now),
+            ]
             .compactMap { $0 }.min() ?? .max
         let hasDuties = duties?.isReady == true
         if hasDuties && dispatcher.worker > 0 { moment = min(moment, schedule.beat) }
@@ -261,8 +279,40 @@ final class SimulatedWorker {
             var job = job
             job.call = HTTPCall(url: "http://h/")
             job.isJudged = id % 3 > 0
+            if id % 4 == 1 {
+                job.expensive = ExpensiveJudgement(
+                    columns: "extract", lane: "\(job.lease.track)", judgesFailures: id % 8 == 1)
+            }
             dispatcher.callPrepared(slot: slot, job)
             call(job, slot)
+        }
+    }
+
+    /// Some answers take too long, and some statements fail for a reason that says nothing of the answer.
+    private func judge(_ task: JudgingDesk.Task) {
+        guard case .attempt(let attempt) = task.work else { return }
+        let isTooExpensive = attempt.lease.jobID % 16 == 1
+        let fails = world.hasFaults && world.random.chance(10)
+        judging?.send { [self] in
+            .init(commit: { [self] in
+                let stored =
+                    isTooExpensive || fails ? 0 : world.queue.finish([attempt], worker: task.worker)
+                return { [self] in
+                    let now = world.timeline.now
+                    if isTooExpensive {
+                        let end = task.sentAt + UInt64(task.limit) * 1_000_000
+                        world.timeline.at(max(now, end)) { [self] in
+                            deliver { [self] in
+                                _ = dispatcher.judgementFailed(task.number, .cancelled, now: world.timeline.now)
+                            }
+                        }
+                    } else if fails {
+                        _ = dispatcher.judgementFailed(task.number, .other, now: now)
+                    } else {
+                        _ = dispatcher.judgementReturned(task.number, isStored: stored > 0)
+                    }
+                }
+            })
         }
     }
 

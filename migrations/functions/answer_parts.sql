@@ -16,6 +16,9 @@ begin
   if not found then
     return null;
   end if;
+  perform postrider.leave_to_judging(
+    ('body' = any (p_parts) or 'result' = any (p_parts))
+    and (octet_length(v_result.body) > 65536 or pg_column_size(v_result.result) > 32768));
   -- A refusal has an answer, and no result.
   if v_result.state <> 's' then
     p_parts := array_remove(p_parts, 'result');

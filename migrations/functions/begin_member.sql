@@ -16,9 +16,10 @@ declare
   v_track int;
   v_member postrider.members;
   v_tree postrider.trees;
+  v_mode text := postrider.duty_mode();
 begin
-  -- Each member that reads an answer parses it, a quarter of a second for 7 MB: no call's result waits for many of them.
-  if current_setting('postrider.is_told', true) = 'on' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
+  -- Each member that reads an answer parses it: no call's result waits for many of them.
+  if v_mode = 'on' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
     raise object_not_in_prerequisite_state using message = 'what takes long is begun by settle';
   end if;
   if v_expires_at <= now() then
@@ -26,20 +27,37 @@ begin
     v_code := 'expired';
     v_error := 'not started before expires_at';
   elsif p_job.run_if is not null then
-    if not postrider.run_if_is_light(p_job.run_if) and current_setting('postrider.is_told', true) = 'on' then
-      raise object_not_in_prerequisite_state using message = 'a run_if that may take long is looked at by settle';
+    perform postrider.leave_to_judging(not postrider.jsonpath_is_cheap(p_job.run_if));
+    if v_mode = 'judge' then
+      begin
+        select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
+      exception when query_canceled then
+        v_error := postrider.too_expensive('run_if');
+        v_code := 'too_expensive';
+      end;
+    else
+      select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
     end if;
-    select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
     if v_error is not null then
       v_state := 'f';
-      v_code := 'template';
+      v_code := coalesce(v_code, 'template');
     elsif not coalesce(v_holds, false) then
       v_state := 'k';
       v_error := 'skipped: its run_if does not hold';
     end if;
   end if;
   if v_state is null and p_job.kind = 'request' and postrider.job_is_templated(p_job) then
-    select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+    perform postrider.leave_to_judging(not postrider.templates_are_cheap(p_job));
+    if v_mode = 'judge' then
+      begin
+        select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+      exception when query_canceled then
+        v_error := postrider.too_expensive('the templates');
+        v_code := 'too_expensive';
+      end;
+    else
+      select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+    end if;
     v_state := case when v_code is not null then 'f' end;
   end if;
   if v_state is not null then

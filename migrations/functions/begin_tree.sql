@@ -9,6 +9,9 @@ declare
   v_job postrider.jobs;
   v_items jsonb;
   v_defect text;
+  v_code text;
+  v_mode text := postrider.duty_mode();
+  v_is_left boolean := false;
 begin
   select j.* into v_job from postrider.jobs j where j.id = p_tree and j.each is not null;
   -- One that is retried has the members of its elements already, or was refused on the way and goes on there.
@@ -17,13 +20,28 @@ begin
         where t.job_id = p_tree and t.state = 'w'
           and (t.expanded is not null
                or not exists (select from postrider.members m where m.parent_id = p_tree and m.item is not null))) then
-    select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
+    if v_mode = 'tick' then
+      v_is_left := true;
+    else
+      begin
+        select e.items, e.defect into v_items, v_defect from postrider.each_list(v_job) e;
+      exception
+        when sqlstate 'PR016' then
+          v_is_left := true;
+        when query_canceled then
+          if v_mode <> 'judge' then
+            raise;
+          end if;
+          v_defect := postrider.too_expensive('each');
+          v_code := 'too_expensive';
+      end;
+    end if;
   end if;
   update postrider.trees t
      set state = 'o', started_at = clock_timestamp(), is_planted = true,
          children = case when t.is_planted then t.children
                          else (select count(*) from postrider.members m where m.parent_id = p_tree) end,
-         is_expanding = coalesce(jsonb_array_length(v_items) * postrider.each_jobs(v_job.each) > 100, false)
+         is_expanding = v_is_left or coalesce(jsonb_array_length(v_items) * postrider.each_jobs(v_job.each) > 100, false)
    where t.ctid = (select x.ctid from postrider.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then
@@ -33,16 +51,16 @@ begin
     return null;
   elsif v_tree.expires_at <= now() then
     return postrider.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
-  elsif v_tree.is_expanding or p_is_inner and v_tree.children > 100 then
+  elsif v_tree.is_expanding or v_mode = 'tick' or p_is_inner and v_tree.children > 100 then
     -- Thousands of members are not for the transaction that finished the step before.
-    insert into postrider.tree_deltas (tree_id, run) values (p_tree, v_tree.run);
+    insert into postrider.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_is_left and v_mode <> 'tick');
     perform postrider.wake();
     return null;
   elsif v_items is not null then
     v_defect := postrider.expand_defect(p_tree, v_items);
   end if;
   if v_defect is not null then
-    return postrider.end_tree(v_tree, 'f', 'template', v_defect, p_is_inner);
+    return postrider.end_tree(v_tree, 'f', coalesce(v_code, 'template'), v_defect, p_is_inner);
   end if;
   return postrider.advance_tree(v_tree, p_is_inner);
 end

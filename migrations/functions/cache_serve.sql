@@ -5,10 +5,14 @@
 -- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
 -- status or length the job does not accept (cache_suits) is no answer to it, and the server is asked.
 --
+-- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is the judging session.
+-- p_error: such a job fails with too_expensive and this sentence.
+--
 -- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
+drop function if exists postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[]);
 create or replace function postrider.cache_serve(
-  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
-returns bigint[]
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
+  p_judges boolean default false, p_error text default null, out done bigint[], out expensive bigint[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -24,8 +28,9 @@ declare
   v_attempt postrider.finished_attempt;
   v_is_large boolean;
   v_served postrider.finished_attempt[] := '{}';
-  v_done bigint[] := '{}';
 begin
+  done := '{}';
+  expensive := '{}';
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
            b.base, case when s.cache_mode = 'http' then postrider.variant_key(b.base, j, s) else b.base end as key,
@@ -34,6 +39,8 @@ begin
            coalesce(s.cache_mode = 'http', false) as is_http,
            s.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' as is_judged,
+           case when num_nonnulls(j.validator, j.extract, s.envelope) > 0
+                then not postrider.judges_cheaply(j, s.envelope) else false end as is_expensive,
            s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
              case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
@@ -74,7 +81,7 @@ begin
            e.version = x.cache_version and e.sensitive is not distinct from x.cache_sensitive
              and e.app_version is not distinct from p_app_version as is_own,
            e.last_used < now() - interval '1 min' as is_to_touch,
-           case when e.bytes <= 65536 then e.body end as body
+           case when e.bytes <= 65536 then e.body end as body, e.bytes
       from x
       left join postrider.cache_entries e on e.key = x.key
      cross join lateral (
@@ -95,6 +102,7 @@ begin
          array_agg(h.base) filter (where h.serves) as base, array_agg(h.key) filter (where h.serves) as key,
          array_agg(h.created_at) filter (where h.serves) as created_at,
          array_agg(h.is_judged or h.body is null) filter (where h.serves) as is_special,
+         array_agg(h.is_expensive or h.is_judged and h.bytes > 1048576) filter (where h.serves) as is_expensive,
          array_agg(h.service) filter (where h.serves) as service,
          array_agg(h.key) filter (where h.serves and h.is_to_touch) as touched,
          array_agg(h.track) filter (where not h.serves) as miss_track, array_agg(h.seq) filter (where not h.serves) as miss_seq,
@@ -111,8 +119,12 @@ begin
       for i in 1 .. cardinality(v.job) loop
         v_attempt := v.served[i];
         if not v.is_special[i] then
-          v_done := v_done || v.job[i];
+          done := done || v.job[i];
           v_served := v_served || v_attempt;
+          continue;
+        end if;
+        if v.is_expensive[i] and not p_judges then
+          expensive := expensive || v.job[i];
           continue;
         end if;
         v_is_large := v_attempt.body is null;
@@ -125,7 +137,10 @@ begin
           from postrider.jobs j
           left join postrider.services s on s.name = j.service
          cross join lateral postrider.judge_answer(j, s, v_attempt.status::int, v_attempt.headers, v_attempt.body) a
-         where j.id = v.job[i] and v_attempt.body is not null;
+         where j.id = v.job[i] and v_attempt.body is not null and p_error is null;
+        if p_error is not null and v_attempt.body is not null then
+          select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result, null as encoding into v_answer;
+        end if;
         -- HTML that counts as a 502 is no success to this job, whatever it was to the one that stored it.
         if v_answer.verdict is null or v_answer.code = 'http_status' then
           v.miss_track := v.miss_track || v_attempt.track;
@@ -140,7 +155,7 @@ begin
           v.miss_modified := v.miss_modified || null::text;
           continue;
         end if;
-        v_done := v_done || v.job[i];
+        done := done || v.job[i];
         v_attempt.verdict := v_answer.verdict;
         v_attempt.code := v_answer.code;
         v_attempt.error := v_answer.error;
@@ -154,13 +169,13 @@ begin
       end loop;
     else
       v_served := v.served;
-      v_done := v.job;
+      done := v.job;
     end if;
     perform postrider.finish(p_worker, v_served, false);
     insert into postrider.cache_tallies (service, outcome, jobs)
     select o.service, o.reason, count(*)
       from unnest(v.service, v.reason, v.job) as o(service, reason, job)
-     where o.job = any (v_done)
+     where o.job = any (done)
      group by 1, 2;
     if v.touched is not null then
       update postrider.cache_entries e set last_used = clock_timestamp()
@@ -170,12 +185,11 @@ begin
   end if;
 
   if v.miss_job is not null then
-    v_done := v_done || postrider.cache_join(
+    done := done || postrider.cache_join(
       p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
       v.miss_etag, v.miss_modified, p_app_version);
   end if;
-  return v_done;
 end
 $$;
-comment on function postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[]) is
-  'private: ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now';
+comment on function postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[], boolean, text) is
+  'private: ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now, and those whose cached answers the judging session judges';

@@ -24,7 +24,7 @@ create or replace function postrider.enlist(
   p_wal bigint default 0)
 returns table (
   worker int, installation uuid, idempotency_header text, held bigint[],
-  identity uuid, keys_above bigint[], keys text[], lost_leases int, unknown_jobs int)
+  identity uuid, keys_above bigint[], keys text[], lost_leases int, unknown_jobs int, judge_timeout_ms int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -89,7 +89,8 @@ begin
     update postrider.leases l set owner = v_worker where l.owner = p_old;
   end if;
   return query
-  select v_worker, s.installation, s.idempotency_header, v_held, v_identity, k.above, k.keys, lost_leases, unknown_jobs
+  select v_worker, s.installation, s.idempotency_header, v_held, v_identity, k.above, k.keys, lost_leases, unknown_jobs,
+         postrider.milliseconds(s.judge_timeout)
     from postrider.settings s
    cross join (
          select array_agg(i.above_id order by i.number) as above, array_agg(i.id::text order by i.number) as keys

@@ -12,6 +12,8 @@ declare
   v_from int;
   v_to int;
   v_jobs int;
+  v_code text := 'template';
+  v_mode text := postrider.duty_mode();
 begin
   select x.* into v_tree from postrider.trees x
    where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked;
@@ -21,8 +23,16 @@ begin
     select t.job_id, t.run from postrider.trees t where t.job_id = p_tree and t.is_expanding and t.state = 'o';
     return;
   end if;
-  select e.items, e.defect, postrider.each_jobs(j.each) into v_items, v_defect, v_jobs
-    from postrider.jobs j cross join lateral postrider.each_list(j) e where j.id = p_tree;
+  begin
+    select e.items, e.defect, postrider.each_jobs(j.each) into v_items, v_defect, v_jobs
+      from postrider.jobs j cross join lateral postrider.each_list(j) e where j.id = p_tree;
+  exception when query_canceled then
+    if v_mode <> 'judge' then
+      raise;
+    end if;
+    v_defect := postrider.too_expensive('each');
+    v_code := 'too_expensive';
+  end;
   v_from := coalesce(v_tree.expanded, 0);
   v_to := least(v_from + greatest(1, 250 / v_jobs), jsonb_array_length(v_items));
   if v_defect is null then
@@ -30,7 +40,7 @@ begin
       v_items, '$[$from to $to]', jsonb_build_object('from', v_from, 'to', v_to - 1)));
   end if;
   if v_defect is not null then
-    perform postrider.end_tree(v_tree, 'f', 'template', v_defect);
+    perform postrider.end_tree(v_tree, 'f', v_code, v_defect);
     return;
   end if;
   update postrider.trees t
@@ -39,7 +49,7 @@ begin
    where t.job_id = p_tree
   returning * into v_tree;
   if v_tree.is_expanding then
-    insert into postrider.tree_deltas (tree_id, run) values (p_tree, v_tree.run);
+    insert into postrider.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_mode = 'judge');
   end if;
 end
 $$;

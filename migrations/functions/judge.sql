@@ -4,6 +4,8 @@
 --
 -- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once, not
 -- after the last attempt: who allows old answers wants one rather than a wait.
+--
+-- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
 create or replace function postrider.judge(p_worker int, p_app_version text, p_attempts postrider.finished_attempt[])
 returns bigint[]
 language plpgsql
@@ -60,7 +62,7 @@ begin
     if v_cached then
       select * into v_call from postrider.cache_calls c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
-      if v_call.asks and v_attempt.status = 304 then
+      if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
         select * into v_kept from postrider.cache_confirmed(v_call, v_job, p_app_version, v_attempt.headers);
         if v_kept.status is not null and not coalesce(v_attempt.redirected, false) then
           v_attempt.cache := 'revalidated';
@@ -120,7 +122,7 @@ begin
     end if;
     -- To at_most_once a failure that others try again is final. Only that a GET or HEAD may have reached the server is
     -- nothing that somebody must know.
-    if v_cached and v_service.stale_if_error is not null
+    if v_cached and v_service.stale_if_error is not null and v_attempt.code is distinct from 'too_expensive'
        and (v_attempt.verdict in ('r', 'w') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept

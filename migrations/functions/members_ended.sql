@@ -4,8 +4,8 @@
 -- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong. The same
 -- when the next step is a batch over a list that a client's open transaction is just joining, at the place of an element.
 --
--- A next step whose run_if may take long, and all that comes when 100 ms are over (begin_member looks at postrider.is_told), is begun
--- by settle, too: there no call's result waits for it.
+-- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is begun by settle or by
+-- the judging session, too: there no call's result waits for it.
 --
 -- What the end of the batch or chain itself has ended has not failed: it is counted by end_below, or told here as k.
 create or replace function postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void

@@ -4,8 +4,16 @@
 --
 -- A job that is not among the rows has been dealt with: it is finished, or waits elsewhere; the worker frees its slot.
 -- The first columns are those of claim.
+--
+-- expensive: null if the claiming session may judge the answer, otherwise three texts: the columns with expressions that may take long, the
+-- lane in whose turn the judging session judges it, and one of
+-- - s: only an answer that is a success by its status needs these expressions
+-- - f: a failure may need them, too
+-- - c: a cached answer serves the job, so it is not called
+-- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
+drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]);
 create or replace function postrider.prepare(
-  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null)
 returns table (
   job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[],
@@ -14,7 +22,8 @@ returns table (
   keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[],
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
-  credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[])
+  credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
+  expensive text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -26,12 +35,23 @@ as $$
 #variable_conflict use_column
 declare
   v_done bigint[];
+  v_cached bigint[];
   v_held bigint[];
   -- Null while no service has servers.
   v_server int[];
   v_base text[];
   v_goes_on boolean[];
 begin
+  if p_hold_ms is not null then
+    v_held := postrider.hold_expensive(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
+    if v_held <> '{}' then
+      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
+        from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
+      if p_job is null then
+        return;
+      end if;
+    end if;
+  end if;
   if exists (select from postrider.credentials) then
     v_held := postrider.credential_hold(p_worker, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
@@ -42,14 +62,15 @@ begin
         from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
     end if;
   end if;
-  v_done := postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job);
+  select c.done, c.expensive into v_done, v_cached
+    from postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job) c;
   if cardinality(v_done) = cardinality(p_job) then
     return;
   end if;
   v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
   if exists (select from postrider.server_routes) then
     select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
-      from postrider.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done) p;
+      from postrider.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
   end if;
   return query
   select j.id, j.method,
@@ -99,8 +120,12 @@ begin
               then extract(epoch from clock_timestamp())::bigint end,
          j.paginate is not null, x.server, coalesce(x.goes_on, false),
          coalesce(j.credential, s.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
-         case when k.name is not null then postrider.credential_place(k.kind, k.place) end
-    from unnest(p_fence, p_job, v_server, v_base, v_goes_on) as x(fence, job, server, base, goes_on)
+         case when k.name is not null then postrider.credential_place(k.kind, k.place) end,
+         case when v_cached <> '{}' and j.id = any (v_cached)
+                or num_nonnulls(j.validator, j.extract, s.envelope, j.paginate) > 0 and not postrider.judges_cheaply(j, s.envelope)
+              then array[postrider.expensive_columns(j, s.envelope), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
+                         case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end
+    from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
     -- Others than members pay the look at parent_id alone.
@@ -117,5 +142,5 @@ begin
    where x.job <> all (v_done);
 end
 $$;
-comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]) is
+comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int) is
   'private: what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';

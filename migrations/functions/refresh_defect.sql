@@ -23,8 +23,11 @@ begin
       hint := 'Give POST (the default), GET, PUT or PATCH.';
     elsif v_key in ('access_token', 'refresh_token', 'expires_in') then
       begin
+        -- It is evaluated on the session that carries heartbeats.
         v_bad := case when jsonb_typeof(v_value) <> 'string' then 'is not a path'
-                      else postrider.jsonpath_defect((v_value #>> '{}')::jsonpath) end;
+                      when postrider.jsonpath_is_cheap((v_value #>> '{}')::jsonpath)
+                        then postrider.jsonpath_defect((v_value #>> '{}')::jsonpath)
+                      else 'is a path that may take long' end;
       exception when others then
         v_bad := 'is not a jsonpath';
       end;

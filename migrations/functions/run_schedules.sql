@@ -27,6 +27,8 @@ declare
   v_is_late boolean := false;
 begin
   made := 0;
+  -- Batches and chains that this makes are begun by settle.
+  perform set_config('postrider.is_told', 'tick', true);
   if exists (
        select from postrider.schedules s
         where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity'))

@@ -21,7 +21,9 @@ begin
     (new.retention <= interval '0' or new.retention > interval '100 years',
      'retention', 'must be more than 0 and at most 100 years', 'Like 30 days, its default; null keeps jobs for ever.'),
     (new.failed_retention <= interval '0' or new.failed_retention > interval '100 years',
-     'failed_retention', 'must be more than 0 and at most 100 years', 'Like 90 days, its default; null keeps failed jobs for ever.')
+     'failed_retention', 'must be more than 0 and at most 100 years', 'Like 90 days, its default; null keeps failed jobs for ever.'),
+    ((new.judge_timeout between interval '10 ms' and interval '1 min') is not true,
+     'judge_timeout', 'must be from 10 ms to 1 min', 'Like 2 s, its default; workers read it when they register.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   perform postrider.refuse_column('settings', v_column, v_reason, v_hint);

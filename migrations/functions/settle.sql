@@ -8,9 +8,12 @@
 --
 -- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put off for 10 s
 -- the first time, since the server may have been busy, and ends as failed the second time.
+-- has_expensive: a judging session is to take trees whose next step is expensive.
 drop function if exists postrider.settle(bigint, boolean);
+drop function if exists postrider.settle(bigint, boolean, boolean);
 create or replace function postrider.settle(
-  p_after bigint, p_is_whole boolean, p_is_alone boolean default false, out latest bigint, out has_more boolean, out has_ready boolean)
+  p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
+  out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -22,6 +25,7 @@ declare
   -- A member that becomes ready takes a fresh seq. So may an INSERT beside it; then workers look once too often.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
+  perform set_config('postrider.is_told', 'settle', true);
   if p_is_alone then
     perform postrider.settle_deltas(p_after, true, true);
   else
@@ -36,7 +40,8 @@ begin
     end if;
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
-  has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after) and (d.due_at <= now()) is not false);
+  has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after) and not d.is_expensive and (d.due_at <= now()) is not false);
+  has_expensive := exists (select from postrider.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
 end
 $$;
 comment on function postrider.settle(bigint, boolean, boolean) is

@@ -3,9 +3,11 @@
 -- A shortage of the database puts them off for longer and longer, up to 30 s. If it keeps one tree from going on for 15 minutes although
 -- this statement is stored each time, that tree fails.
 -- With p_is_alone it is the first tree's deltas alone, which have the time of the statement for themselves.
+-- What raises PR016 is left to the judging session, which names the tree: p_tree, all of whose expensive deltas are added up.
 drop function if exists postrider.settle_deltas(bigint, boolean);
+drop function if exists postrider.settle_deltas(bigint, boolean, boolean);
 create or replace function postrider.settle_deltas(
-  p_after bigint, p_is_careful boolean, p_is_alone boolean default false, out latest bigint)
+  p_after bigint, p_is_careful boolean, p_is_alone boolean default false, p_tree bigint default null, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,16 +17,24 @@ declare
   v_sum record;
   v_is_expanding boolean;
   v_is_to_blame boolean;
+  v_spots tid[];
 begin
+  if p_tree is null then
+    v_spots := array(
+      select x.ctid from postrider.tree_deltas x where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
+         and (not p_is_alone or x.tree_id = (
+                select y.tree_id from postrider.tree_deltas y
+                 where y.id > p_after and not y.is_expensive and (y.due_at <= now()) is not false
+                 order by y.id limit 1))
+       order by x.id limit 10000 for update skip locked);
+  else
+    v_spots := array(
+      select x.ctid from postrider.tree_deltas x where x.tree_id = p_tree and x.is_expensive and (x.due_at <= now()) is not false
+       for update skip locked);
+  end if;
   for v_sum in
     with gone as (
-      delete from postrider.tree_deltas d
-       where d.ctid = any (array(
-               select x.ctid from postrider.tree_deltas x where x.id > p_after and (x.due_at <= now()) is not false
-                  and (not p_is_alone or x.tree_id = (
-                         select y.tree_id from postrider.tree_deltas y where y.id > p_after and (y.due_at <= now()) is not false
-                          order by y.id limit 1))
-                order by x.id limit 10000 for update skip locked))
+      delete from postrider.tree_deltas d where d.ctid = any (v_spots)
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
@@ -57,25 +67,28 @@ begin
       end if;
       v_is_to_blame := case
         when sqlstate = '57014' then v_sum.was_put_off
+        when sqlstate = 'PR016' then false
         -- A lock lasts as long as the transaction that holds it.
         when left(sqlstate, 2) in ('40', '55') then false
         else not postrider.is_shortage(sqlstate) or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
       insert into postrider.tree_deltas (
-        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, due_at, refused_since)
+        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, is_expensive, due_at, refused_since)
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
-              v_sum.failed_job, case when not v_is_to_blame
+              v_sum.failed_job, p_tree is not null or sqlstate = 'PR016', case when not v_is_to_blame and sqlstate <> 'PR016'
                 then clock_timestamp() + case when sqlstate = '57014' then interval '10 s'
                        when left(sqlstate, 2) in ('40', '55') then interval '1 s'
                        else least(interval '30 s', greatest(interval '0.25 s', clock_timestamp() - v_sum.refused_since)) end end,
-              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate <> '57014' then coalesce(v_sum.refused_since, clock_timestamp()) end);
+              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
       if v_is_to_blame then
-        perform postrider.blame_tree(v_sum.tree_id, case sqlstate
-          when '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'
+        perform postrider.blame_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
+          when sqlstate = '57014' and p_tree is not null
+            then 'what its next step needs takes longer than settings.judge_timeout; make the answers that it reads smaller'
+          when sqlstate = '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'
           else format('%s (%s)', sqlerrm, sqlstate) end);
       end if;
     end;
   end loop;
 end
 $$;
-comment on function postrider.settle_deltas(bigint, boolean, boolean) is
+comment on function postrider.settle_deltas(bigint, boolean, boolean, bigint) is
   'private: the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint; p_is_alone: one tree';

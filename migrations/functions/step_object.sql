@@ -11,6 +11,8 @@ begin
     return postrider.answer_parts(p_job, array(
       select k from unnest('{body,status,headers,result}'::text[]) k where p_keys is null or k = any (p_keys)));
   end if;
+  perform postrider.leave_to_judging((
+    select count(*) > 300 from (select from postrider.members m where m.parent_id = p_job limit 301) m));
   return coalesce((
     select jsonb_object_agg(m.name, postrider.step_object(m.job_id, m.is_tree, p_keys))
       from postrider.member_states(p_job) m

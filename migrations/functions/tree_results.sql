@@ -7,6 +7,13 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 begin
+  perform postrider.leave_to_judging((
+    select count(*) > 300 or sum(r.size) > 65536
+      from postrider.members m
+      left join lateral (
+           select coalesce(pg_column_size(r.result), octet_length(r.body)) as size
+             from postrider.results r where r.job_id = m.job_id and r.state = 's' offset 0) r on true
+     where m.parent_id = p_tree));
   if (select sum(r.size)
         from postrider.members m
        cross join lateral (

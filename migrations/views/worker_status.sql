@@ -10,7 +10,8 @@ select w.name as worker, w.id as epoch,
        w.version, coalesce(array_to_string(w.queues, ', '), 'all') as queues,
        w.concurrency, w.in_flight,
        coalesce(l.owner = w.id and l.until > clock_timestamp(), false) as leader,
-       w.started_at, w.heartbeat_at, w.ended_at, w.environment, w.results_waiting, w.results_waiting_since
+       w.started_at, w.heartbeat_at, w.ended_at, w.environment, w.results_waiting, w.results_waiting_since,
+       w.judgements_waiting, w.judgements_since
   from postrider.workers w
   left join postrider.leases l on l.name = 'leader'
  where w.ended_at is null or w.ended_at > now() - interval '1 day'
@@ -31,3 +32,6 @@ comment on column postrider.worker_status.ended_at is 'when it said goodbye or w
 comment on column postrider.worker_status.environment is 'whose servers it uses';
 comment on column postrider.worker_status.results_waiting is 'results that the database has refused and that the worker writes again, as of its last heartbeat';
 comment on column postrider.worker_status.results_waiting_since is 'since when it has such results; null: it has none';
+comment on column postrider.worker_status.judgements_waiting is
+  'answers with expensive expressions that wait to be judged, as of its last heartbeat; more than a few: see error_code too_expensive';
+comment on column postrider.worker_status.judgements_since is 'when the oldest of them came; null: none waits';

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+// Answers that may take long to judge leave the way of all others here, and come back to it if they could not be judged.
+extension Dispatcher {
+    /// Takes an attempt whose answer is to be judged on the session for that; false if the claiming session judges it.
+    mutating func judgesApart(_ attempt: FinishedAttempt, of job: ClaimedJob, now: UInt64) -> Bool {
+        guard attempt.isJudged else { return false }
+        var attempt = attempt
+        if let expensive = job.expensive {
+            guard attempt.verdict.kind == .succeeded || expensive.judgesFailures else { return false }
+            attempt.expensive = expensive
+        } else {
+            guard attempt.verdict.kind == .succeeded, attempt.bodyBytes > JudgingDesk.largeAnswer else { return false }
+            attempt.expensive = ExpensiveJudgement(
+                columns: "", lane: "track \(attempt.lease.track)", judgesFailures: false)
+        }
+        judging.put(attempt, now: now)
+        return true
+    }
+
+    /// A prepared job is not called: its cached answer is to be judged. Its slot is free.
+    mutating func judgeCached(slot: Int, now: UInt64) {
+        guard let job = free(slot, now: now) else { return }
+        var attempt = FinishedAttempt(
+            lease: job.lease, verdict: .success, outcome: nil, isJudged: true, sequel: job.sequel)
+        attempt.expensive = job.expensive
+        attempt.isCached = true
+        judging.put(attempt, now: now)
+    }
+
+    /// How long jobs with expensive answers are to wait before their calls, in milliseconds; nil: they need not.
+    var expensiveHold: Int32? {
+        judging.hold { slots.running.lazy.filter { $0.job.expensive != nil }.count }
+    }
+
+    /// An attempt has been judged; nil if nothing follows from it.
+    mutating func judgementReturned(_ number: UInt64, isStored: Bool) -> (refused: Int, sequel: Sequel)? {
+        guard let attempt = judging.judged(number, isStored: isStored, worker: worker) else { return nil }
+        noteStored([attempt], attempt.sequel, claims: false)
+        return (isStored ? 0 : 1, attempt.sequel)
+    }
+
+    /// A statement of the judging session failed. Returns the job that ends because of it; nil: it is tried again.
+    mutating func judgementFailed(_ number: UInt64, _ failure: JudgingDesk.Failure, now: UInt64) -> Int64? {
+        guard let attempt = judging.failed(number, failure, now: now) else { return nil }
+        write(attempt, now: now)
+        return attempt.lease.jobID
+    }
+
+    /// The time of the drain is over: attempts that were not judged are handed back. What must not be sent twice ends as unknown, with
+    /// its answer.
+    mutating func giveUpJudging(now: UInt64) {
+        for var attempt in judging.takeAll() {
+            attempt.expensive = nil
+            attempt.isJudged = false
+            if attempt.isAtMostOnce, !attempt.isCached {
+                attempt.verdict = Verdict(
+                    .unknown, .lostWorker, "the worker was stopped before it had judged the answer; look at the body")
+            } else {
+                attempt.verdict = Verdict(
+                    .handedBack, .lostWorker,
+                    "the worker was stopped before it had judged the answer; no attempt was used")
+                attempt.outcome = nil
+            }
+            write(attempt, now: now)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobStore
+internal import PGClient
+
+// Expressions that users wrote and that may take long are evaluated on a session of their own, one job at a time and for a limited time. It
+// is opened when there is something to judge for the first time.
+extension RunLoop {
+    /// Sends what is due.
+    func judge() {
+        guard dispatcher.judging.hasWork else { return }
+        guard hasJudging else {
+            hasJudging = true
+            judging.start(now: now)
+            return
+        }
+        guard judging.isReady, let task = dispatcher.judging.next(worker: dispatcher.worker, now: now) else { return }
+        do throws(PGError) {
+            parameters.removeAll()
+            parameters.append(text: "\(task.limit)ms")
+            try judging.append(StoreStatement.limitJudging, &parameters, tag: Tag.limitTime)
+            switch task.work {
+            case .attempt(let attempt) where attempt.isCached:
+                StoreCalls.judgeCached(
+                    attempt, worker: dispatcher.worker, appVersion: configuration.appVersion, into: &parameters)
+                try judging.append(StoreStatement.judgeCached, &parameters, tag: Tag.judgement(task.number))
+            case .attempt(let attempt):
+                FinishBatch([attempt]).encode(
+                    worker: dispatcher.worker, appVersion: configuration.appVersion, rows: &attemptRows,
+                    into: &parameters)
+                try judging.append(StoreStatement.judgeAlone, &parameters, tag: Tag.judgement(task.number))
+            case .tree(let lane):
+                parameters.removeAll()
+                parameters.append(text: lane)
+                try judging.append(StoreStatement.judgeTree, &parameters, tag: Tag.judgement(task.number))
+            }
+            judging.commit()
+        } catch {
+            dispatcher.judging.connectionLost(now: now)
+        }
+    }
+
+    /// An event of the judging session.
+    func judgingEvent(_ event: consuming PGSessionEvent) {
+        switch consume event {
+        case .ready:
+            configuration.log(.connected(session: "judging"))
+        case .result(let tag, let result):
+            guard tag != Tag.limitTime else { return }
+            judged(Tag.number(ofJudgement: tag), result)
+        case .failed(let tag, let error):
+            suspectSchema(error)
+            judgementFailed(tag, error)
+        case .lost(let error, _):
+            configuration.log(.connectionLost(session: "judging", reason: error.description))
+            agent.makeRoom()
+            dispatcher.judging.connectionLost(now: now)
+        case .notification: break
+        case .retryAt: break
+        }
+    }
+
+    private func judged(_ number: UInt64, _ result: borrowing PGResult) {
+        if dispatcher.judging.isAtTree {
+            if result.bool(0, 2) { jobsAnnounced() }
+            treeMarks.membersEnded(now: now)
+            return dispatcher.judging.treeJudged(number, lane: result.optionalText(0, 0), hasMore: result.bool(0, 1))
+        }
+        let isStored = !result.int64s(0, 0).isEmpty
+        guard let (refused, sequel) = dispatcher.judgementReturned(number, isStored: isStored) else { return }
+        follow(sequel, refused: refused)
+    }
+
+    private func judgementFailed(_ tag: UInt64, _ error: PGError) {
+        guard error.code != .aborted else { return }
+        let failure: JudgingDesk.Failure =
+            error.sqlState == .queryCanceled ? .cancelled : error.sqlState?.isDataError == true ? .unstorable : .other
+        if tag == Tag.limitTime {
+            configuration.log(.statementFailed(verb: "judge", error: error))
+            return dispatcher.judging.connectionLost(now: now)
+        }
+        if let job = dispatcher.judgementFailed(Tag.number(ofJudgement: tag), failure, now: now) {
+            if failure == .unstorable { configuration.log(.resultUnstorable(job: job, reason: error.description)) }
+        } else if error.sqlState != .lockNotAvailable {
+            configuration.log(.statementFailed(verb: "judge", error: error))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import JobStore
+import Testing
+
+@testable import Engine
+
+struct JudgingDeskTests {
+    private func attempt(_ id: Int64, lane: String, bytes: Int = 0, columns: String = "extract") -> FinishedAttempt {
+        let answer = HTTPResponse(status: 200, body: [UInt8](repeating: 32, count: bytes))
+        var attempt = FinishedAttempt(
+            lease: .ofJob(id), verdict: .success, outcome: CallOutcome(.response(answer)), isJudged: true)
+        attempt.expensive = ExpensiveJudgement(columns: columns, lane: lane, judgesFailures: false)
+        return attempt
+    }
+
+    private func job(_ task: JudgingDesk.Task?) -> Int64? {
+        guard case .attempt(let attempt) = task?.work else { return nil }
+        return attempt.lease.jobID
+    }
+
+    @Test func `one at a time, and lanes take turns`() {
+        var desk = JudgingDesk()
+        for (id, lane) in [(1, "a"), (2, "a"), (3, "a"), (4, "b"), (5, "c")] {
+            desk.put(attempt(Int64(id), lane: lane), now: 0)
+        }
+        var order: [Int64] = []
+        while let task = desk.next(worker: 1, now: 0) {
+            let other = desk.next(worker: 1, now: 0)
+            #expect(other == nil)
+            order.append(job(task) ?? 0)
+            let judged = desk.judged(task.number, isStored: true, worker: 1)
+            #expect(judged?.lease.jobID == order.last)
+        }
+        #expect(order == [1, 4, 5, 2, 3])
+        #expect(desk.isEmpty && !desk.hasWork && desk.weight == 0)
+    }
+
+    @Test func `steps of trees and answers take turns`() {
+        var desk = JudgingDesk()
+        desk.put(attempt(1, lane: "a"), now: 0)
+        desk.put(attempt(2, lane: "b"), now: 0)
+        desk.treesWait()
+        let first = desk.next(worker: 1, now: 0)
+        #expect(job(first) == 1)
+        _ = desk.judged(first?.number ?? 0, isStored: true, worker: 1)
+        let second = desk.next(worker: 1, now: 0)
+        #expect(desk.isAtTree)
+        desk.treeJudged(second?.number ?? 0, lane: "x", hasMore: true)
+        let third = desk.next(worker: 1, now: 0)
+        #expect(job(third) == 2)
+        _ = desk.judged(third?.number ?? 0, isStored: true, worker: 1)
+        guard case .tree(let lane) = desk.next(worker: 1, now: 0)?.work else {
+            Issue.record("the trees are forgotten")
+            return
+        }
+        #expect(lane == "x")
+    }
+
+    @Test func `after the whole time the job fails and keeps its answer, before it is tried again`() {
+        var desk = JudgingDesk()
+        desk.timeout = 500
+        desk.put(attempt(1, lane: "a"), now: 0)
+        let first = desk.next(worker: 1, now: 0)
+        let early = desk.failed(first?.number ?? 0, .cancelled, now: 499_999_999)
+        #expect(early == nil && desk.count == 1)
+        let pause = desk.next(worker: 1, now: 500_000_000)
+        #expect(pause == nil)
+        let moment = desk.deadline(now: 500_000_000) ?? 0
+        let second = desk.next(worker: 1, now: moment)
+        let end = desk.failed(second?.number ?? 0, .cancelled, now: moment + 500_000_000)
+        #expect(end?.verdict.kind == .failed && end?.verdict.code == .tooExpensive)
+        #expect(end?.verdict.message?.contains("500 ms") == true)
+        #expect(end?.verdict.message?.contains("simplify extract") == true)
+        #expect(end?.outcome != nil && end?.expensive == nil && desk.isEmpty)
+    }
+
+    @Test func `a cached answer that is too expensive goes once more, to be stored with its job`() {
+        var desk = JudgingDesk()
+        var cached = attempt(1, lane: "a")
+        cached.isCached = true
+        cached.outcome = nil
+        desk.put(cached, now: 0)
+        let first = desk.next(worker: 1, now: 0)
+        let none = desk.failed(first?.number ?? 0, .cancelled, now: 2_000_000_000)
+        #expect(none == nil)
+        let second = desk.next(worker: 1, now: 2_000_000_000)
+        guard case .attempt(let again) = second?.work else {
+            Issue.record("it does not go again")
+            return
+        }
+        #expect(again.verdict.code == .tooExpensive)
+        let end = desk.failed(second?.number ?? 0, .cancelled, now: 4_000_000_000)
+        #expect(end?.verdict.code == .tooExpensive && end?.isJudged == false)
+    }
+
+    @Test func `a large answer without an expensive expression has a second more for each MiB`() {
+        var desk = JudgingDesk()
+        desk.put(attempt(1, lane: "a", bytes: 3 << 20, columns: ""), now: 0)
+        desk.put(attempt(2, lane: "b", bytes: 3 << 20), now: 0)
+        let large = desk.next(worker: 1, now: 0)
+        #expect(large?.limit == 5_000)
+        _ = desk.judged(large?.number ?? 0, isStored: true, worker: 1)
+        let expensive = desk.next(worker: 1, now: 0)
+        #expect(expensive?.limit == 2_000)
+    }
+
+    @Test func `jobs are held once what waits counts for the whole limit`() {
+        var desk = JudgingDesk()
+        desk.limit = 4 * JudgingDesk.leastWeight
+        #expect(desk.hold { 1_000 } == nil)
+        for id in 1...2 { desk.put(attempt(Int64(id), lane: "a"), now: 0) }
+        #expect(desk.hold { 1 } == nil)
+        #expect(desk.hold { 2 } == 1_000)
+        desk.put(attempt(3, lane: "a", bytes: 2 * JudgingDesk.leastWeight), now: 0)
+        #expect(desk.weight == desk.limit && desk.hold { 0 } == 1_000)
+        _ = desk.next(worker: 1, now: 0)
+        #expect(desk.count == 3 && desk.weight == desk.limit)
+    }
+
+    @Test func `what was cancelled is not judged, and an answer for it means nothing`() {
+        var desk = JudgingDesk()
+        for id in 1...3 { desk.put(attempt(Int64(id), lane: "a"), now: 7) }
+        let task = desk.next(worker: 1, now: 7)
+        let isHere = desk.remove(jobID: 1, fence: 7)
+        #expect(isHere && desk.count == 2 && desk.oldest == 7)
+        let isThere = desk.remove(jobID: 9, fence: 7)
+        #expect(!isThere)
+        let other = desk.remove(jobID: 2, fence: 7)
+        #expect(other)
+        let stale = desk.judged(task?.number ?? 0, isStored: false, worker: 1)
+        #expect(stale == nil)
+        let next = desk.next(worker: 1, now: 7)
+        #expect(job(next) == 3)
+        desk.keep([])
+        #expect(desk.isEmpty && desk.leases.isEmpty && desk.oldest == nil && desk.weight == 0)
+    }
+
+    @Test func `an answer that was judged for the worker's old number is judged again`() {
+        var desk = JudgingDesk()
+        desk.put(attempt(1, lane: "a"), now: 0)
+        let task = desk.next(worker: 1, now: 0)
+        let nothing = desk.judged(task?.number ?? 0, isStored: false, worker: 2)
+        #expect(nothing == nil)
+        let again = desk.next(worker: 2, now: 0)
+        #expect(job(again) == 1)
+        let refused = desk.judged(again?.number ?? 0, isStored: false, worker: 2)
+        #expect(refused?.lease.jobID == 1 && desk.isEmpty)
+    }
+
+    @Test func `a lost connection loses nothing, and the rest after each failure grows`() {
+        var desk = JudgingDesk()
+        desk.put(attempt(1, lane: "a"), now: 0)
+        var now: UInt64 = 0
+        var rests: [UInt64] = []
+        for _ in 1...9 {
+            _ = desk.next(worker: 1, now: now)
+            desk.connectionLost(now: now)
+            let due = desk.deadline(now: now) ?? now
+            rests.append((due - now) / 1_000_000)
+            now = due
+        }
+        #expect(rests == [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+        #expect(desk.count == 1)
+        let given = desk.takeAll()
+        #expect(given.count == 1 && desk.isEmpty)
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import TestSupport
+import Testing
+
+/// Expressions of one client that take hours over an answer of 30,000 numbers, while another client's plain jobs run.
+struct ExpensiveAnswerTests {
+    static let evil = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
+    static let list = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
+
+    static func target() throws -> TargetServer {
+        try TargetServer { request in TargetStep.answer(200, request.path.hasPrefix("/large") ? list : "{\"a\": 1}") }
+    }
+
+    /// With a shorter limit than users have, since the tests have many such answers.
+    static func queue(_ limit: String = "300 ms") throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute("update postrider.settings set judge_timeout = '\(limit)'")
+        return queue
+    }
+
+    /// Runs 50 plain jobs of another lane, one after the other; the slowest and the median of their times, in seconds.
+    static func plainJobs(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> (
+        median: Double, slowest: Double
+    ) {
+        var times: [Double] = []
+        for _ in 1...50 {
+            let began = TestClock.now
+            let id = try queue.insert("url, lane", "'\(target.url)/plain', 'plain'")
+            try TestClock.wait(20, for: "plain job \(id)") {
+                try queue.connection.query("select exists (select from postrider.results where job_id = \(id))").bool(
+                    0, 0)
+            }
+            times.append(Double(TestClock.now - began) / 1e9)
+        }
+        times.sort()
+        return (times[times.count / 2], times.last ?? 0)
+    }
+
+    /// What a job may ask of its answer that takes hours.
+    static let entries: [(name: String, columns: String, values: String)] = [
+        ("extract", "extract", "'\(evil)'"),
+        ("paginate.items", "paginate", "'{\"style\": \"page\", \"param\": \"p\", \"items\": \"\(evil)\"}'"),
+        (
+            "paginate.next", "paginate",
+            "'{\"style\": \"cursor\", \"param\": \"p\", \"items\": \"$\", \"next\": \"\(evil)\"}'"
+        ),
+        ("services.envelope", "service", "'evil'"),
+    ]
+
+    @Test(arguments: entries.indices)
+    func `what takes hours fails with too_expensive and keeps its body, and plain jobs do not wait`(entry: Int) throws {
+        let (name, columns, values) = Self.entries[entry]
+        let target = try Self.target()
+        let queue = try Self.queue()
+        if columns == "service" {
+            try queue.connection.execute(
+                "insert into postrider.services (name, envelope) values ('evil', '{\"code\": \"\(Self.evil)\"}')")
+        }
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        try worker.wait(for: "leading")
+        let quiet = try Self.plainJobs(queue, target)
+        try queue.insert(100, "url, \(columns)", "'\(target.url)/large', \(values)")
+        try queue.wait(until: "select exists (select from postrider.worker_status where judgements_waiting > 3)")
+        let busy = try Self.plainJobs(queue, target)
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where url like '%/large' and state = 'running'")
+                > 4)
+        // 40 s before; the bound is for a machine with other work.
+        #expect(busy.median < max(0.05, 5 * quiet.median) && busy.slowest < 2, "\(quiet) became \(busy)")
+        try queue.wait(until: "select count(*) >= 3 from postrider.results where error_code is not null")
+        #expect(
+            try queue.rows(
+                """
+                select distinct error_code, status_code::text, attempt::text, octet_length(body)::text,
+                  (error like '%300 ms%simplify \(name)%')::text, state
+                from postrider.job_status where error_code is not null
+                """) == [["too_expensive", "200", "1", "60001", "true", "failed"]])
+        // None of those that wait keeps a cancel waiting.
+        _ = try queue.number("select postrider.cancel_all()")
+        try queue.wait(
+            5, until: "select count(*) = count(*) filter (where state <> 'running') from postrider.job_status")
+        try queue.wait(until: "select bool_and(judgements_waiting = 0) from postrider.worker_status")
+        let next = try queue.insert("url, extract", "'\(target.url)/large', '$[*] ? (@ == 1)'")
+        try queue.wait(for: next, toBe: "succeeded")
+        #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
+    }
+
+    @Test func `a cached answer is judged apart, too, and its job keeps it`() throws {
+        let target = try Self.target()
+        let queue = try Self.queue()
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        let first = try queue.insert("url, cache_ttl", "'\(target.url)/large', '1 hour'")
+        try queue.wait(for: first, toBe: "succeeded")
+        let fine = try queue.insert("url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '$[*] ? (@ == 1)'")
+        try queue.wait(for: fine, toBe: "succeeded")
+        try queue.insert(30, "url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '\(Self.evil)'")
+        try queue.wait(until: "select exists (select from postrider.worker_status where judgements_waiting > 3)")
+        let busy = try Self.plainJobs(queue, target)
+        #expect(busy.median < 0.5 && busy.slowest < 2, "\(busy)")
+        try queue.wait(until: "select count(*) >= 3 from postrider.results where error_code is not null")
+        #expect(
+            try queue.rows(
+                """
+                select distinct error_code, status_code::text, octet_length(body)::text, from_cache::text
+                from postrider.job_status where error_code is not null
+                """) == [["too_expensive", "200", "60001", "true"]])
+        #expect(
+            try queue.number("select jsonb_array_length(result) from postrider.job_status where id = \(fine)") == 30_000
+        )
+        _ = try queue.number("select postrider.cancel_all()")
+        try queue.wait(
+            5, until: "select count(*) = count(*) filter (where state <> 'running') from postrider.job_status")
+        #expect(target.requests("/large").count == 1)
+        _ = worker
+    }
+
+    @Test func `a validator with many keys and an answer above 1 MiB are judged apart, and mean what they always do`()
+        throws
+    {
+        let keys = (1...200).map { "\"k\($0)\": " }
+        let large =
+            "{" + keys.map { $0 + "1" }.joined(separator: ",") + ", \"x\": \"" + String(repeating: "y", count: 2 << 20)
+            + "\"}"
+        let target = try TargetServer { _ in TargetStep.answer(200, large) }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let plain = try queue.insert("url, extract", "'\(target.url)/a', '$.k7'")
+        let valid = try queue.insert(
+            "url, extract, validator",
+            "'\(target.url)/b', '$.k8', '{\(keys.map { $0 + "\"number\"" }.joined(separator: ","))}'")
+        let invalid = try queue.insert(
+            "url, validator", "'\(target.url)/c', '{\(keys.map { $0 + "\"string\"" }.joined(separator: ","))}'")
+        for id in [plain, valid] { try queue.wait(for: id, toBe: "succeeded") }
+        try queue.wait(for: invalid, toBe: "failed")
+        #expect(
+            try queue.rows("select error_code from postrider.results order by job_id") == [[nil], [nil], ["validator"]])
+        #expect(try queue.number("select count(*) from postrider.results where result = '1'") == 2)
+        #expect(worker.output.contains("\"session\":\"judging\""))
+    }
+
+    @Test func `at_most_once fails alike and is not called again, and a retryable failure is tried again`() throws {
+        let target = try TargetServer { request in
+            request.path == "/503" ? TargetStep.answer(503) : TargetStep.answer(200, Self.list)
+        }
+        let queue = try Self.queue()
+        let worker = try RunningWorker(queue.database, concurrency: 4)
+        let once = try queue.insert("url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
+        let again = try queue.insert(
+            "url, extract, max_attempts, backoff", "'\(target.url)/503', '\(Self.evil)', 2, '{10 ms}'")
+        try queue.wait(for: once, toBe: "failed")
+        try queue.wait(for: again, toBe: "failed")
+        #expect(
+            try queue.rows("select error_code, attempt::text from postrider.job_status order by id")
+                == [["too_expensive", "1"], ["http_status", "2"]])
+        _ = try queue.number("select postrider.retry_failed(error_code => 'too_expensive')")
+        #expect(try queue.state(once) == "failed")
+        #expect(target.requests("/large").count == 1)
+        _ = worker
+    }
+
+    @Test func `a worker with a full desk holds such jobs back without an attempt, and they end later`() throws {
+        let target = try Self.target()
+        let queue = try Self.queue("10 ms")
+        let worker = try RunningWorker(queue.database, concurrency: 16)
+        // A quarter of 256 MiB, of which each takes 256 KiB at least.
+        try queue.insert(400, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
+        try queue.wait(until: "select count(*) > 10 from postrider.job_status where state = 'scheduled'")
+        #expect(try queue.number("select max(attempt) from postrider.job_status where state = 'scheduled'") == 0)
+        try queue.waitUntilDone(90)
+        #expect(try queue.states() == "failed 400")
+        #expect(target.requests.count == 400)
+        #expect(try queue.number("select count(*) from postrider.attempts") == 400)
+        _ = worker
+    }
+
+    @Test func `a worker that stops hands back what it has not judged`() throws {
+        let target = try Self.target()
+        let queue = try Self.queue("20 s")
+        let worker = try RunningWorker(queue.database, concurrency: 8, ["--drain", "1s"])
+        try queue.insert(3, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
+        try queue.insert(3, "url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
+        try TestClock.wait(20, for: "all answers") { target.requests.count { $0.endedAt != nil } == 6 }
+        #expect(worker.end(SIGTERM) == 0)
+        #expect(try queue.states() == "scheduled 3, unknown 3")
+        #expect(try queue.number("select sum(attempt) from postrider.job_status where state = 'scheduled'") == 0)
+        #expect(try queue.number("select count(*) from postrider.results where octet_length(body) = 60001") == 3)
+    }
+}

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The expressions are evaluated before finish locks the row of ready, so a cancel does not wait for them.
+create or replace function postrider.judge_alone(p_worker int, p_app_version text, p_attempts postrider.finished_attempt[])
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+begin
+  if not exists (
+       select from unnest(p_attempts) x join postrider.ready r on r.track = x.track and r.seq = x.seq
+        where r.fence = x.fence and r.worker = p_worker) then
+    return '{}';
+  end if;
+  return postrider.judge(p_worker, p_app_version, p_attempts);
+end
+$$;
+comment on function postrider.judge_alone(int, text, postrider.finished_attempt[]) is
+  'private: judge for one attempt on the judging session; does nothing if its lease has ended';
