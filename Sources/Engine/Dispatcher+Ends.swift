@@ -60,9 +60,6 @@ extension Dispatcher {
         return slot
     }
 
-    /// Batches or chains have heard of an end: their next members may be ready.
-    mutating func treesTold() { look() }
-
     /// Whether no call runs or waits to be judged, and none can begin by a claim under way.
     var isQuiet: Bool { slots.inUse == 0 && reserved == 0 && judging.isEmpty }
 

@@ -75,7 +75,7 @@ extension RunLoop {
     private func judgementFailed(_ tag: UInt64, _ error: PGError) {
         guard error.code != .aborted else { return }
         let failure: JudgingDesk.Failure =
-            error.sqlState == .queryCanceled ? .cancelled : error.sqlState?.isDataError == true ? .unstorable : .other
+            error.sqlState == .queryCanceled ? .cancelled : error.sqlState?.cause == .value ? .unstorable : .other
         if tag == Tag.limitTime {
             configuration.log(.statementFailed(verb: "judge", error: error))
             return dispatcher.judging.connectionLost(now: now)
