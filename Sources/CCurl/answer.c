@@ -32,7 +32,18 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     if (t->sink != TO_MEMORY) return ccurl_on_part_body(t, bytes, length);
     if (t->coded && !t->coding && !ccurl_coding_begin(t)) return 0;
     const uint8_t *body = (const uint8_t *)bytes;
-    return (t->coding ? ccurl_coding_write(t, body, length) : ccurl_keep_body(t, body, length)) ? length : 0;
+    if (!t->coding) {
+        if (ccurl_lacks_room(t, length)) return ccurl_wait_for_room(t);
+        return ccurl_keep_body(t, body, length) ? length : 0;
+    }
+    if (t->room < t->answer_limit && ccurl_coding_is_nested(t->coding)) return ccurl_wait_for_room(t);
+    // After a pause libcurl hands the same bytes out once more, with what has come behind them.
+    size_t done = t->decoded < length ? t->decoded : length, left = 0;
+    t->decoded = 0;
+    if (!ccurl_coding_write(t, body + done, length - done, &left)) return 0;
+    if (!left) return length;
+    t->decoded = length - left;
+    return ccurl_wait_for_room(t);
 }
 
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {

@@ -119,7 +119,7 @@ static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
     return true;
 }
 
-static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t length) {
+static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t length, size_t *left) {
     if (index == t->coding->count) return ccurl_keep_body(t, bytes, length);
     step *s = &t->coding->steps[index];
     uint8_t out[16 * 1024];
@@ -141,15 +141,25 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
         do {
             s->z.next_out = out;
             s->z.avail_out = sizeof out;
+            // With no input left there are at most a few kilobytes to come.
+            if (left && t->room < t->answer_limit && s->z.avail_in) {
+                int64_t room = t->room - (int64_t)t->answer.length;
+                if (room <= 0) {
+                    *left = s->z.avail_in;
+                    return true;
+                }
+                if (room < (int64_t)sizeof out) s->z.avail_out = (uInt)room;
+            }
+            uInt offered = s->z.avail_out;
             code = inflate(&s->z, Z_NO_FLUSH);
-            size_t made = sizeof out - s->z.avail_out;
+            size_t made = offered - s->z.avail_out;
             s->made += (int64_t)made;
             // What lies between two steps is limited as well: it could be a thousand times what comes out.
             if (s->made > t->answer_limit) {
                 t->body_too_large = true;
                 return false;
             }
-            if (made && !undo(t, index + 1, out, made)) return false;
+            if (made && !undo(t, index + 1, out, made, NULL)) return false;
         } while (code == Z_OK && (s->z.avail_in || s->z.avail_out == 0));
         // Z_BUF_ERROR: the output was just full, and there was nothing more.
         if (code == Z_STREAM_END) s->state = ENDED;
@@ -160,7 +170,11 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
     return true;
 }
 
-bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length) { return undo(t, 0, bytes, length); }
+bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length, size_t *left) {
+    return undo(t, 0, bytes, length, ccurl_coding_is_nested(t->coding) ? NULL : left);
+}
+
+bool ccurl_coding_is_nested(const ccurl_coding *c) { return c->count > 1; }
 
 bool ccurl_coding_is_inside(const ccurl_coding *c) {
     for (int i = 0; i < c->count; i++)

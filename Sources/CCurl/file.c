@@ -281,7 +281,7 @@ int ccurl_transfer_send_on(ccurl_transfer *t) {
     // The disk was what we waited for, not the server.
     t->wait_began = ccurl_now();
     if (!t->pool) return 0;
-    int others = t->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT;
+    int others = t->paused || t->waits_for_room ? CURLPAUSE_RECV : CURLPAUSE_CONT;
     // What was read before the pause libcurl sends first, and counts as paused only then. Undone before that, its part would stay
     // paused for ever.
     int code = (int)curl_easy_pause(t->easy, others | CURLPAUSE_SEND);

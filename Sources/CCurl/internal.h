@@ -66,8 +66,8 @@ struct ccurl_loop {
     int held, most_held;
     bool is_short, is_tight;
     uint64_t sendings, idlings;
-    /// The transfers that wait for files.
-    ccurl_transfer *awaiting;
+    /// The transfers that wait for files, and those that wait for room.
+    ccurl_transfer *awaiting, *wanting;
     ccurl_descriptor *descriptors;
     /// Beside each descriptor: the port at our end while it is idle, else 0. Apart, since each request looks through them.
     uint16_t *idle_ports;
@@ -123,6 +123,8 @@ struct ccurl_transfer {
     // The request.
     uint8_t *body;
     size_t body_length, body_capacity;
+    /// A body that the owner keeps; null: `body` counts.
+    const uint8_t *lent;
     curl_mime *parts;
     /// The path of a file part that was no longer what it had been at the start; the file owns it.
     const char *changed_file;
@@ -146,6 +148,15 @@ struct ccurl_transfer {
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
+    /// How many bytes of the answer it may keep; the owner grants more (wait.c).
+    int64_t room;
+    bool waits_for_room;
+    ccurl_transfer *next_wanting, *previous_wanting;
+    /// Since when it waits, how long it waited before, and the total limit once libcurl no longer keeps it.
+    int64_t room_since, room_waited;
+    long own_total_ms;
+    /// How much of the piece that libcurl hands out once more is decoded already.
+    size_t decoded;
     /// The answer has encodings that are to be undone; `coding` does it from the body's first byte on.
     bool coded, library_decodes;
     ccurl_coding *coding;
@@ -222,13 +233,21 @@ size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
 /// Sets the file that it waits for; null: none.
 void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *file);
+/// Whether the answer needs more room before it can take so many bytes.
+bool ccurl_lacks_room(const ccurl_transfer *t, size_t more);
+/// Pauses the transfer until its owner grants more; what the write callback is to return.
+size_t ccurl_wait_for_room(ccurl_transfer *t);
+/// It waits no longer, and has not waited.
+void ccurl_transfer_forget_room(ccurl_transfer *t);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);
 /// Prepares to undo the encodings that the headers list; false: it cannot be done.
 bool ccurl_coding_begin(ccurl_transfer *t);
-/// Undoes them for a piece of the body; false: broken, or too large.
-bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length);
+/// Undoes them for a piece of the body; false: broken, or too large. `left` is how much of the piece there was no room for.
+bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length, size_t *left);
+/// Whether several encodings lie one in the other: then what comes out of a piece cannot stop in the middle.
+bool ccurl_coding_is_nested(const ccurl_coding *c);
 /// Whether a stream has begun and not come to its end.
 bool ccurl_coding_is_inside(const ccurl_coding *c);
 /// Forgets them.

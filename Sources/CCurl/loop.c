@@ -61,9 +61,9 @@ ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd) {
     return d;
 }
 
-/// Whether a transfer leaves a connection idle. One that waits for its download's disk keeps it, and so does one that is not
+/// Whether a transfer leaves a connection idle. One that waits for its download's disk or for room keeps it, and so does one that is not
 /// yet as far as its request; one that is about to be closed is idle for that long.
-static bool leaves_idle(const ccurl_transfer *t) { return t && t->sendings > 0 && !t->paused; }
+static bool leaves_idle(const ccurl_transfer *t) { return t && t->sendings > 0 && !t->paused && !t->waits_for_room; }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *per_socket) {
     (void)per_socket;

@@ -17,9 +17,17 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         }
         if (limit && deadline < *next) *next = deadline;
     }
-    // While the disk is what we wait for, the server is not slow. The next look is set all the same: only a new sending
+    if (t->own_total_ms && !t->waits_for_room) {
+        int64_t deadline = t->started_ns + t->own_total_ms * (second / 1000) + t->room_waited;
+        if (deadline <= now) {
+            t->cut_off = true;
+            return CCURL_OVERDUE;
+        }
+        if (deadline < *next) *next = deadline;
+    }
+    // While the disk or this worker's memory is what we wait for, the server is not slow. The next look is set all the same: only a new sending
     // would set it again, and a server that stalls behind the pause would hold its slot for ever.
-    if (t->paused || t->awaited) {
+    if (t->paused || t->awaited || t->waits_for_room) {
         t->window_began = 0;
         if (t->low_speed_ns && now + second < *next) *next = now + second;
         return CCURL_ON_TIME;

@@ -14,7 +14,13 @@ bool ccurl_transfer_set_body(ccurl_transfer *t, const uint8_t *bytes, size_t len
     }
     if (length) memcpy(t->body, bytes, length);
     t->body_length = length;
+    t->lent = NULL;
     return true;
+}
+
+void ccurl_transfer_lend_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    t->lent = bytes;
+    t->body_length = length;
 }
 
 // One block holds the list's nodes and behind them the lines: one allocation, kept for the next call.
@@ -54,10 +60,18 @@ bool ccurl_transfer_set_gzip_body(ccurl_transfer *t, const uint8_t *bytes, size_
         z.avail_out = (uInt)bound;
         ended = deflate(&z, Z_FINISH) == Z_STREAM_END;
     }
-    bool stored = ended && ccurl_transfer_set_body(t, packed, z.total_out);
+    size_t made = z.total_out;
     deflateEnd(&z);
-    free(packed);
-    return stored;
+    if (!ended) {
+        free(packed);
+        return false;
+    }
+    uint8_t *smaller = realloc(packed, made);
+    free(t->body);
+    t->body = smaller ? smaller : packed;
+    t->body_length = t->body_capacity = made;
+    t->lent = NULL;
+    return true;
 }
 
 bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {

@@ -168,6 +168,7 @@ ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, ccurl_transport *transpo
     if (!t) return NULL;
     t->loop = loop;
     t->transport = transport;
+    t->room = INT64_MAX;
     t->easy = curl_easy_init();
     if (t->easy && configure(t)) return t;
     curl_easy_cleanup(t->easy);
@@ -218,7 +219,7 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
         curl_easy_setopt(e, CURLOPT_MIMEPOST, t->parts);
     } else if (s->has_body) {
         curl_easy_setopt(e, CURLOPT_POST, 1L);
-        curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body_length ? (char *)t->body : "");
+        curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body_length ? (char *)(t->lent ? t->lent : t->body) : "");
         curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_length);
     }
     if (t->method_set && t->method == s->method && t->method_has_body == s->has_body) return;
@@ -246,7 +247,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
     // slow first answer would hold up all others to that host.
     // A download waits for the disk now and then, and on HTTP/2 libcurl 7.88 would let all of the connection wait.
-    bool shares = s->https && s->may_share && !t->part;
+    bool shares = s->https && s->may_share && s->may_multiplex && !t->part;
     if (!t->version_set || t->https != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
@@ -283,6 +284,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->file_limit = INT64_MAX;
     t->filed = 0;
     t->paused = false;
+    ccurl_transfer_forget_room(t);
     t->head.length = t->answer.length = t->head_total = 0;
     t->head_state = HEAD_START;
     t->head_status = t->sendings = 0;
@@ -313,6 +315,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
 
 void ccurl_transfer_stop(ccurl_transfer *t) {
     ccurl_transfer_await(t, NULL);
+    ccurl_transfer_forget_room(t);
     if (t->pool) {
         curl_multi_remove_handle(t->pool, t->easy);
         t->home->running--;
@@ -340,6 +343,8 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     t->part = NULL;
     t->sink = TO_MEMORY;
     t->body_length = 0;
+    t->lent = NULL;
+    t->room = INT64_MAX;
     if (t->body_capacity > KEEP) {
         free(t->body);
         t->body = NULL;

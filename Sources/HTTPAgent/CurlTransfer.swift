@@ -12,6 +12,10 @@ import JobModel
     private(set) var isSpent = false
     /// The body is gzip.
     private(set) var hasGzipBody = false
+    /// The body that the handle points to.
+    private var lent: [UInt8] = []
+    /// Up to 64 KiB a body is copied into memory that the handle keeps.
+    private static let copied = 64 << 10
     /// What the handle points to; it must not go before the handle takes another.
     private(set) var url: CallURL?
 
@@ -37,9 +41,26 @@ import JobModel
         self.url = url
     }
 
-    /// Copies the body; false if memory is out.
+    /// How many bytes of the answer it may keep until it is given more.
+    func setRoom(_ bytes: Int) { unsafe ccurl_transfer_set_room(handle, Int64(bytes)) }
+
+    /// The answer's body, of which the handle keeps nothing.
+    func takeBody(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            if let base = buffer.baseAddress { unsafe ccurl_transfer_take_body(handle, base) }
+            initialized = count
+        }
+    }
+
+    /// Copies the body, or keeps it alive if it is large; false if memory is out.
     func setBody(_ bytes: [UInt8]) -> Bool {
-        unsafe bytes.withUnsafeBufferPointer { unsafe ccurl_transfer_set_body(handle, $0.baseAddress, $0.count) }
+        if bytes.count > CurlTransfer.copied {
+            lent = bytes
+            // The array lives, unchanged, until the handle is cleared: so do its bytes.
+            unsafe lent.withUnsafeBufferPointer { unsafe ccurl_transfer_lend_body(handle, $0.baseAddress, $0.count) }
+            return true
+        }
+        return unsafe bytes.withUnsafeBufferPointer { unsafe ccurl_transfer_set_body(handle, $0.baseAddress, $0.count) }
     }
 
     /// Keeps the body in gzip; false if memory is out.
@@ -115,5 +136,6 @@ import JobModel
     func clear() {
         hasGzipBody = false
         unsafe ccurl_transfer_clear(handle)
+        lent = []
     }
 }

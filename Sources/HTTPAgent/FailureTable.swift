@@ -74,6 +74,12 @@ enum FailureTable {
             )
         }
         if e.bodyTooLarge {
+            if limits.isBoundByMemory {
+                return (
+                    .tooLarge,
+                    "the answer is larger than the \(limits.maxResponseBytes) bytes that the worker has memory for; start it with more --memory"
+                )
+            }
             return (
                 .tooLarge,
                 "the answer is larger than max_response, \(limits.maxResponseBytes) bytes, as received or decompressed"

@@ -81,7 +81,7 @@ extension HTTPAgent {
             }
             if !downloads.isEmpty, let task = downloads[slot], answered(slot, flight, task) { return }
             if unsafe result.coding_defect == CCURL_CODING_FINE {
-                return unsafe deliver(slot, flight, result, .response(answer(result)))
+                return unsafe deliver(slot, flight, result, .response(answer(result, takenFrom: flight.transfer)))
             }
         }
         let isShort = unsafe isShort(result, end)
@@ -126,7 +126,6 @@ extension HTTPAgent {
         }
         if unsafe isRefusal(slot, result) {
             var refusal = unsafe answer(result)
-            refusal.body = []
             refusal.bodyDefect = failure
             return unsafe deliver(slot, flight, result, .response(refusal))
         }
@@ -158,11 +157,13 @@ extension HTTPAgent {
     }
 
     /// The answer as the owner sees it.
-    func answer(_ result: ccurl_result) -> HTTPResponse {
+    ///
+    /// - Parameter transfer: gives its body away; nil: there is none, or it is not wanted.
+    func answer(_ result: ccurl_result, takenFrom transfer: CurlTransfer? = nil) -> HTTPResponse {
         var response = unsafe HTTPResponse(
             status: Int(result.status),
             headerBlock: bytes(result.headers, result.headers_length),
-            body: bytes(result.body, result.body_length)
+            body: transfer?.takeBody(result.body_length) ?? []
         )
         let wait = unsafe text(result.retry_after, result.retry_after_length)
         guard unsafe wait != nil || result.has_quota else { return response }

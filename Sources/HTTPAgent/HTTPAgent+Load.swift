@@ -31,6 +31,7 @@ extension HTTPAgent {
 
     /// Gives a handle all that stays the same for each sending of the call: the body and the jar.
     func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
+        transfer.setRoom(call.answerRoom)
         let hasRoom: Bool
         switch call.body {
         case .none: hasRoom = transfer.setBody([])

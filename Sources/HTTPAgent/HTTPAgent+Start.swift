@@ -113,6 +113,7 @@ extension HTTPAgent {
                 https: flight.url.isHTTPS,
                 may_share: call.mayShareConnection,
                 host_is_known: recentHosts.remember(flight.url.host, port: flight.url.port),
+                may_multiplex: call.mayMultiplex,
                 library_decodes: asksForMore,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),

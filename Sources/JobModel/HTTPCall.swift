@@ -88,6 +88,8 @@ public struct CallLimits: Equatable, Sendable {
     public var maxResponseBytes: Int
     /// How many redirects are followed.
     public var maxRedirects: Int
+    /// Whether `maxResponseBytes` is what the worker has memory for, and less than the job allows.
+    public var isBoundByMemory = false
 
     /// The limits of a job that says nothing: 60 s in all, 10 s to connect, 10 MiB, 5 redirects.
     public static let standard = CallLimits()
@@ -152,6 +154,12 @@ public struct HTTPCall: Sendable {
     /// may refuse what came behind the last that it takes, and libcurl does not tell that from a connection that broke.
     /// An `at_most_once` job, which then may not be sent again, sets it to false.
     public var mayShareConnection = true
+
+    /// Over TLS: whether it may be one of several on a connection of HTTP/2. An answer that may have to wait for memory must not be.
+    public var mayMultiplex = true
+
+    /// How many bytes of the answer the agent keeps before its owner has to grant more: all, unless set.
+    public var answerRoom = Int.max
 
     /// Whose `allow_private_network` counts for a call, beside the worker's `--allow-private`.
     public enum PrivateNetworkSwitch: Sendable {

@@ -131,6 +131,8 @@ typedef struct {
     bool may_share;
     /// The host was called lately: its connection is worth keeping.
     bool host_is_known;
+    /// It may share a connection of HTTP/2. Its answer cannot wait for room there: that would stop the others of the connection.
+    bool may_multiplex;
     /// The call asks for encodings that only libcurl can undo.
     bool library_decodes;
     long total_ms;
@@ -210,6 +212,8 @@ typedef struct {
 
 /// Copies the request body; stays for all sendings until `ccurl_transfer_clear`. False: out of memory.
 bool ccurl_transfer_set_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
+/// The same without a copy: the bytes stay where they are until `ccurl_transfer_clear`.
+void ccurl_transfer_lend_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
 /// The same in gzip, at most 4 GiB.
 bool ccurl_transfer_set_gzip_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nullable bytes, size_t length);
 /// Adds a part; a transfer with parts sends them and nothing else, and is good for one call only.
@@ -251,6 +255,19 @@ void ccurl_transfer_stop(ccurl_transfer *_Nonnull t);
 ccurl_result ccurl_transfer_result(ccurl_transfer *_Nonnull t);
 /// Forgets request and answer and gives large buffers back.
 void ccurl_transfer_clear(ccurl_transfer *_Nonnull t);
+
+/// How many bytes of its answer it may keep; without a word of it, all until `ccurl_transfer_clear`.
+void ccurl_transfer_set_room(ccurl_transfer *_Nonnull t, int64_t bytes);
+/// One of the transfers that wait for more room, paused, and another one behind it; null: no more.
+ccurl_transfer *_Nullable ccurl_loop_wanting(const ccurl_loop *_Nonnull loop);
+ccurl_transfer *_Nullable ccurl_transfer_next_wanting(const ccurl_transfer *_Nonnull t);
+/// Since when it waits, and how many bytes its answer has in all or may have.
+int64_t ccurl_transfer_room_since(const ccurl_transfer *_Nonnull t);
+int64_t ccurl_transfer_wanted(const ccurl_transfer *_Nonnull t);
+/// Goes on with so much room; it may wait for more at once. As `ccurl_transfer_resume`: 0, or the CURLcode with which it is at its end.
+int ccurl_transfer_give_room(ccurl_transfer *_Nonnull t, int64_t bytes);
+/// Copies the answer's body, whose length the result tells, and gives its memory back meanwhile. The result's `body` is void then.
+void ccurl_transfer_take_body(ccurl_transfer *_Nonnull t, uint8_t *_Nonnull out);
 
 typedef enum {
     CCURL_ON_TIME,

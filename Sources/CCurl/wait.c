@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Room for answers: a transfer keeps as much of its answer as its owner has granted, then it is paused until it is granted more.
+#include "internal.h"
+
+#include <string.h>
+
+bool ccurl_lacks_room(const ccurl_transfer *t, size_t more) {
+    int64_t length = (int64_t)(t->answer.length + more);
+    // More room does not help what is beyond the limit.
+    return length > t->room && length <= t->answer_limit;
+}
+
+static void leave_list(ccurl_transfer *t) {
+    if (!t->waits_for_room) return;
+    t->waits_for_room = false;
+    if (t->next_wanting) t->next_wanting->previous_wanting = t->previous_wanting;
+    if (t->previous_wanting) t->previous_wanting->next_wanting = t->next_wanting;
+    else t->loop->wanting = t->next_wanting;
+    t->next_wanting = t->previous_wanting = NULL;
+}
+
+size_t ccurl_wait_for_room(ccurl_transfer *t) {
+    if (!t->waits_for_room) {
+        t->waits_for_room = true;
+        t->room_since = ccurl_now();
+        t->next_wanting = t->loop->wanting;
+        if (t->next_wanting) t->next_wanting->previous_wanting = t;
+        t->loop->wanting = t;
+    }
+    // The wait is not the server's. libcurl's clock cannot be stopped, so from now on the limit is kept here (pace.c).
+    if (t->total_ms) {
+        t->own_total_ms = t->total_ms;
+        curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, t->total_ms = 0L);
+    }
+    // As for a download (download.c): libcurl may not have asked for this connection yet.
+    ccurl_idle_taken(t);
+    return CURL_WRITEFUNC_PAUSE;
+}
+
+void ccurl_transfer_forget_room(ccurl_transfer *t) {
+    leave_list(t);
+    t->room_since = t->room_waited = 0;
+    t->own_total_ms = 0;
+    t->decoded = 0;
+}
+
+void ccurl_transfer_set_room(ccurl_transfer *t, int64_t bytes) { t->room = bytes; }
+ccurl_transfer *ccurl_loop_wanting(const ccurl_loop *loop) { return loop->wanting; }
+ccurl_transfer *ccurl_transfer_next_wanting(const ccurl_transfer *t) { return t->next_wanting; }
+int64_t ccurl_transfer_room_since(const ccurl_transfer *t) { return t->room_since; }
+
+int64_t ccurl_transfer_wanted(const ccurl_transfer *t) {
+    bool is_known = t->has_length && !t->chunked && !t->coded && !t->library_decodes;
+    return is_known && t->length > t->room && t->length < t->answer_limit ? t->length : t->answer_limit;
+}
+
+int ccurl_transfer_give_room(ccurl_transfer *t, int64_t bytes) {
+    if (bytes > t->room) t->room = bytes;
+    if (!t->waits_for_room) return 0;
+    leave_list(t);
+    t->room_waited += ccurl_now() - t->room_since;
+    t->room_since = 0;
+    return t->pool ? (int)curl_easy_pause(t->easy, t->awaited ? CURLPAUSE_SEND : CURLPAUSE_CONT) : 0;
+}
+
+/// So much at once: what is copied and not yet given back.
+enum { PIECE = 1024 * 1024 };
+
+// From the end on, since a block that shrinks there gives its pages back at once.
+void ccurl_transfer_take_body(ccurl_transfer *t, uint8_t *out) {
+    size_t left = t->answer.length;
+    while (left > PIECE) {
+        left -= PIECE;
+        memcpy(out + left, t->answer.bytes + left, PIECE);
+        uint8_t *smaller = realloc(t->answer.bytes, left);
+        if (!smaller) continue;
+        t->answer.bytes = smaller;
+        t->answer.capacity = left;
+    }
+    if (left) memcpy(out, t->answer.bytes, left);
+    t->answer.length = 0;
+}
