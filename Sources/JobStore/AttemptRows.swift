@@ -7,14 +7,18 @@ internal import PGClient
 public struct AttemptRows: ~Copyable {
     private var rows = PGRowArrayBuilder(fields: 32)
 
+    /// From this size on a row is given its memory at once: 64 KiB, which is more than all but body and headers take.
+    private static let large = 64 << 10
+
     /// No rows.
     public init() {}
 
-    /// Forgets all rows.
-    mutating func removeAll() { rows.removeAll() }
+    /// Forgets all rows, and gives the memory of large ones back.
+    public mutating func removeAll() { rows.removeAll() }
 
     /// Adds one row, its fields in the order of the type's.
     mutating func append(_ attempt: FinishedAttempt) {
+        if attempt.bytes > AttemptRows.large { rows.reserve(attempt.bytes + AttemptRows.large) }
         rows.beginRow()
         rows.append(int32: attempt.lease.track)
         rows.append(int64: attempt.lease.seq)

@@ -59,7 +59,8 @@ internal import Glibc
         unsafe append(UnsafeRawBufferPointer(start: other.base, count: other.count))
     }
 
-    private mutating func reserve(_ more: Int) {
+    /// Makes room for so many more bytes.
+    mutating func reserve(_ more: Int) {
         if count &+ more > capacity { grow(more) }
     }
 

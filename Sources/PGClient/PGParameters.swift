@@ -6,11 +6,27 @@ internal import CPostgres
 ///
 /// All values live in one growing block; `nil` is NULL of that type. C: `PQsendQueryParams`.
 @safe public struct PGParameters: ~Copyable {
-    private struct Field {
+    @safe private struct Field {
         var offset: Int
         /// -1 is NULL.
         var length: Int32
-        var isText = false
+        var isText: Bool
+        /// Of a value that is not in the block.
+        var address: UnsafeRawPointer?
+
+        init(offset: Int, length: Int32, isText: Bool = false) {
+            self.offset = offset
+            self.length = length
+            self.isText = isText
+            unsafe address = nil
+        }
+
+        init(_ value: UnsafeRawBufferPointer) {
+            offset = 0
+            length = Int32(value.count)
+            isText = false
+            unsafe address = value.baseAddress
+        }
     }
 
     private var buffer = PGBuffer()
@@ -107,7 +123,14 @@ internal import CPostgres
     }
 
     /// An array of rows, whose type the server infers from where it stands; one memcpy.
+    ///
+    /// Rows of 1 MiB and more are not copied: they must stay as they are until the statement is sent.
     public mutating func append(rows: borrowing PGRowArrayBuilder) {
+        if let value = unsafe rows.large {
+            unsafe fields.append(Field(value))
+            types.append(PGType.unspecified.rawValue)
+            return
+        }
         let start = buffer.count
         rows.write(to: &buffer)
         fields.append(Field(offset: start, length: Int32(buffer.count - start)))
@@ -157,7 +180,8 @@ internal import CPostgres
         lengths.removeAll(keepingCapacity: true)
         formats.removeAll(keepingCapacity: true)
         for field in fields {
-            let address = unsafe UnsafeRawPointer(buffer.base + field.offset).assumingMemoryBound(to: CChar.self)
+            let start = unsafe field.address ?? UnsafeRawPointer(buffer.base + field.offset)
+            let address = unsafe start.assumingMemoryBound(to: CChar.self)
             unsafe pointers.append(field.length < 0 ? nil : address)
             lengths.append(max(field.length, 0))
             formats.append(field.isText ? 0 : 1)

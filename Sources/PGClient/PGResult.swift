@@ -117,6 +117,14 @@ internal import CPostgres
         unsafe [UInt8](bytesOf(row, column))
     }
 
+    /// How many bytes a value has, 0 for NULL. C: `PQgetlength`.
+    public func byteCount(_ row: Int, _ column: Int) -> Int { unsafe bytesOf(row, column).count }
+
+    /// Appends a `bytea` to an array.
+    public func append(_ row: Int, _ column: Int, to array: inout [UInt8]) {
+        unsafe array.append(contentsOf: bytesOf(row, column))
+    }
+
     /// A `uuid` in its usual text, lower case.
     public func uuid(_ row: Int, _ column: Int) -> String {
         let value = unsafe bytesOf(row, column)

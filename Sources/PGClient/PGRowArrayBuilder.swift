@@ -16,13 +16,18 @@ public struct PGRowArrayBuilder: ~Copyable {
     /// An empty array of a type with that many fields.
     public init(fields: Int32) {
         self.fields = fields
+        writeHeader()
     }
 
     /// Empties the array and keeps its memory (up to 1 MiB).
     public mutating func removeAll() {
         count = 0
         buffer.removeAll()
+        writeHeader()
     }
+
+    /// Makes room for a row of about so many bytes.
+    public mutating func reserve(_ bytes: Int) { buffer.reserve(bytes) }
 
     /// Begins a row, whose fields follow.
     public mutating func beginRow() {
@@ -34,6 +39,7 @@ public struct PGRowArrayBuilder: ~Copyable {
     /// Ends the row that was begun.
     public mutating func endRow() {
         count &+= 1
+        buffer.replace(at: 3 * MemoryLayout<Int32>.size, with: Int32(count))
         buffer.replace(at: rowStart, with: Int32(buffer.count - rowStart - MemoryLayout<Int32>.size))
     }
 
@@ -78,16 +84,28 @@ public struct PGRowArrayBuilder: ~Copyable {
         unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
     }
 
-    /// The array in the binary form of `array_recv`: dimensions, flag, element type, then length and row each. The element type counts
-    /// for types of PostgreSQL's own only.
+    /// The head of the binary form of `array_recv`: dimensions, flag, element type, then length and lower bound of the one dimension. The
+    /// element type counts for types of PostgreSQL's own only.
+    private mutating func writeHeader() {
+        buffer.append(Int32(1))
+        buffer.append(Int32(0))
+        buffer.append(PGType.unspecified.rawValue)
+        buffer.append(Int32(0))
+        buffer.append(Int32(1))
+    }
+
+    /// The array in binary form, if it has 1 MiB or more. Ends with the next change.
+    var large: UnsafeRawBufferPointer? {
+        guard buffer.count >= PGBuffer.keptCapacity else { return nil }
+        return unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)
+    }
+
+    /// Appends the array in binary form.
     func write(to target: inout PGBuffer) {
-        target.append(Int32(count == 0 ? 0 : 1))
+        guard count == 0 else { return target.append(buffer) }
+        target.append(Int32(0))
         target.append(Int32(0))
         target.append(PGType.unspecified.rawValue)
-        guard count > 0 else { return }
-        target.append(Int32(count))
-        target.append(Int32(1))
-        target.append(buffer)
     }
 
     private mutating func integer<Integer: FixedWidthInteger>(_ value: Integer?, _ type: PGType) {
