@@ -25,6 +25,9 @@ struct DeferredAttempts {
 
     var isEmpty: Bool { waiting.isEmpty }
 
+    /// All of them.
+    var attempts: [FinishedAttempt] { waiting.map(\.attempt) }
+
     /// They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 

@@ -9,6 +9,7 @@ extension Dispatcher {
     @discardableResult
     mutating func free(_ slot: Int, now: UInt64) -> ClaimedJob? {
         guard let job = slots.release(slot) else { return nil }
+        memory.ended(slot)
         if job.lane != 0 { lanes.released(job.lane, slot: slot, isStarted: job.isStarted, now: now) }
         return job
     }

@@ -103,6 +103,7 @@ extension Dispatcher {
 
     /// A job's call is known; it is started now.
     mutating func callPrepared(slot: Int, _ job: ClaimedJob) {
+        if let call = job.call { memory.bodyCame(slot, copies: call.bodyCopies, bytes: call.body.byteCount) }
         slots.update(slot, job)
     }
 

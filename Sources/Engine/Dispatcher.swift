@@ -74,10 +74,15 @@ struct Dispatcher: ~Copyable {
     private var finishedSince: UInt64 = 0
     /// Until then few attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
+    /// What bodies, answers and results take.
+    var memory: MemoryBudget
+    /// Jobs with a slot whose large bodies wait for room; the first has waited longest.
+    var waitingBodies: [WaitingBody] = []
 
     /// Without a number, all slots free.
-    init(capacity: Int, canListen: Bool) {
+    init(capacity: Int, canListen: Bool, memory: Int = EngineConfiguration.standardMemory) {
         self.capacity = capacity
+        self.memory = MemoryBudget(total: memory, slots: capacity)
         slots = SlotTable(count: capacity)
         pickup = PickupMode(canListen: canListen)
     }
@@ -88,10 +93,9 @@ struct Dispatcher: ~Copyable {
         if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
         let writable = writing.writable(
             finished: finished.count, isUnderWay: isWriting, isDraining: isDraining, now: now)
-        let mayClaim =
-            hunger != .nowhere && takesJobs && book.hasPlaces && slots.freeCount > reserved && now >= claimPause.until
-        let isHeld = mayClaim && hunger == .anywhere && lookout.holdsClaim(now: now)
-        let claimable = mayClaim && !isHeld ? claimRoom(slots.freeCount - reserved, now: now) : 0
+        let free = now >= claimPause.until ? freeToClaim : 0
+        let isHeld = free > 0 && hunger == .anywhere && lookout.holdsClaim(now: now)
+        let claimable = isHeld ? 0 : claimRoom(free, now: now)
         let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = writable == 0 || finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
@@ -102,6 +106,7 @@ struct Dispatcher: ~Copyable {
         var next = Exchange()
         if writable > 0 {
             let batch = nextBatch(now: now)
+            memory.wrote(batch.bytes)
             pausedUntil = batch.attempts.count >= ExchangePolicy.density ? now + ExchangePolicy.pause : 0
             next.batch = batch
             finishedSince = now
@@ -190,7 +195,14 @@ struct Dispatcher: ~Copyable {
         var job = job
         job.lane = arrival.lane(of: job.lease.track)
         guard let slot = slots.take(job) else { return nil }
-        if job.call == nil { unprepared.append(Preparation.Entry(slot: slot, lease: job.lease)) }
+        memory.began(slot, smallBody: job.call?.body.byteCount ?? 0)
+        guard job.call == nil else { return slot }
+        let entry = Preparation.Entry(slot: slot, lease: job.lease)
+        if let body = job.largeBody {
+            bodyWaits(entry, body, now: arrival.claim.sentAt)
+        } else {
+            unprepared.append(entry)
+        }
         return slot
     }
 

@@ -40,6 +40,8 @@ public enum EngineEvent: Equatable, Sendable {
     case pruned(jobs: Int)
     /// Calls wait since the process has no file descriptor left for them.
     case outOfDescriptors
+    /// Request bodies and answers have waited for the memory budget for 5 s.
+    case memoryShort(bodies: Int, answers: Int)
     /// A worker that runs once ends although something is left: it does not become a call. In the word of `work_left`.
     case workLeft(String)
     /// A signal asked to stop, or a worker that runs once has nothing left to do.

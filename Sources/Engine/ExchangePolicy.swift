@@ -42,13 +42,13 @@ enum ExchangePolicy {
     /// Bodies of one finish: beyond 8 MiB a batch saves nothing and only holds memory on both sides.
     static let bodyLimit = 8 << 20
 
-    /// How many attempts go into one finish, at least one: up to `limit`, and up to `bodyLimit` bytes of bodies.
-    static func batch(of bodies: some Sequence<Int>, limit: Int) -> Int {
+    /// How many attempts go into one finish, at least one: up to `limit`, and up to so many bytes of bodies.
+    static func batch(of bodies: some Sequence<Int>, limit: Int, bytes most: Int = bodyLimit) -> Int {
         var bytes = 0
         var count = 0
         for body in bodies.prefix(limit) {
             bytes += body
-            if count > 0 && bytes > bodyLimit { break }
+            if count > 0 && bytes > most { break }
             count += 1
         }
         return max(1, count)

@@ -78,6 +78,10 @@ struct JudgingDesk {
     var hasWork: Bool { !turns.isEmpty || hasTrees || underWay != nil }
 
     /// They still hold.
+    var attempts: [FinishedAttempt] {
+        waiting.values.flatMap { $0.map(\.attempt) } + [current].compactMap { $0 }
+    }
+    /// The leases of these attempts.
     var leases: [Lease] { waiting.values.flatMap { $0.map(\.attempt.lease) } + [current?.lease].compactMap { $0 } }
 
     /// When the oldest attempt came; nil: none waits.

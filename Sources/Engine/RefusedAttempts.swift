@@ -21,6 +21,7 @@ struct RefusedAttempts {
     var isEmpty: Bool { waiting.isEmpty }
     var count: Int { waiting.count }
 
+    var attempts: [FinishedAttempt] { waiting.map(\.attempt) }
     /// They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 

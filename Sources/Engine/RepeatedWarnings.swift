@@ -7,6 +7,7 @@ struct RepeatedWarnings {
     private var lockDue: [Duty: UInt64] = [:]
     private var shortageDue: UInt64 = 0
     private var refusalDue: UInt64 = 0
+    private var memoryDue: UInt64 = 0
 
     /// Whether to tell of a duty that finds a lock.
     mutating func tellsLock(of duty: Duty, now: UInt64) -> Bool {
@@ -19,6 +20,13 @@ struct RepeatedWarnings {
     mutating func tellsRefusal(now: UInt64) -> Bool {
         guard now >= refusalDue else { return false }
         refusalDue = now + RepeatedWarnings.interval
+        return true
+    }
+
+    /// Whether to report bodies and answers that wait for memory.
+    mutating func tellsMemory(now: UInt64) -> Bool {
+        guard now >= memoryDue else { return false }
+        memoryDue = now + RepeatedWarnings.interval
         return true
     }
 

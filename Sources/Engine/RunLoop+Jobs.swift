@@ -50,6 +50,11 @@ extension RunLoop {
                 try jobs.append(statement, &parameters, tag: Tag.claim(number))
             }
             jobs.commit()
+            // libpq has a copy.
+            if let batch = next.batch, batch.bytes > 1 << 20 {
+                parameters.removeAll()
+                attemptRows.removeAll()
+            }
             return true
         } catch {
             return false
@@ -78,7 +83,7 @@ extension RunLoop {
             }
             StoreCalls.prepare(
                 worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases,
-                hold: dispatcher.expensiveHold, into: &parameters)
+                hold: dispatcher.expensiveHold, long: dispatcher.sliced(number), into: &parameters)
             try jobs.append(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {
@@ -89,9 +94,12 @@ extension RunLoop {
     /// Starts the calls that a preparation brought.
     func preparationReturned(_ number: UInt64, _ result: borrowing PGResult) {
         guard let preparations, var waiting = dispatcher.preparationReturned(number) else { return }
+        var longBodies = preparations.longBodies(result)
         for row in 0..<result.rowCount {
+            if preparations.isSlice(result, row) { break }
             guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
-            let complete = preparations.complete(job, result, row)
+            let body = longBodies.removeValue(forKey: job.lease.jobID)
+            let complete = preparations.complete(job, result, row, longBody: body)
             dispatcher.callPrepared(slot: slot, complete)
             if complete.credential != nil { credentials.use() }
             if complete.isCached {

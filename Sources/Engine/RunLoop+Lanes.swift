@@ -10,13 +10,13 @@ extension RunLoop {
     /// Calls a job, now or when its lane allows it; after the drain it is left to be handed back uncalled.
     func start(_ call: HTTPCall, slot: Int) {
         guard !isDrainOver else { return }
-        if dispatcher.begins(call, slot: slot, now: now) { agent.start(call, slot: slot) }
+        if dispatcher.begins(call, slot: slot, now: now) { begin(call, slot: slot) }
     }
 
     /// Calls what waited for its moment, and ends what must not go on.
     func startDue() {
         guard !dispatcher.lanes.isEmpty else { return }
-        while let (slot, call) = dispatcher.nextStart(now: now) { agent.start(call, slot: slot) }
+        while let (slot, call) = dispatcher.nextStart(now: now) { begin(call, slot: slot) }
         guard let end = liveness.end, now >= end else { return }
         // Nor does another begin before the database has answered.
         dispatcher.lanes.drawAnew()

@@ -105,7 +105,9 @@ public final class RunLoop {
         } catch {
             throw EngineError(message: error.message)
         }
-        dispatcher = Dispatcher(capacity: configuration.concurrency, canListen: configuration.usesSessions)
+        dispatcher = Dispatcher(
+            capacity: configuration.concurrency, canListen: configuration.usesSessions,
+            memory: configuration.memoryBudget)
         if configuration.runsOnce { once = OnceWatch(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
         jobs = PGSession(plan.jobs)
@@ -118,6 +120,7 @@ public final class RunLoop {
     /// Runs until a signal has ended it, or, if it runs once, until nothing is left to do.
     public func run() -> EngineEnd {
         now = MonotonicClock.now
+        Memory.returnLargeBlocks()
         do throws(ReactorError) {
             try poller.add(signals.descriptor, token: Token.signals, read: true, write: false)
             jobs.start(now: now)
@@ -186,6 +189,7 @@ public final class RunLoop {
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
         tellShortage()
+        serveMemory()
         startDue()
         // A claim goes out before all that a turn has to do beside it.
         exchange()

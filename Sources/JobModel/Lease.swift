@@ -88,6 +88,8 @@ public struct ClaimedJob: Sendable {
     public var checksXML = false
     /// The server of its service that is called; nil: the service has none. Known once the call is.
     public var server: ServerChoice?
+    /// A body that is still in the database, since it may be large; nil: it has at most 64 KiB.
+    public var largeBody: LargeBody?
 
     /// A job with all that its attempt and its verdict need; without a call it is to be prepared.
     public init(lease: Lease, call: HTTPCall?, isAtMostOnce: Bool, okStatuses: StatusRanges, rekey: Int16 = 0) {

@@ -22,9 +22,16 @@ public struct ClaimReader: Sendable {
             rekey: result.int16(row, 6))
         if result.bool(row, 18) { job.sequel.insert(.tree) }
         if result.bool(row, 19) { job.sequel.insert(.outcome) }
+        if !result.isNull(row, 20) {
+            job.largeBody = ClaimReader.largeBody(result.int64(row, 20), result.text(row, 11))
+        }
         guard !result.bool(row, 17) else { return job }
         job.okStatuses = CallReader.okStatuses(result, row, 16)
         job.call = calls.call(result, row, from: 7, for: job)
         return job
+    }
+
+    private static func largeBody(_ bytes: Int64, _ kind: String) -> LargeBody {
+        bytes < 0 ? .unread : LargeBody(bytes: Int(bytes), isPlain: kind == "b" || kind == "j")
     }
 }

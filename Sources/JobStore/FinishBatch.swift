@@ -68,6 +68,8 @@ public struct FinishedAttempt: Sendable {
     public var bodyBytes: Int {
         if case .response(let response) = outcome?.ending { response.body.count } else { 0 }
     }
+    /// What it takes in memory, about: body and headers of the answer as it came.
+    public let bytes: Int
 
     /// An attempt with its verdict.
     public init(
@@ -78,6 +80,11 @@ public struct FinishedAttempt: Sendable {
         self.outcome = outcome
         self.isJudged = isJudged
         self.sequel = sequel
+        if case .response(let response) = outcome?.ending {
+            bytes = response.body.count + response.headerBlock.count
+        } else {
+            bytes = 0
+        }
     }
 }
 
@@ -97,6 +104,9 @@ public struct FinishBatch: Sendable {
             (left.lease.track, left.lease.seq) < (right.lease.track, right.lease.seq)
         }
     }
+
+    /// What its answers take in memory.
+    public var bytes: Int { attempts.reduce(0) { $0 + $1.bytes } }
 
     /// What the ends in this batch set off, all together.
     public var sequel: Sequel { attempts.reduce(into: []) { $0.formUnion($1.sequel) } }

@@ -15,8 +15,33 @@ public struct PrepareReader: Sendable {
     /// The job that a row is about.
     public func jobID(_ result: borrowing PGResult, _ row: Int) -> Int64 { result.int64(row, 0) }
 
+    /// Whether a row is a slice of a long body; these follow behind all jobs.
+    public func isSlice(_ result: borrowing PGResult, _ row: Int) -> Bool { result.isNull(row, 1) }
+
+    /// The long bodies, by their jobs.
+    public func longBodies(_ result: borrowing PGResult) -> [Int64: [UInt8]] {
+        var first = result.rowCount
+        while first > 0, isSlice(result, first - 1) { first -= 1 }
+        var sizes: [Int64: Int] = [:]
+        for row in first..<result.rowCount { sizes[jobID(result, row), default: 0] += result.byteCount(row, 6) }
+        var bodies: [Int64: [UInt8]] = [:]
+        for row in first..<result.rowCount {
+            let job = jobID(result, row)
+            if bodies[job] == nil {
+                bodies[job] = []
+                bodies[job]?.reserveCapacity(sizes[job] ?? 0)
+            }
+            result.append(row, 6, to: &bodies[job, default: []])
+        }
+        return bodies
+    }
+
     /// The job with its call; columns as `StoreStatement.prepare` names them.
-    public func complete(_ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int) -> ClaimedJob {
+    ///
+    /// - Parameter body: one that came in slices.
+    public func complete(
+        _ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int, longBody body: [UInt8]? = nil
+    ) -> ClaimedJob {
         var job = job
         job.okStatuses = CallReader.okStatuses(result, row, 10)
         job.checksXML = result.bool(row, 28)
@@ -34,6 +59,7 @@ public struct PrepareReader: Sendable {
             job.isCached = expensive[2] == "c"
         }
         var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
+        if let body, case .bytes(_, let type) = call.body { call.body = .bytes(body, contentType: type) }
         call.compressesBody = result.bool(row, 12)
         if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }
         if !result.isNull(row, 14) { call.limits.firstByte = .milliseconds(Int64(result.int32(row, 14))) }

@@ -123,8 +123,10 @@ public enum StoreCalls {
     /// - Parameters:
     ///   - appVersion: part of the cache metadata.
     ///   - hold: milliseconds that jobs with expensive answers wait for; nil: there is room for their answers.
+    ///   - long: jobs whose bodies come in slices.
     public static func prepare(
-        worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, into parameters: inout PGParameters
+        worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, long: [Int64] = [],
+        into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         for lease in leases { tracks.append(lease.track) }
@@ -136,6 +138,7 @@ public enum StoreCalls {
         parameters.append(int64s: leases.map(\.fence))
         parameters.append(int64s: leases.map(\.jobID))
         parameters.append(int32: hold)
+        parameters.append(int64s: long)
     }
 
     /// `settle`: deltas with an id above `after`; of one batch or chain if `isAlone`.

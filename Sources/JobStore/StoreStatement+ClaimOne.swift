@@ -3,7 +3,7 @@
 public import PGClient
 
 extension StoreStatement {
-    /// Leases one job if it is the first that is ready in its track, a plain one, and nothing may hold it back; else nothing, and
+    /// Leases one job if it is the first that is ready in its track, a plain one with a body of at most 64 KiB, and nothing may hold it back; else nothing, and
     /// `claim` is to be asked. One row at most, with the columns of `claim`.
     ///
     /// The only one about jobs that is no call of a function: in a session that has been idle each step of a function costs
@@ -38,12 +38,14 @@ extension StoreStatement {
                   for update skip locked)
            and r.job_id = $5::bigint and r.parent_id is null and j.id = $5
            and postrider.job_is_simple(j) and not postrider.job_is_rich(j)
+           and coalesce(octet_length(j.body), 0) <= 65536
+           and (j.body_json is null or pg_column_size(j.body_json) <= 16384 and octet_length(j.body_json::text) <= 65536)
            and (r.at_most_once or set_config('synchronous_commit', 'off', true) is not null)
            and nextval('postrider.fences') > $4::bigint
         returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey, j.method, j.url,
           null::text[], null::text[],
           case when j.body is not null then 'b' when j.body_json is not null then 'j' else 'n' end::"char",
           coalesce(j.body, convert_to(j.body_json::text, 'UTF8')),
-          null::text[], null::int, null::bigint, null::int[], false, false, r.is_followed
+          null::text[], null::int, null::bigint, null::int[], false, false, r.is_followed, null::bigint
         """)
 }

@@ -17,7 +17,7 @@ public enum StoreStatement {
         "claim",
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
-        form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed \
+        form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed, large_body \
         from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
     /// Ends attempts.
@@ -36,7 +36,7 @@ public enum StoreStatement {
         has_hooks, webhook_time, has_pages, server, goes_on, \
         credential, credential_kind, credential_version, sealed, secrets, place, \
         expensive \
-        from postrider.prepare($1,$2,$3,$4,$5,$6,$7)
+        from postrider.prepare($1,$2,$3,$4,$5,$6,$7,$8)
         """)
     /// Ends attempts of rich jobs.
     public static let judge = PGStatement("judge", "select postrider.judge($1,$2,$3)")

@@ -62,6 +62,18 @@ extension LogEvent {
             self.init(
                 .warning, "out_of_descriptors",
                 [("hint", .text("calls wait for one; raise the limit (ulimit -n) or lower --concurrency"))])
+        case .memoryShort(let bodies, let answers):
+            self.init(
+                .warning, "memory_short",
+                [
+                    ("bodies", .number(bodies)), ("answers", .number(answers)),
+                    (
+                        "hint",
+                        .text(
+                            "they wait for room and lose nothing; raise --memory or lower max_response of their services"
+                        )
+                    ),
+                ])
         case .workLeft(let reason):
             self.init(
                 .warning, "work_left",

@@ -14,4 +14,15 @@ public enum ResidentMemory {
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         return pages * Int(getpagesize())
     }
+
+    /// The most that another process has had in memory, in bytes: `VmHWM` of `/proc/PID/status`.
+    public static func peak(of process: Int32) -> Int {
+        guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return 0 }
+        defer { unsafe fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        let count = unsafe fread(&bytes, 1, bytes.count, file)
+        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        let words = lines.first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: { $0 == " " || $0 == "\t" }) ?? []
+        return words.count > 1 ? (Int(words[1]) ?? 0) << 10 : 0
+    }
 }

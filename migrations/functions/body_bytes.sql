@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: json_bytes.sql
--- Of body the size is known without reading it. A file of body_parts is streamed and does not count, nor does what multipart/form-data
--- puts between the parts.
+-- Of body the size is known without reading it.
 create or replace function postrider.body_bytes(p_job postrider.jobs, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -17,11 +16,7 @@ begin
     end if;
     return least(postrider.form_size(p_job.body_form), 9e18);
   elsif p_job.body_parts is not null then
-    return (
-      select sum(octet_length(p.value ->> 'name') + coalesce(octet_length(p.value ->> 'filename'), 0)
-                 + coalesce(octet_length(p.value ->> 'type'), 0) + coalesce(octet_length(p.value ->> 'content'), 0)
-                 + coalesce(octet_length(decode(p.value ->> 'base64', 'base64')), 0))
-        from jsonb_array_elements(p_job.body_parts) p (value));
+    return postrider.parts_bytes(p_job.body_parts);
   end if;
   return 0;
 end

@@ -21,11 +21,15 @@
 --
 -- LIMIT pulls the nested loop lazily, so only rows that are returned get locked. Lock order: (track, seq).
 --
+-- A body of more than 64 KiB stays in the database until the worker has room for it: then large_body is its size as it is sent, the
+-- job comes as a rich one, and prepare brings the body. -1: it may be large, and was not looked at (p_bare).
+--
 -- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body too large
 -- for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one alone.
 --
--- Without p_bare once.
+-- Without p_bare once, and without large_body.
 drop function if exists postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[]);
+drop function if exists postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean);
 create or replace function postrider.claim(
   p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
   p_bare boolean default false)
@@ -33,7 +37,7 @@ returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean, is_member boolean,
-  is_followed boolean)
+  is_followed boolean, large_body bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -126,17 +130,26 @@ begin
          case when j.headers is not null and not p_bare then postrider.pairs(j.headers) end,
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
-         case when p_bare then null when j.body is not null then j.body
-              when j.body_json is not null then convert_to(j.body_json::text, 'UTF8') end,
-         case when j.body_form is not null and not p_bare then postrider.form_pairs(j.body_form) end,
+         case when p_bare or l.bytes is not null then null when j.body is not null then j.body else w.json end,
+         case when j.body_form is not null and not p_bare and l.bytes is null then postrider.form_pairs(j.body_form) end,
          case when not p_bare then postrider.milliseconds(j.timeout) end, j.max_response,
          case when j.ok_statuses is not null and not p_bare then postrider.status_bounds(j.ok_statuses) end,
-         p_bare or postrider.job_is_rich(j) or v_has_starts
-           or case when t.parent_id is not null
-                then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end,
-         t.parent_id is not null, t.is_followed or v_is_hooked
+         p_bare or l.bytes is not null or postrider.job_is_rich(j) or v_has_starts or w.is_filled,
+         t.parent_id is not null, t.is_followed or v_is_hooked, l.bytes
     from taken t
-    join postrider.jobs j on j.id = t.job_id;
+    join postrider.jobs j on j.id = t.job_id
+   cross join lateral (
+         select case when t.parent_id is not null
+                  then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end as is_filled,
+                case when j.body_json is not null and not p_bare and pg_column_size(j.body_json) <= 16384
+                  then convert_to(j.body_json::text, 'UTF8') end as json
+         offset 0) w
+   cross join lateral (
+         select case when p_bare then case
+                       when w.is_filled then -1 else postrider.unread_body(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
+                     when w.is_filled then postrider.filled_body(t.job_id)
+                     else postrider.large_body(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
+         offset 0) l;
 end
 $$;
 comment on function postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean) is

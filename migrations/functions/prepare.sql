@@ -3,7 +3,8 @@
 -- of a service holds for every call that begins after it.
 --
 -- A job that is not among the rows has been dealt with: it is finished, or waits elsewhere; the worker frees its slot.
--- The first columns are those of claim.
+-- The first columns are those of claim. For the jobs in p_long body is null there. It follows behind all jobs, in rows that have nothing but
+-- job_id and body, a slice each.
 --
 -- expensive: null if the claiming session may judge the answer, otherwise three texts: the columns with expressions that may take long, the
 -- lane in whose turn the judging session judges it, and one of
@@ -13,7 +14,8 @@
 -- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
 drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]);
 create or replace function postrider.prepare(
-  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null)
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null,
+  p_long bigint[] default '{}')
 returns table (
   job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[],
@@ -41,6 +43,7 @@ declare
   v_server int[];
   v_base text[];
   v_goes_on boolean[];
+  v_body bytea;
 begin
   if p_hold_ms is not null then
     v_held := postrider.hold_expensive(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
@@ -86,10 +89,8 @@ begin
               when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
-         case when j.body is not null then j.body
-              when j.body_json is not null and k.place ? 'json' and jsonb_typeof(coalesce(d.body_json, j.body_json)) = 'object'
-                then convert_to((coalesce(d.body_json, j.body_json) - (k.place ->> 'json'))::text, 'UTF8')
-              when j.body_json is not null then convert_to(coalesce(d.body_json, j.body_json)::text, 'UTF8') end,
+         case when j.id = any (p_long) then null when j.body is not null then j.body
+              when j.body_json is not null then postrider.json_body(coalesce(d.body_json, j.body_json), k.place) end,
          case when j.body_form is not null then postrider.form_pairs(coalesce(d.body_form, j.body_form)) end,
          postrider.milliseconds(case
            when j.timeout is null and (j.download_to is not null
@@ -140,7 +141,25 @@ begin
           where n.name = coalesce(j.credential, s.credential) limit 1) k on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
+  -- In slices, since libpq keeps a buffer of the size of the longest row for the rest of the connection.
+  if cardinality(p_long) = 0 then
+    return;
+  end if;
+  for job_id, v_body in
+    select j.id, case when j.body is not null then j.body || ''::bytea else postrider.json_body(coalesce(d.body_json, j.body_json), k.place) end
+      from unnest(p_long) x (job)
+      join postrider.jobs j on j.id = x.job
+      left join postrider.services s on s.name = j.service
+      left join postrider.resolved d on d.job_id = j.id and j.parent_id is not null
+      left join postrider.credentials k on k.name = coalesce(j.credential, s.credential)
+     where x.job <> all (v_done)
+  loop
+    for v_from in 1 .. octet_length(v_body) by 262144 loop
+      body := substring(v_body from v_from for 262144);
+      return next;
+    end loop;
+  end loop;
 end
 $$;
-comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int) is
+comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]) is
   'private: what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';

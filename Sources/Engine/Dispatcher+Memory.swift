@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import JobStore
+
+/// A job whose body stays in the database until there is room for it.
+struct WaitingBody {
+    var entry: Preparation.Entry
+    var body: MemoryBudget.Body
+    var since: UInt64
+}
+
+// Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Others go on.
+extension Dispatcher {
+    /// What of a body is kept where: a plain one once, while it is fetched twice; parts and forms are kept in two forms, and the row that
+    /// brings them in libpq's buffer.
+    private func charge(for body: LargeBody) -> MemoryBudget.Body {
+        body.isPlain
+            ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
+            : MemoryBudget.Body(cost: 2 * body.bytes, fetch: 3 * body.bytes)
+    }
+
+    /// A job with a large body has a slot.
+    mutating func bodyWaits(_ entry: Preparation.Entry, _ body: LargeBody, now: UInt64) {
+        waitingBodies.append(WaitingBody(entry: entry, body: charge(for: body), since: now))
+    }
+
+    /// How many slots a claim may fill, wherever there may be work and memory for it.
+    var freeToClaim: Int {
+        guard hunger != .nowhere, takesJobs, book.hasPlaces, slots.freeCount > reserved else { return 0 }
+        return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
+    }
+
+    /// What waits to be written.
+    var unwritten: MemoryBudget.Unwritten {
+        var sum = MemoryBudget.Unwritten()
+        func add(_ attempts: [FinishedAttempt]) {
+            for index in attempts.indices {
+                let bytes = attempts[index].bytes
+                sum.bytes += bytes
+                sum.largest = max(sum.largest, bytes)
+            }
+        }
+        add(finished)
+        if !deferred.isEmpty { add(deferred.attempts) }
+        if !writing.refused.isEmpty { add(writing.refused.attempts) }
+        if !judging.isEmpty { add(judging.attempts) }
+        for exchange in exchanges.values { if let batch = exchange.batch { add(batch.attempts) } }
+        return sum
+    }
+
+    /// Lets what has waited longest go on if there is room.
+    ///
+    /// - Parameter answers: those that wait; the one that has waited longest comes first.
+    /// - Returns: how much of their answers these slots may keep from now on.
+    mutating func serveMemory(
+        _ answers: [MemoryBudget.Waiting], now: UInt64
+    ) -> [(slot: Int, room: Int)] {
+        let unwritten = unwritten
+        waitingBodies.removeAll { slots.job(in: $0.entry.slot, $0.entry.lease) == nil }
+        let oldest = [answers.first?.since, waitingBodies.first?.since].compactMap { $0 }.min()
+        memory.looks(oldest: oldest, now: now)
+        let grants = answers.compactMap { answer in
+            memory.grant(answer, unwritten: unwritten).map { (slot: answer.slot, room: $0) }
+        }
+        admitBodies(unwritten, now: now)
+        return grants
+    }
+
+    private mutating func admitBodies(_ unwritten: MemoryBudget.Unwritten, now: UInt64) {
+        var still: [WaitingBody] = []
+        for waiting in waitingBodies {
+            if !memory.fits(waiting.body) {
+                callRefused(slot: waiting.entry.slot, Dispatcher.tooLarge(memory.total), now: now)
+            } else if worker > 0,
+                memory.admitBody(waiting.entry.slot, waiting.body, since: waiting.since, unwritten: unwritten)
+            {
+                unprepared.append(waiting.entry)
+            } else {
+                still.append(waiting)
+            }
+        }
+        waitingBodies = still
+    }
+
+    private static func tooLarge(_ total: Int) -> Verdict {
+        Verdict(
+            .failed, .tooLarge,
+            "the request's body does not fit into the memory of this worker, \(total >> 20) MiB; nothing was sent; start the worker with more --memory"
+        )
+    }
+
+    /// Which jobs of a preparation have bodies that the database hands out in slices.
+    func sliced(_ number: UInt64) -> [Int64] {
+        (preparations[number]?.entries ?? []).compactMap { entry in
+            let job = slots.job(in: entry.slot, entry.lease)
+            return job?.largeBody?.comesInSlices == true ? entry.lease.jobID : nil
+        }
+    }
+
+    /// A call begins: bounds its answer by what can be kept of it, and says how much it keeps without asking.
+    mutating func bound(_ call: inout HTTPCall, slot: Int) {
+        let limit = call.limits.maxResponseBytes
+        let most = memory.mostAnswer(limit, slot)
+        if most < limit {
+            call.limits.maxResponseBytes = most
+            call.limits.isBoundByMemory = true
+        }
+        let mayMultiplex = call.mayShareConnection && call.download == nil && call.url.hasPrefix("https:")
+        call.mayMultiplex = memory.callStarts(
+            slot, mostAnswer: most, mayMultiplex: mayMultiplex, unwritten: mayMultiplex ? unwritten : .init())
+        call.answerRoom = call.mayMultiplex ? most : min(most, memory.allowance)
+    }
+}
+
+extension HTTPCall {
+    /// How often its body is in memory while it runs: parts and forms also as libcurl sends them, and what is compressed in both forms.
+    var bodyCopies: Int {
+        switch body {
+        case .none: 0
+        case .bytes: compressesBody ? 2 : 1
+        case .form: compressesBody ? 3 : 2
+        case .parts: 2
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPAgent
+internal import JobModel
+
+// Memory: large bodies are fetched and large answers go on when there is room for them.
+extension RunLoop {
+    /// Hands a call to the agent with what it may keep of its answer.
+    func begin(_ call: HTTPCall, slot: Int) {
+        var call = call
+        dispatcher.bound(&call, slot: slot)
+        agent.start(call, slot: slot)
+    }
+
+    /// Looks whether there is room for what waits. Tells once a minute of what has waited for long.
+    func serveMemory() {
+        guard agent.hasWaitingAnswers || !dispatcher.waitingBodies.isEmpty else {
+            return dispatcher.memory.nothingWaits()
+        }
+        let answers = agent.waitingAnswers().filter { $0.slot < firstTokenSlot }
+        let waiting = answers.map { MemoryBudget.Waiting(slot: $0.slot, wanted: $0.wanted, since: $0.since) }
+        for (slot, room) in dispatcher.serveMemory(waiting, now: now) { agent.giveRoom(slot: slot, bytes: room) }
+        if dispatcher.memory.overdueSince != nil, warnings.tellsMemory(now: now) {
+            configuration.log(.memoryShort(bodies: dispatcher.waitingBodies.count, answers: answers.count))
+        }
+    }
+}

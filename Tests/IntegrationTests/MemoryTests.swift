@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// A worker keeps to its `--memory`, whatever the jobs send and whatever is answered.
+@Suite(.serialized) struct MemoryTests {
+    private static let count = 64
+    private static let size = 10 << 20
+    /// What a worker takes beside its budget, in bytes.
+    private static let beside = 64 << 20
+
+    /// `/bytes/N` answers with so many bytes, `/take` with how many it has got, `/gzip` with a small file that grows.
+    private static func target() throws -> TargetServer {
+        let blocks = [size: [UInt8](repeating: 0x61, count: size)]
+        return try TargetServer { request in
+            let parts = request.path.split(separator: "/")
+            if parts.first == "bytes", let count = Int(parts[1]) {
+                let body = blocks[count] ?? [UInt8](repeating: 0x61, count: count)
+                return [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8) + body)]
+            }
+            // Without a length it may be as large as is allowed.
+            if parts.first == "endless", let count = Int(parts[1]) {
+                let body = blocks[count] ?? [UInt8](repeating: 0x61, count: count)
+                return [.send([UInt8]("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + body), .close]
+            }
+            if parts.first == "take" { return TargetStep.answer(200, request.header("content-length") ?? "0") }
+            return TargetStep.byPath(request)
+        }
+    }
+
+    private static func peak(_ worker: RunningWorker) -> Int { ResidentMemory.peak(of: worker.pid) }
+
+    @Test func `64 answers of 10 MiB at once stay within the budget`() throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        try queue.insert(
+            Self.count, "url",
+            "'\(target.url)/' || case i % 2 when 0 then 'bytes' else 'endless' end || '/\(Self.size)/' || i")
+        let worker = try RunningWorker(queue.database, concurrency: Self.count, ["--memory", "128MiB"])
+        try queue.waitUntilDone(Soak.seconds(60))
+        #expect(try queue.states() == "succeeded \(Self.count)")
+        #expect(try queue.number("select min(octet_length(body)) from postrider.results") == Int64(Self.size))
+        #expect(try queue.number("select max(attempt)::bigint from postrider.job_status") == 1)
+        let peak = Self.peak(worker)
+        #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
+    }
+
+    @Test func `64 bodies of 10 MiB at once stay within the budget, and small jobs go on`() throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        try queue.insert(
+            Self.count, "url, method, body, body_json",
+            """
+            '\(target.url)/take/' || i, 'POST', case i % 2 when 0 then convert_to(repeat('x', \(Self.size)), 'UTF8') end,
+            case i % 2 when 1 then to_jsonb(repeat('y', \(Self.size - 2))) end
+            """)
+        try queue.insert(20, "url", "'\(target.url)/ok/' || i")
+        let worker = try RunningWorker(queue.database, concurrency: Self.count + 20, ["--memory", "128MiB"])
+        try queue.waitUntilDone(Soak.seconds(60))
+        #expect(try queue.states() == "succeeded \(Self.count + 20)")
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.results where convert_from(body, 'UTF8') = '\(Self.size)'")
+                == Int64(Self.count))
+        let peak = Self.peak(worker)
+        #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
+    }
+
+    @Test func `jobs that can never fit fail alone, and those of others succeed`() throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        let huge = Soak.count(200_000_000, reduced: 60_000_000)
+        try queue.connection.execute("update postrider.settings set max_request_body = 268435456")
+        try queue.insert(
+            8, "url, method, body", "'\(target.url)/take/' || i, 'POST', convert_to(repeat('x', \(huge)), 'UTF8')")
+        let large = try queue.insert("url, max_response", "'\(target.url)/bytes/40000000', 67108864")
+        try queue.insert(200, "url, tag", "'\(target.url)/ok/' || i, 'other'")
+        let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])
+        try queue.waitUntilDone(Soak.seconds(60))
+        #expect(
+            try queue.rows(
+                """
+                select coalesce(tag, 'mine'), state, error_code, (error like '%--memory%')::text, count(*)::text
+                  from postrider.job_status group by 1, 2, 3, 4 order by 1
+                """) == [["mine", "failed", "too_large", "true", "9"], ["other", "succeeded", nil, nil, "200"]])
+        #expect(target.requests.allSatisfy { !$0.path.hasPrefix("/take") })
+        #expect(
+            try queue.text("select error from postrider.job_status where id = \(large)")?.contains("answer") == true)
+        let peak = Self.peak(worker)
+        #expect(peak < 64 << 20 + Self.beside, "\(peak >> 20) MiB")
+    }
+
+    @Test func `time in which an answer waits for room is not the server's`() throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        // They take turns for longer than the timeout of each.
+        try queue.insert(
+            Self.count, "url, timeout, max_response",
+            "'\(target.url)/endless/\(Self.size)/' || i, interval '20 s', 16000000")
+        let worker = try RunningWorker(queue.database, concurrency: Self.count, ["--memory", "64MiB"])
+        try queue.waitUntilDone(Soak.seconds(120))
+        #expect(try queue.states() == "succeeded \(Self.count)")
+        #expect(try queue.number("select max(attempt)::bigint from postrider.job_status") == 1)
+        _ = worker
+    }
+}

@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Streamed files do not count, nor does what multipart/form-data puts between the parts.
+create or replace function postrider.parts_bytes(p_parts jsonb) returns bigint
+language sql immutable strict parallel safe
+as $$
+  select sum(octet_length(p.value ->> 'name') + coalesce(octet_length(p.value ->> 'filename'), 0)
+             + coalesce(octet_length(p.value ->> 'type'), 0) + coalesce(octet_length(p.value ->> 'content'), 0)
+             + coalesce(octet_length(decode(p.value ->> 'base64', 'base64')), 0))
+    from jsonb_array_elements(p_parts) p (value)
+$$;
+comment on function postrider.parts_bytes(jsonb) is 'private: how many bytes the parts of a multipart body have';
