@@ -134,6 +134,8 @@ struct ccurl_transfer {
     ccurl_file *awaited;
     ccurl_transfer *next_awaiting, *previous_awaiting;
     struct curl_slist *headers;
+    /// Where its host was found; libcurl reads it when the sending begins.
+    struct curl_slist *found;
     size_t headers_capacity;
     bool public_only, repeatable, host_is_known;
     /// The URL is https, and no proxy has a TLS of its own.

@@ -197,6 +197,7 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
     curl_easy_cleanup(t->easy);
     curl_mime_free(t->parts);
     free(t->headers);
+    curl_slist_free_all(t->found);
     free(t->body);
     ccurl_coding_end(t);
     free(t->head.bytes);
@@ -238,6 +239,15 @@ static ccurl_pool *pool_for(ccurl_transfer *t, const ccurl_sending *s, bool shar
     ccurl_pool **pool = s->may_share ? &(way ? way->unshared : t->loop->unshared)[reach] : &(way ? way->alone : t->loop->alone)[reach];
     if (!*pool) *pool = ccurl_pool_create(t->loop);
     return *pool;
+}
+
+bool ccurl_transfer_set_found(ccurl_transfer *t, const char *found) {
+    if (!t->found && !found) return true;
+    struct curl_slist *list = found ? curl_slist_append(NULL, found) : NULL;
+    curl_easy_setopt(t->easy, CURLOPT_RESOLVE, list);
+    curl_slist_free_all(t->found);
+    t->found = list;
+    return !found || list;
 }
 
 int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
@@ -310,6 +320,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->home = pool;
     t->pool = pool->handle;
     pool->running++;
+    t->looked_up = t->found != NULL;
+    if (t->found) ccurl_names_asked(t);
     return 0;
 }
 

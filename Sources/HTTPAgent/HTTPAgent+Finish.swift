@@ -48,6 +48,7 @@ extension HTTPAgent {
         if !downloads.isEmpty { downloads[slot] = nil }
         if !uploads.isEmpty { (uploads[slot], _) = (nil, openingUploads.remove(slot)) }
         if !shortCalls.isEmpty { shortCalls[slot] = nil }
+        if !awaitedNames.isEmpty { awaitedNames[slot] = nil }
         if inFlight == 0 { sweepAt = .max }
     }
 

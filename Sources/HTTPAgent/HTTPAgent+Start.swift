@@ -91,6 +91,15 @@ extension HTTPAgent {
 
     /// One request of a flight, the first or one after a redirect. False if memory is out.
     func send(_ flight: borrowing Flight) -> Bool {
+        let isKnown = recentHosts.remember(flight.url.host, port: flight.url.port)
+        if !isKnown, askForName(flight) { return true }
+        return transmit(flight, hostIsKnown: isKnown, found: nil)
+    }
+
+    /// Sends it.
+    ///
+    /// - Parameter found: where the host was found, as an entry of CURLOPT_RESOLVE.
+    func transmit(_ flight: borrowing Flight, hostIsKnown: Bool, found: String?) -> Bool {
         let call = flight.call
         if limits.source != call.limits { limits = SendingLimits(call.limits) }
         let spent = Int(flight.elapsedMicroseconds / 1_000)
@@ -104,6 +113,7 @@ extension HTTPAgent {
             sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
         }
         if flight.url.isHTTPS { sweepAt = min(sweepAt, ccurl_now() + Int64(limits.connectMilliseconds) * 1_000_000) }
+        guard flight.transfer.setFound(found) else { return false }
         return flight.transfer.start(
             ccurl_sending(
                 method: HTTPAgent.index(of: flight.method),
@@ -112,7 +122,7 @@ extension HTTPAgent {
                 has_body: sendsBody,
                 https: flight.url.isHTTPS,
                 may_share: call.mayShareConnection,
-                host_is_known: recentHosts.remember(flight.url.host, port: flight.url.port),
+                host_is_known: hostIsKnown,
                 may_multiplex: call.mayMultiplex,
                 library_decodes: asksForMore,
                 total_ms: total,

@@ -39,6 +39,12 @@ public import JobModel
     var knownURLs: [String: CallURL] = [:]
     /// What libcurl may know of names is too old where calls fail.
     var movedNames = MovedNames()
+    /// Look-ups of hosts that were not called lately, and the calls that wait for one, by slot.
+    var lookups: NameLookups?
+    var awaitedNames: [Int: AwaitedName] = [:]
+    var nameTickets: UInt64 = 0
+    /// When the first of these calls goes on without an answer.
+    var namesDueAt = Int64.max
     /// Whose connections are worth keeping.
     var recentHosts = RecentHosts()
     /// Where files that jobs name are; nil: such jobs are refused.
@@ -52,7 +58,7 @@ public import JobModel
     var disk: DownloadDisk?
     /// How long the disk may be at one piece of work, in nanoseconds, before calls are given up that wait for it.
     let diskLimit: Int64
-    private var isDiskKnown = false
+    private var isDiskKnown = false, areLookupsKnown = false
     /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
     var sweepAt = Int64.max
     /// Calls that have found no descriptor and wait for one, or have done so, by slot.
@@ -126,7 +132,7 @@ public import JobModel
     public var nextDeadline: UInt64? {
         if mayHaveFinished || !finished.isEmpty { return 0 }
         let library = unsafe ccurl_loop_deadline(loop)
-        let own = min(sweepAt, shortLookAt)
+        let own = min(sweepAt, shortLookAt, namesDueAt)
         if library < 0 { return own == .max ? nil : UInt64(max(0, own)) }
         return UInt64(max(0, min(library, own)))
     }
@@ -136,6 +142,7 @@ public import JobModel
     public func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool) {
         mayHaveFinished = true
         if descriptor == disk?.descriptor { return disk?.drain() ?? () }
+        if descriptor == lookups?.descriptor { return takeNames() }
         unsafe ccurl_loop_socket_ready(loop, descriptor, readable, writable)
     }
 
@@ -146,6 +153,7 @@ public import JobModel
         let now = ccurl_now()
         mayHaveFinished = true
         if now >= shortLookAt { beginShortCalls() }
+        if now >= namesDueAt { goOnWithoutNames(now) }
         unsafe ccurl_loop_expire(loop, now)
         if now >= sweepAt { sweep(now) }
     }
@@ -169,6 +177,10 @@ public import JobModel
         if let disk, !isDiskKnown {
             isDiskKnown = true
             apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
+        }
+        if let lookups, !areLookupsKnown {
+            areLookupsKnown = true
+            apply(SocketChange(descriptor: lookups.descriptor, wantsRead: true, wantsWrite: false))
         }
     }
 
@@ -195,6 +207,10 @@ public import JobModel
         }
         if cancelShortCall(slot) { return .no }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
+        if awaitedNames[slot] != nil {
+            release(slot, flight.transfer)
+            return flight.redirects > 0 ? .maybe : .no
+        }
         var isOpening = openingUploads.contains(slot)
         if case .opening? = downloads[slot]?.phase { isOpening = true }
         if isOpening {

@@ -238,6 +238,9 @@ long ccurl_transfer_slot(const ccurl_transfer *_Nonnull t);
 void ccurl_transfer_set_slot(ccurl_transfer *_Nonnull t, long slot);
 /// Takes a URL for all sendings from now on; the transfer does not own it, it must outlive them.
 void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
+/// Where the next sending finds its host, as an entry of CURLOPT_RESOLVE; null: libcurl looks it up if it has to. Copied. False: out of
+/// memory.
+bool ccurl_transfer_set_found(ccurl_transfer *_Nonnull t, const char *_Nullable found);
 /// Sets what differs from the last sending and adds the handle to its pool; 0 or a CURLMcode/CURLcode.
 int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
 /// The file whose next bytes are not there yet, for which it waits; null: none.
@@ -301,6 +304,28 @@ int64_t ccurl_transfer_filed(const ccurl_transfer *_Nonnull t);
 /// Goes on after a pause; it may be paused again at once. 0, or the CURLcode with which the call is at its end:
 /// libcurl hands over what it kept here and does not come back to a failure.
 int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
+
+// MARK: look-ups of names (lookup.c)
+
+/// Longer names than any that can be looked up; the addresses of a name as text.
+enum { CCURL_HOST_SIZE = 256, CCURL_ADDRESSES_SIZE = 1024 };
+/// How long a call waits for the answer: 100 ms. What takes longer is left to libcurl.
+#define CCURL_LOOKUP_NS 100000000L
+
+typedef struct ccurl_lookups ccurl_lookups;
+/// Threads start with the first question, and end after some seconds without one. Null: out of memory or descriptors.
+ccurl_lookups *_Nullable ccurl_lookups_create(void);
+/// Never waits: a thread that still waits for a name server ends later.
+void ccurl_lookups_destroy(ccurl_lookups *_Nonnull lookups);
+/// Readable when there are answers.
+int ccurl_lookups_descriptor(const ccurl_lookups *_Nonnull lookups);
+/// Begins to look a name up; false: not now, the name server is slow.
+bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host);
+/// Makes the descriptor unreadable until the next answer; then take all answers.
+void ccurl_lookups_drain(ccurl_lookups *_Nonnull lookups);
+/// The next answer; false: there is none. `addresses` has CCURL_ADDRESSES_SIZE bytes; empty: the name was not found, or its addresses
+/// cannot be written as text.
+bool ccurl_lookups_next(ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, char *_Nonnull addresses);
 
 // MARK: addresses (address.c)
 
