@@ -14,6 +14,8 @@ public struct Verdict: Equatable, Sendable {
         case handedBack
         /// Tried again, and no attempt is used: a download broke off and is longer than before.
         case progressed
+        /// Like `progressed`, but the attempt brought less than 64 KiB. The twentieth in a row ends the job.
+        case gainedLittle
         /// Ready again at its old place, no attempt used, while its lane is paused: the server asks to come later.
         case held
         /// The same attempt goes on at another server, and none is used.
@@ -32,6 +34,8 @@ public struct Verdict: Equatable, Sendable {
     /// others how long the lane is to be paused, nil if not or, for one that is held, if the server did not say.
     public var retryAfter: Duration?
 
+    /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such attempts.
+    public static let smallGain: Int64 = 65_536
     /// A success.
     public static let success = Verdict(.succeeded)
 
@@ -58,7 +62,9 @@ public struct Verdict: Equatable, Sendable {
             self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, attempt: attempt)
         }
         // Bounded: each such try must have made the file longer than any before it.
-        if kind == .retryable, let download = outcome.download, download.gained > 0 { kind = .progressed }
+        if kind == .retryable, let download = outcome.download, download.gained > 0 {
+            kind = download.gained < Verdict.smallGain ? .gainedLittle : .progressed
+        }
     }
 
     private static func judge(_ response: HTTPResponse, okStatuses: StatusRanges, isAtMostOnce: Bool) -> Verdict {
@@ -144,6 +150,7 @@ extension Verdict.Kind {
         case .unknown: "u"
         case .handedBack: "h"
         case .progressed: "p"
+        case .gainedLittle: "l"
         case .held: "w"
         case .onward: "o"
         case .unprepared: "b"

@@ -129,7 +129,7 @@ public struct FinishBatch: Sendable {
             rows.encode(into: &parameters)
         } else {
             rows.encode(into: &parameters)
-            parameters.append(bool: attempts.contains { $0.verdict.kind == .held || $0.verdict.kind == .unprepared })
+            parameters.append(bool: attempts.contains { [.held, .unprepared, .gainedLittle].contains($0.verdict.kind) })
         }
     }
 }

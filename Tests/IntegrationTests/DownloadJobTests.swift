@@ -26,6 +26,25 @@ struct DownloadJobTests {
         _ = worker
     }
 
+    @Test func `a download that breaks off after a few bytes each time ends after twenty attempts`() throws {
+        let folder = try TestFolder()
+        let nginx = try NginxServer(firstPort: 24_410)
+        try folder.shell("mkdir files; head -c 8388608 /dev/urandom >\(nginx.www)/large")
+        let proxy = try CuttingProxy(to: nginx.port, cutEvery: 4_000)
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        let id = try queue.insert(
+            "url, download_to, backoff", "'http://127.0.0.1:\(proxy.port)/large', 'a', '{10 ms}'")
+        try queue.wait(60, for: id, toBe: "failed")
+        #expect(try queue.number("select count(*) from postrider.attempts where job_id = \(id)") == 20)
+        #expect(
+            try queue.rows("select error_code, split_part(error, '; ', 2) from postrider.job_status where id = \(id)")
+                == [
+                    ["truncated", "this was the twentieth attempt in a row that brought less than 64 KiB"]
+                ])
+        _ = worker
+    }
+
     @Test func `a job whose answer has no content succeeds and leaves the file that is there`() throws {
         let folder = try TestFolder()
         try folder.shell("mkdir files; printf old > files/kept")

@@ -122,7 +122,8 @@ struct VerdictTests {
                 CallOutcome(ending, download: progress), okStatuses: .success, isAtMostOnce: atMostOnce, attempt: 1
             ).kind
         }
-        #expect(verdict(failure(.truncated, sent: .maybe), gained: 1) == .progressed)
+        #expect(verdict(failure(.truncated, sent: .maybe), gained: 65_536) == .progressed)
+        #expect(verdict(failure(.truncated, sent: .maybe), gained: 65_535) == .gainedLittle)
         #expect(verdict(failure(.truncated, sent: .maybe), gained: 0) == .retryable)
         #expect(verdict(failure(.tooLarge, sent: .maybe), gained: 1) == .failed)
         #expect(verdict(failure(.truncated, sent: .maybe, status: 200), gained: 1, atMostOnce: true) == .unknown)
@@ -149,8 +150,8 @@ struct VerdictTests {
 
     @Test func `each kind has its letter`() {
         let kinds: [Verdict.Kind] = [
-            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .held, .onward,
+            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .onward,
         ]
-        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "w", "o"])
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "l", "w", "o"])
     }
 }

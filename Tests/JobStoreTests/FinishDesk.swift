@@ -9,12 +9,12 @@ import Testing
 /// Ends the only job of a queue as a worker does.
 enum FinishDesk {
     /// Claims the job for worker 7 and ends this attempt of it.
-    static func finish(_ queue: borrowing TestQueue, attempt: Int32, _ verdict: Verdict) throws {
+    static func finish(_ queue: borrowing TestQueue, attempt: Int32, fence: Int64 = 1, _ verdict: Verdict) throws {
         try queue.connection.execute(
-            "update postrider.ready set worker = 7, fence = 1, attempt = \(attempt), since = now()")
+            "update postrider.ready set worker = 7, fence = \(fence), attempt = \(attempt), since = now()")
         let seq = try queue.number("select seq from postrider.ready")
         let track = try queue.number("select track::bigint from postrider.ready")
-        let lease = Lease(track: Int32(track), seq: seq, fence: 1, jobID: seq, attempt: attempt)
+        let lease = Lease(track: Int32(track), seq: seq, fence: fence, jobID: seq, attempt: attempt)
         let batch = FinishBatch([FinishedAttempt(lease: lease, verdict: verdict, outcome: nil)])
         var rows = AttemptRows()
         var parameters = PGParameters()

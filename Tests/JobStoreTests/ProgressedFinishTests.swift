@@ -28,6 +28,40 @@ struct ProgressedFinishTests {
         #expect(try queue.text("select states[1]::text from postrider.tallies") == "p")
     }
 
+    /// Earlier attempts, oldest first: true for each that brought little.
+    private func finish(after earlier: [Bool]) throws -> TestQueue {
+        let queue = try TestQueue()
+        let id = try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s}'")
+        for (number, gainedLittle) in earlier.enumerated() {
+            try queue.connection.execute(
+                """
+                insert into postrider.tries (job_id, fence, started_at, worker, attempt, gained_little)
+                values (\(id), \(number + 1), now(), 7, 3, \(gainedLittle))
+                """)
+        }
+        try queue.connection.execute("update postrider.ready set fence = 100")
+        try FinishDesk.finish(queue, attempt: 3, fence: 100, Verdict(.gainedLittle, .truncated, "cut"))
+        return queue
+    }
+
+    @Test func `the twentieth attempt in a row that brought little ends the job with its own error`() throws {
+        let queue = try finish(after: Array(repeating: true, count: 19))
+        #expect(
+            try queue.rows("select state::text, error_code, error from postrider.results") == [
+                ["f", "truncated", "cut; this was the twentieth attempt in a row that brought less than 64 KiB"]
+            ])
+    }
+
+    @Test(arguments: [
+        [], Array(repeating: true, count: 18), Array(repeating: true, count: 19) + [false],
+        [true, false] + Array(repeating: true, count: 18),
+    ]) func `an attempt that brought more begins a new count`(earlier: [Bool]) throws {
+        let queue = try finish(after: earlier)
+        #expect(try queue.number("select attempt::bigint from postrider.scheduled") == 2)
+        #expect(
+            try queue.number("select count(*) from postrider.tries where gained_little") == earlier.count { $0 } + 1)
+    }
+
     @Test func `the same end without progress is the job's end`() throws {
         #expect(try finish(.retryable).text("select state::text from postrider.results") == "f")
     }

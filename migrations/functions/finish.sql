@@ -5,12 +5,13 @@
 -- verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used) ·
 -- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
 -- follows a first attempt, whatever number this one has.
+-- l little: like p, but the attempt brought less than 64 KiB. weigh_downloads ends the job after 20 of them in a row.
 -- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
 -- o onward: the attempt goes on at another server of its service. The row is ready again at its old place, no attempt used.
 -- w wait: the server asks to come later. The row is ready again at its old place, no attempt used, and its lane is paused.
 -- b back: the database refused to prepare the call, and prepared others. No attempt used; scheduled after growing waits, failed after
 -- 15 minutes of them.
--- p_waits: whether some may have verdict w or b, which is worth a look at each.
+-- p_waits: whether some may have verdict w, b or l; then each attempt is looked at.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
@@ -40,7 +41,7 @@ declare
   v_has_servers boolean;
 begin
   if p_waits then
-    p_attempts := postrider.weigh_holds(p_worker, p_attempts);
+    p_attempts := postrider.weigh_downloads(postrider.weigh_holds(p_worker, p_attempts));
   end if;
   with x as materialized (
     select x.track, x.seq, x.fence, x.verdict, x.status, x.code, x.error, x.headers, x.body, x.retry_after_ms,
@@ -59,7 +60,7 @@ begin
       x.*,
       case when x.server is not null then (select t.base_url from postrider.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
-           when x.verdict in ('p', 'o', 'h', 'b') and r.expires_at <= now() then 'f'
+           when x.verdict in ('p', 'l', 'o', 'h', 'b') and r.expires_at <= now() then 'f'
            else x.verdict end as outcome),
   final as (
     insert into postrider.results (

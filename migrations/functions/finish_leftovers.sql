@@ -28,12 +28,13 @@ begin
     insert into postrider.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,
-      credential_version, refusals)
+      credential_version, refusals, gained_little)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base,
-      g.version, case g.outcome when 'b' then postrider.refusals_in_row(g.job_id) + 1 end
+      g.version, case g.outcome when 'b' then postrider.refusals_in_row(g.job_id) + 1 end,
+      case g.outcome when 'l' then true when 'p' then false end
       from unnest(p_left) g
-     where g.outcome in ('r', 'h', 'p', 'n', 'w', 'o', 'b')),
+     where g.outcome in ('r', 'h', 'p', 'l', 'n', 'w', 'o', 'b')),
   onward as (
     insert into postrider.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
@@ -49,11 +50,11 @@ begin
              when 'refresh_failed' then interval '5 s'
              when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
-           case when g.outcome = 'p' then 1 else g.attempt end, g.retry_after_ms) end,
-         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'b'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
+           case when g.outcome in ('p', 'l') then 1 else g.attempt end, g.retry_after_ms) end,
+         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
          g.parent_id, g.is_followed
     from unnest(p_left) g
-   where g.outcome in ('r', 'h', 'p', 'b');
+   where g.outcome in ('r', 'h', 'p', 'l', 'b');
 end
 $$;
 comment on function postrider.finish_leftovers(int, postrider.leftover[]) is

@@ -38,7 +38,7 @@ begin
     v_attempt := p_attempts[i];
     v_has_credentials := v_has_credentials or v_attempt.credential is not null;
     v_has_cookies := v_has_cookies or v_attempt.cookies is not null;
-    v_waits := v_waits or v_attempt.verdict = 'w';
+    v_waits := v_waits or v_attempt.verdict in ('w', 'l');
     if v_attempt.verdict in ('f', 'r', 'u') then
       -- Of a list of pages the answer alone does not tell which one it was.
       v_attempt.error := v_attempt.error || coalesce((

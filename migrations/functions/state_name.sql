@@ -6,6 +6,7 @@ begin atomic
     when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'cancelled'
     when 'e' then 'expired' when 'k' then 'skipped' when 'u' then 'unknown' when 'r' then 'retried' when 'h' then 'handed back'
     when 'p' then 'progressed'
+    when 'l' then 'progressed'
   end;
 end;
 comment on function postrider.state_name("char") is 'private: the word for a stored state';
