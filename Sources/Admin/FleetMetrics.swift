@@ -16,6 +16,10 @@ enum FleetMetrics {
          where state in ('running', 'draining', 'silent') or (state = 'lost' and ended_at > now() - interval '10 minutes')
          group by state order by state
         """
+    /// Those with limits; there are as many as roles that insert.
+    private static let clients = """
+        select role, unfinished, max_unfinished, lanes, max_lanes::bigint from postrider.client_status order by unfinished desc, role limit 1000
+        """
     /// By the index of failures, from its end; a job without a track ended before it had one.
     static let failures = """
         select coalesce((select t.queue from postrider.tracks t where t.id = r.track),
@@ -52,6 +56,8 @@ enum FleetMetrics {
         write(queues: queues, to: &metrics)
         let workers = try connection.query(FleetMetrics.workers)
         write(workers: workers, to: &metrics)
+        let clients = try connection.query(FleetMetrics.clients)
+        write(clients: clients, to: &metrics)
         let failures = try connection.query(FleetMetrics.failures)
         write(failures: failures, to: &metrics)
         let schedules = try connection.query(FleetMetrics.schedules)
@@ -91,6 +97,20 @@ enum FleetMetrics {
         for row in 0..<queues.rowCount {
             metrics.sample(
                 "postrider_queue_has_worker", ["queue": queues.text(row, 0)], queues.bool(row, 13) ? 1 : 0)
+        }
+    }
+
+    private static func write(clients: borrowing PGResult, to metrics: inout MetricsText) {
+        for (column, (name, help)) in [
+            ("postrider_client_unfinished_jobs", "Jobs of a client with limits that have not ended."),
+            ("postrider_client_max_unfinished_jobs", "client_limits.max_unfinished of a client."),
+            ("postrider_client_lanes", "Lanes in which a client with max_lanes has jobs that have not ended."),
+            ("postrider_client_max_lanes", "client_limits.max_lanes of a client."),
+        ].enumerated() {
+            metrics.family(name, .gauge, help)
+            for row in 0..<clients.rowCount where !clients.isNull(row, column + 1) {
+                metrics.sample(name, ["client": clients.text(row, 0)], Double(clients.int64(row, column + 1)))
+            }
         }
     }
 

@@ -23,6 +23,12 @@ enum FleetCheckup {
                               order by u.ready desc, u.queue)
              from (select * from untaken order by ready desc, queue limit 5) u),
           (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u),
+          (select string_agg(format('%L (%s)', c.role, c.usage), ', ' order by c.role)
+             from (select c.role, concat_ws(', ',
+                            case when c.unfinished > 0.9 * c.max_unfinished then format('%s of %s jobs', c.unfinished, c.max_unfinished) end,
+                            case when c.lanes > 0.9 * c.max_lanes then format('%s of %s lanes', c.lanes, c.max_lanes) end) as usage
+                     from postrider.client_status c
+                    where c.unfinished > 0.9 * c.max_unfinished or c.lanes > 0.9 * c.max_lanes order by c.role limit 10) c),
           (select to_char(max(r.found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores r)\(runsJobs ? identity : "")
         """
     }
@@ -72,6 +78,13 @@ enum FleetCheckup {
                 Finding(.notice, "queues", "paused: \(queues); worker queue resume NAME lets them run again"))
         }
         if workers > 0, let untaken = untaken(answer) { findings.append(untaken) }
+        if let clients = answer.optionalText(0, 11) {
+            findings.append(
+                Finding(
+                    .notice, "clients",
+                    "above 90 % of a limit: \(clients); see postrider.client_status, raise it in postrider.client_limits"
+                ))
+        }
         let lanes = answer.int64(0, 3)
         if lanes > 0 {
             findings.append(
@@ -102,13 +115,13 @@ enum FleetCheckup {
 
     /// Whether the first worker that starts will find a restore.
     private static func restore(_ answer: borrowing PGResult) -> Finding {
-        if answer.bool(0, 12) {
+        if answer.bool(0, 13) {
             return Finding(
                 .notice, "identity",
-                "restored: the first worker ends \(answer.int64(0, 13)) leases, \(answer.int64(0, 14)) of at_most_once jobs as unknown; see docs/operating.md"
+                "restored: the first worker ends \(answer.int64(0, 14)) leases, \(answer.int64(0, 15)) of at_most_once jobs as unknown; see docs/operating.md"
             )
         }
-        let last = answer.optionalText(0, 11).map { "; last restore found at \($0)" } ?? ""
+        let last = answer.optionalText(0, 12).map { "; last restore found at \($0)" } ?? ""
         return Finding(.ok, "identity", "the database that is stored in it\(last)")
     }
 

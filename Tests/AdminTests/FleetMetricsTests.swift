@@ -25,4 +25,24 @@ struct FleetMetricsTests {
         let blocks = try queue.buffers(FleetMetrics.failures)
         #expect(blocks < 5_000, "\(blocks)")
     }
+
+    @Test func `usage and limits of clients have the client as label`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10), ('mail', null, null);
+            insert into postrider.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 3), ('mail', 1, 90, 0)
+            """)
+        let lines = try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter {
+            $0.hasPrefix("postrider_client")
+        }
+        #expect(
+            lines == [
+                "postrider_client_unfinished_jobs{client=\"shop\"} 91",
+                "postrider_client_unfinished_jobs{client=\"mail\"} 90",
+                "postrider_client_max_unfinished_jobs{client=\"shop\"} 100",
+                "postrider_client_lanes{client=\"shop\"} 3",
+                "postrider_client_max_lanes{client=\"shop\"} 10",
+            ])
+    }
 }

@@ -41,6 +41,21 @@ struct DoctorFleetTests {
         _ = (worker, other)
     }
 
+    @Test func `clients above 90 % of a limit are named`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10), ('mail', 100, null);
+            insert into postrider.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 10), ('mail', 1, 90, 5)
+            """)
+        let report = try DoctorReport(queue.database)
+        #expect(report.status == 0)
+        #expect(
+            report["clients"]
+                == "notice clients above 90 % of a limit: 'shop' (91 of 100 jobs, 10 of 10 lanes); "
+                + "see postrider.client_status, raise it in postrider.client_limits")
+    }
+
     @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()

@@ -26,6 +26,7 @@ declare
   v_aborts bigint;
   v_room int;
   v_hooked constant boolean := exists (select from postrider.hooks);
+  v_has_limits constant boolean := exists (select from postrider.client_limits);
 begin
   ended := 0;
 
@@ -80,11 +81,12 @@ begin
                else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
         from over o where o.is_told),
     tally as (
-      insert into postrider.tallies (tracks, states, jobs)
-      select array[o.track], array[o.state], array[count(*)::int] from over o where o.track > 0 group by o.track, o.state),
+      insert into postrider.tallies (tracks, states, jobs, ended)
+      select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
+        from over o where o.track > 0 group by o.track, o.state),
     tally_without_track as (
-      insert into postrider.tallies (tracks, states, jobs, queue)
-      select array[0], array[o.state], array[count(*)::int], j.queue
+      insert into postrider.tallies (tracks, states, jobs, queue, ended)
+      select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits then array_agg(o.job_id) end
         from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
     select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
@@ -109,8 +111,9 @@ begin
     insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, queue)
-    select array[0], array[p_state], array[count(*)::int], o.queue from over o where o.kind = 'request' group by o.queue)
+    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
+      from over o where o.kind = 'request' group by o.queue)
   select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told) into released, ended from over o;
 
   v_room := p_limit - ended;

@@ -10,6 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_told boolean := p_is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_job);
+  v_counted bigint[] := case when exists (select from postrider.client_limits) then array[p_job] end;
 begin
   if v_is_told then
     insert into postrider.outcomes (
@@ -20,11 +21,11 @@ begin
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error);
   end if;
   if p_track > 0 then
-    insert into postrider.tallies (tracks, states, jobs) values (array[p_track], array[p_state], array[1]);
+    insert into postrider.tallies (tracks, states, jobs, ended) values (array[p_track], array[p_state], array[1], v_counted);
   else
     -- It ended before it had a track.
-    insert into postrider.tallies (tracks, states, jobs, queue)
-    select array[0], array[p_state], array[1], j.queue from postrider.jobs j where j.id = p_job and j.kind = 'request';
+    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j where j.id = p_job and j.kind = 'request';
   end if;
   if p_parent is not null and not v_is_told then
     perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);

@@ -59,8 +59,10 @@ begin
            o.expires_at, o.parent_id, o.is_followed
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs)
-    select array[g.track], array[g.outcome], array[count(*)::int] from gone g group by g.track, g.outcome)
+    insert into postrider.tallies (tracks, states, jobs, ended)
+    select array[g.track], array[g.outcome], array[count(*)::int],
+           case when g.outcome <> 'r' and (select exists (select from postrider.client_limits)) then array_agg(g.job_id) end
+      from gone g group by g.track, g.outcome)
   select array(select (select count(*) from leased g where g.worker = c.id) from unnest(p_counted) with ordinality as c(id, n) order by c.n),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),

@@ -55,11 +55,14 @@ begin
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
       from ended e where e.is_told),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs)
-    select array[e.track], array[e.state], array[count(*)::int] from ended e where e.track > 0 group by e.track, e.state),
+    insert into postrider.tallies (tracks, states, jobs, ended)
+    select array[e.track], array[e.state], array[count(*)::int],
+           case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
+      from ended e where e.track > 0 group by e.track, e.state),
   tally_without_track as (
-    insert into postrider.tallies (tracks, states, jobs, queue)
-    select array[0], array[e.state], array[count(*)::int], j.queue
+    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    select array[0], array[e.state], array[count(*)::int], j.queue,
+           case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
   select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_told),
          array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_told),

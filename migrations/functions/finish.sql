@@ -74,8 +74,10 @@ begin
       from gone g
      where g.outcome in ('s', 'f', 'u') and not g.is_followed),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, samples)
-    select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id)
+    insert into postrider.tallies (tracks, states, jobs, samples, ended)
+    select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id),
+           case when (select exists (select from postrider.client_limits))
+                then (select array_agg(g.job_id) from gone g where g.outcome in ('s', 'f', 'u')) end
       from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),

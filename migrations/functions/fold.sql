@@ -28,6 +28,7 @@ declare
   v_minutes timestamptz[];
   v_samples bigint[];
   v_weights int[];
+  v_ended bigint[];
 begin
   if not postrider.leads(p_worker, p_epoch) then
     return query select null::bigint, 0::bigint, null::bigint, null, null, null, null::int, null, null::int;
@@ -70,8 +71,10 @@ begin
          (select array_agg(n.queue order by n.nth) from named n), (select array_agg(n.state order by n.nth) from named n),
          (select array_agg(n.jobs order by n.nth) from named n), (select array_agg(n.sample order by n.nth) from named n),
          (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
+         (select array_agg(e.id) from gone g cross join lateral unnest(g.ended) e (id)),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
-    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_minutes, v_samples, v_weights, v_lanes, v_calls, v_good, v_bad
+    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_minutes, v_samples, v_weights,
+         v_ended, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
   with old as (
@@ -94,6 +97,9 @@ begin
    where not exists (select from postrider.workers w where w.id = m.worker and w.ended_at is null);
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
+  if exists (select from postrider.client_limits) or exists (select from postrider.client_counting c where c.scope is not null) then
+    perform postrider.fold_clients(coalesce(v_ended, '{}'));
+  end if;
   perform postrider.tend_cache();
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
   perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);

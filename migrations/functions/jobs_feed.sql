@@ -29,6 +29,7 @@ declare
   v_is_heard boolean;
   v_is_queued boolean;
   v_is_awaited boolean;
+  v_has_limits boolean;
   v_is_trackless boolean := false;
   v_is_listed boolean := false;
   v_behind bigint[] := '{}';
@@ -57,16 +58,66 @@ begin
                    and n.run_at <= now() and n.lane is null and n.service is null
                    and case when (select exists (select from postrider.intake))
                             then not postrider.is_in_intake(n.queue, t.lane, n.priority) else true end
-              then (select g.last_value = 1 from postrider.idle_gate g)
-                   or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null end;
+              then case when (select exists (select from postrider.client_limits))
+                        then postrider.admit_row(n.created_by, n.id, n.priority, n.body, n.body_json, t.lane) else true end
+                   and ((select g.last_value = 1 from postrider.idle_gate g)
+                        or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null) end;
   if found then
     return null;
   end if;
 
   select g.last_value = 2, exists (select from postrider.intake), exists (select from new_rows offset 9999),
-         exists (select from postrider.ready r where r.track = 0)
-    into v_is_heard, v_is_queued, v_is_large, v_is_awaited
+         exists (select from postrider.ready r where r.track = 0), exists (select from postrider.client_limits)
+    into v_is_heard, v_is_queued, v_is_large, v_is_awaited, v_has_limits
     from postrider.idle_gate g;
+
+  -- Lanes, timeouts and sizes are computed only if some client has a limit for them.
+  if v_has_limits then
+    declare
+      v_column text;
+      v_reason text;
+      v_hint text;
+    begin
+      with wanted as materialized (
+        select bool_or(l.max_lanes is not null) as lanes, bool_or(l.max_timeout is not null) as timeouts,
+               max(l.max_request_body) as most_bytes
+          from postrider.client_limits l)
+      select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
+        from (select b.role, sum(b.jobs)::bigint as jobs, min(b.first_id) as first_id, max(b.last_id) as last_id, min(b.lowest) as lowest,
+                     max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless, max(b.body) as body,
+                     bool_or(b.downloads) as downloads, array_agg(b.lane) filter (where b.jobs > 0) as lanes,
+                     array_agg(b.jobs) filter (where b.jobs > 0) as lane_jobs
+                from (select k.role, postrider.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
+                             min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest, max(k.highest) as highest,
+                             max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body, bool_or(k.downloads) as downloads
+                        from (select n.created_by as role,
+                                     case when (select w.lanes from wanted w) then coalesce(n.lane, n.service) end as lane,
+                                     case when (select w.lanes from wanted w) then split_part(n.url, '/', 1) end collate "C" as scheme,
+                                     case when (select w.lanes from wanted w) then split_part(n.url, '/', 3) end collate "C" as host,
+                                     count(*) filter (where n.kind = 'request') as jobs, min(n.id) as first_id, max(n.id) as last_id,
+                                     min(n.priority)::int as lowest, max(n.priority)::int as highest,
+                                     max(case when (select w.timeouts from wanted w) and n.kind = 'request'
+                                              then coalesce(n.timeout, (select s.timeout from postrider.services s where s.name = n.service), '60 s')
+                                         end) as timeout,
+                                     bool_or((select w.timeouts from wanted w) and n.timeout is null
+                                             and (n.download_to is not null or n.body_parts @? '$[*].file')) as is_endless,
+                                     max(case when n.body is not null then octet_length(n.body)
+                                              when num_nonnulls(n.body_json, n.body_form, n.body_parts) > 0
+                                              then postrider.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
+                                     bool_or(n.download_to is not null) as downloads
+                                from new_rows n
+                               group by 1, 2, 3, 4) k
+                       group by 1, 2) b
+               group by b.role) c
+       cross join lateral postrider.admit_client(
+               c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads, c.lanes, c.lane_jobs) d
+       where d.column_name is not null
+       limit 1;
+      if v_column is not null then
+        perform postrider.refuse_limit(v_column, v_reason, v_hint);
+      end if;
+    end;
+  end if;
 
   -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
   -- cheaper than looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell

@@ -6,6 +6,7 @@ as $$
 declare
   v_result postrider.results;
   v_holder bigint;
+  v_counted bigint[] := case when exists (select from postrider.client_limits) then array[-p_id] end;
 begin
   delete from postrider.results r where r.job_id = p_id returning * into v_result;
   if not found then
@@ -38,11 +39,11 @@ begin
   end if;
   -- Taken off what ended since the beginning, not off what ends in this minute.
   if v_result.track > 0 then
-    insert into postrider.tallies (at, tracks, states, jobs)
-    values ('-infinity', array[v_result.track], array[v_result.state], array[-1]);
+    insert into postrider.tallies (at, tracks, states, jobs, ended)
+    values ('-infinity', array[v_result.track], array[v_result.state], array[-1], v_counted);
   else
-    insert into postrider.tallies (at, tracks, states, jobs, queue)
-    select '-infinity', array[0], array[v_result.state], array[-1], j.queue from postrider.jobs j where j.id = p_id and j.kind = 'request';
+    insert into postrider.tallies (at, tracks, states, jobs, queue, ended)
+    select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j where j.id = p_id and j.kind = 'request';
   end if;
   if postrider.page_again(p_id, v_result.state, v_result.error_code) then
     v_result.rekey := least(v_result.rekey + 1, 32766);

@@ -112,8 +112,14 @@ begin
       g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version
       from gone g where g.fence > 0),
   tally as (
-    insert into postrider.tallies (at, tracks, states, jobs)
-    select '-infinity', array[g.track], array[g.state], array[-count(*)::int] from gone g where g.track > 0 group by g.track, g.state),
+    insert into postrider.tallies (at, tracks, states, jobs, ended)
+    select timestamptz '-infinity', array[g.track], array[g.state], array[-count(*)::int],
+           case when (select exists (select from postrider.client_limits)) then array_agg(-g.job_id) end
+      from gone g where g.track > 0 group by g.track, g.state
+    union all
+    -- Not in totals, but in the counts of clients.
+    select timestamptz '-infinity', '{}', '{}', '{}', array_agg(-g.job_id)
+      from gone g where g.track <= 0 and (select exists (select from postrider.client_limits)) having count(*) > 0),
   again as (
     insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.attempt + j.max_attempts, g.rekey,

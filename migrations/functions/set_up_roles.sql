@@ -81,7 +81,7 @@ begin
     execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
     grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.job_status, postrider.attempts,
-      postrider.pages, postrider.callback_errors, postrider.recent_failures to postrider_client, postrider_admin, postrider_reader;
+      postrider.pages, postrider.callback_errors, postrider.recent_failures, postrider.client_status to postrider_client, postrider_admin, postrider_reader;
     grant execute on function postrider.explain_job, postrider.watch_places to postrider_client, postrider_admin, postrider_reader;
 
     -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
@@ -100,7 +100,7 @@ begin
 
     -- Configuration, but for callbacks and hooks: those name code that workers run.
     grant select, insert, update, delete on postrider.services, postrider.servers, postrider.lanes, postrider.queues,
-      postrider.credentials, postrider.schedules to postrider_admin;
+      postrider.credentials, postrider.schedules, postrider.client_limits to postrider_admin;
     grant select, update on postrider.settings to postrider_admin;
     grant select on postrider.callbacks, postrider.hooks to postrider_admin;
     grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// The leader's counts behind `client_limits`.
+struct ClientCountTests {
+    private let client = TestRole.client.name
+
+    @Test func `a client at its limit inserts again within 2 s after its jobs have ended`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.client_limits (role, max_unfinished) values ('\(client)', 20)")
+        let session = try TestRole.client.connect(queue)
+        let worker = try RunningWorker(queue.database, concurrency: 20)
+        let twenty = "insert into postrider.jobs (url) select '\(target.url)/held/' || i from generate_series(1, 20) i"
+        try session.execute(twenty)
+        try TestClock.wait(20, for: "the calls") { target.underWay == 20 }
+        try queue.wait(
+            until: "select coalesce((select unfinished from postrider.client_status where role = '\(client)'), 0) = 20")
+        #expect(TestRole.refusal(of: twenty, session) == "PR015")
+        target.release()
+        try queue.waitUntilDone()
+        let ended = TestClock.now
+        try TestClock.wait(20, for: "an INSERT") { TestRole.refusal(of: twenty, session) == nil }
+        #expect(TestClock.now - ended <= Soak.nanoseconds(2))
+        _ = worker
+    }
+
+    @Test func `ends of every kind and retries are counted`() throws {
+        let desk = try LimitDesk("max_unfinished, max_lanes", "1000, 1000")
+        func check(_ expected: String, _ place: String) throws {
+            try desk.count()
+            let (usage, truth) = (try desk.usage(), try desk.truth())
+            #expect(usage == expected && truth == expected, "\(place): \(usage ?? ""), \(truth ?? "")")
+        }
+        try desk.client.execute(
+            """
+            insert into postrider.jobs (url) select 'http://h' || i % 3 || '/' from generate_series(1, 9) i;
+            insert into postrider.jobs (url, run_at, expires_at) select 'http://later/', now() + interval '1 h', now() + interval '2 h' from generate_series(1, 4);
+            select postrider.submit('{"chain": [{"url": "http://a/"}, {"batch": [{"url": "http://b/"}, {"url": "http://c/"}]}]}')
+            """)
+        try check("16 7", "inserted")
+        try desk.queue.connection.execute(
+            """
+            update postrider.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
+            select postrider.refuse(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
+              from postrider.ready where worker = 7
+            """)
+        try check("13 6", "finished")
+        #expect(try desk.queue.number("select postrider.cancel_all(lane => 'h1:80')") == 3)
+        try check("10 5", "cancelled")
+        #expect(try desk.queue.number("select postrider.retry_failed()") == 3)
+        try check("13 6", "retried")
+        #expect(
+            try desk.queue.number("select count(*) from postrider.jobs where kind = 'chain' and postrider.cancel(id)")
+                == 1)
+        try check("10 3", "cancelled a chain")
+        _ = try desk.queue.number("select count(postrider.retry(id)) from postrider.jobs where kind = 'chain'")
+        try check("13 6", "retried a chain")
+        #expect(try desk.queue.number("select postrider.cancel_all()") > 0)
+        try check("0 0", "cancelled all")
+        #expect(try desk.queue.number("select count(*) from postrider.client_lanes") == 0)
+        // Without limits nothing is kept.
+        try desk.queue.connection.execute("delete from postrider.client_limits")
+        try desk.count()
+        #expect(
+            try desk.queue.number(
+                "select (select count(*) from postrider.client_usage) + (select count(*) from postrider.client_deltas)")
+                == 0)
+        try desk.client.execute("insert into postrider.jobs (url) values ('http://h/')")
+        _ = try desk.queue.number("select postrider.cancel_all()")
+        #expect(try desk.queue.number("select count(*) from postrider.tallies where ended is not null") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+    }
+
+    @Test func `jobs from before the limits are counted, in steps, while jobs come and go`() throws {
+        let desk = try LimitDesk(role: "nobody", "max_unfinished", "1")
+        let insert =
+            "insert into postrider.jobs (url, run_at) select 'http://h' || i % 7 || '/', now() + interval '1 h'"
+        try desk.client.execute("\(insert) from generate_series(1, 35000) i")
+        try desk.count()
+        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        // An INSERT that is open when the recount begins, with ids on both sides of its start.
+        let open = try TestRole.client.connect(desk.queue)
+        try open.execute("begin; \(insert) from generate_series(1, 300) i")
+        try desk.limit(client, "max_unfinished, max_lanes", "1000000, 1000")
+        var random = SystemRandomNumberGenerator()
+        for round in 0..<60 {
+            if round == 3 { try open.execute("commit") }
+            try desk.client.execute("\(insert) from generate_series(1, \(random.next(upperBound: UInt64(40)) + 1)) i")
+            _ = try desk.queue.number(
+                """
+                select count(*) from (select job_id from postrider.scheduled order by random() limit 5) s
+                 where postrider.cancel(s.job_id)
+                """)
+            if round % 7 == 0 { try desk.count() }
+        }
+        try desk.recount()
+        #expect(try desk.usage() == desk.truth())
+        // The INSERT that began before it could see the limits is in it, too.
+        #expect(try desk.queue.number("select unfinished from postrider.client_status") > 35_000)
+        #expect(
+            TestRole.words(
+                of:
+                    "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 2000000) i where i = -1",
+                desk.client) == nil)
+    }
+
+    @Test(arguments: Soak.stormSeeds) func `counts stay exact under sessions that insert, roll back, cancel and retry`(
+        seed: UInt64
+    ) throws {
+        let desk = try LimitDesk(role: "*", "max_unfinished, max_lanes", "10000000, 1000000")
+        let database = TestRole.client.database(desk.queue.database)
+        let superuser = desk.queue.database
+        let rounds = Soak.count(2_000, reduced: 60)
+        let threads = (0..<3).map { number in
+            BackgroundThread {
+                do {
+                    var random = Randomness(seed: seed * 10 + UInt64(number))
+                    let session = try PGConnection(database)
+                    let admin = try PGConnection(superuser)
+                    for _ in 0..<rounds {
+                        let rows = """
+                            insert into postrider.jobs (url) select 'http://h' || i % \(random.number(1...5)) || '/'
+                              from generate_series(1, \(random.number(1...30))) i
+                            """
+                        switch random.number(0...4) {
+                        case 0:
+                            try session.execute("begin; \(rows); savepoint s; \(rows); rollback to s; \(rows); commit")
+                        case 1: try session.execute("begin; \(rows); rollback")
+                        // Others may have ended or retried the job in the meantime.
+                        case 2, 3:
+                            for _ in 1...20 {
+                                _ = TestRole.refusal(
+                                    of:
+                                        "select postrider.cancel(min(job_id)) from (select job_id from postrider.ready order by random() limit 1) r",
+                                    admin)
+                            }
+                            for _ in 1...3 {
+                                _ = TestRole.refusal(
+                                    of:
+                                        "select postrider.retry(min(job_id)) from (select job_id from postrider.results order by random() limit 1) r",
+                                    admin)
+                            }
+                        default: try session.execute(rows)
+                        }
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        for round in 0..<40 {
+            // A recount is under way most of the time, some from a scope that has just changed.
+            if round % 10 == 5 {
+                try desk.queue.connection.execute("update postrider.client_counting set recounted_at = null")
+            }
+            try desk.count()
+            TestClock.sleep(milliseconds: 5)
+        }
+        for thread in threads { thread.join() }
+        try desk.count()
+        let deltas = try desk.usage()
+        #expect(try deltas == desk.truth())
+        try desk.recount()
+        #expect(try desk.usage() == deltas)
+        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider.client_lanes where unfinished <= 0") == 0)
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// What `client_limits` refuses, and in which words.
+struct ClientLimitTests {
+    private let client = TestRole.client.name
+
+    @Test func `each limit refuses an INSERT by its column and says what to do`() throws {
+        let desk = try LimitDesk(
+            "max_unfinished, max_lanes, min_priority, max_priority, max_timeout, max_request_body, may_download",
+            "10, 3, -4, 4, '2 min', 20, false")
+        try desk.queue.connection.execute(
+            "insert into postrider.services (name, base_url, timeout) values ('slow', 'http://h/', '10 min')")
+        let body = "a smaller body, or a file of body_parts, or ask for a higher client_limits.max_request_body."
+        for (columns, values, column, message, hint) in [
+            (
+                "url, priority", "'http://h/', 5", "priority", "5 is above 4, the highest of client \(client)",
+                "Give 4 or less, or ask for a higher client_limits.max_priority."
+            ),
+            (
+                "url, priority", "'http://h/', -5", "priority", "-5 is below -4, the lowest of client \(client)",
+                "Give -4 or more, or ask for a lower client_limits.min_priority."
+            ),
+            (
+                "url, timeout", "'http://h/', '3 min'", "timeout",
+                "00:03:00 is above 00:02:00, the longest of client \(client)",
+                "Give at most 00:02:00. Without a timeout the job has its service's, or 60 s."
+            ),
+            (
+                "url, service", "'/', 'slow'", "timeout", "00:10:00 is above 00:02:00, the longest of client \(client)",
+                "Give at most 00:02:00. Without a timeout the job has its service's, or 60 s."
+            ),
+            (
+                "url, download_to, service", "'http://h/', 'a', 'slow'", "timeout",
+                "a download or upload without a timeout may take any time, and the limit of client \(client) is 00:02:00",
+                "Give at most 00:02:00."
+            ),
+            (
+                "url, download_to, timeout", "'http://h/', 'a', '1 s'", "download_to",
+                "client \(client) may not download to files",
+                "Leave download_to out, or ask for client_limits.may_download."
+            ),
+            (
+                "url, method, body", "'http://h/', 'POST', repeat('x', 21)::bytea", "body",
+                "more than 20 bytes as sent, the limit of client \(client)", "Send \(body)"
+            ),
+            (
+                "url, method, body_json", "'http://h/', 'POST', to_jsonb(repeat('x', 19))", "body",
+                "more than 20 bytes as sent, the limit of client \(client)", "Send \(body)"
+            ),
+            (
+                "url, method, body_form", "'http://h/', 'POST', '{\"a\": \"üüü\", \"b\": 1}'", "body",
+                "more than 20 bytes as sent, the limit of client \(client)", "Send \(body)"
+            ),
+        ] {
+            let words = "PR015\n\(column)\njobs.\(column): \(message)\n\(hint)"
+            let row = "insert into postrider.jobs (\(columns)) values"
+            #expect(TestRole.words(of: "\(row) (\(values))", desk.client) == words)
+            // As one of several rows, too; the others are not inserted either.
+            #expect(
+                TestRole.words(of: "\(row) (\(values)), (\(values))", desk.client) == words, "two rows")
+        }
+        let lanes = "insert into postrider.jobs (url) select 'http://h' || i || '/' from generate_series(1, 4) i"
+        #expect(
+            TestRole.words(of: lanes, desk.client)
+                == """
+                PR015
+                lane
+                jobs.lane: client \(client) would have unfinished jobs in 4 lanes, and its limit is 3
+                Use a lane that has unfinished jobs, wait for jobs to end, or ask for a higher client_limits.max_lanes.
+                """)
+        let jobs = "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 11) i"
+        #expect(
+            TestRole.words(of: jobs, desk.client)
+                == """
+                PR015
+                created_by
+                jobs.created_by: client \(client) would have 11 unfinished jobs, and its limit is 10
+                Wait for jobs to end, cancel some, or ask for a higher client_limits.max_unfinished.
+                """)
+        #expect(try desk.queue.number("select count(*) from postrider.jobs") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        // At the limits all is well.
+        try desk.client.execute(
+            """
+            insert into postrider.jobs (url, priority, timeout, method, body) values
+              ('http://h1/', 4, '2 min', 'POST', repeat('x', 20)::bytea), ('http://h2/', -4, null, 'GET', null);
+            insert into postrider.jobs (url) select 'http://h3/' from generate_series(1, 8)
+            """)
+    }
+
+    @Test func `a single row on a known track meets the same limits`() throws {
+        let desk = try LimitDesk(
+            "max_unfinished, max_priority, max_timeout, max_request_body", "2, 4, '1 min', 20")
+        for priority in [0, 5] {
+            try desk.queue.connection.execute(
+                "insert into postrider.tracks (queue, lane, priority, made_at) values ('default', 'h:80', \(priority), '-infinity')"
+            )
+        }
+        #expect(
+            TestRole.words(of: "insert into postrider.jobs (url, priority) values ('http://h/', 5)", desk.client)?
+                .contains("jobs.priority: 5 is above 4") == true)
+        #expect(
+            TestRole.words(
+                of:
+                    "insert into postrider.jobs (url, method, body_json) values ('http://h/', 'POST', '\"\(String(repeating: "x", count: 19))\"')",
+                desk.client)?.contains("jobs.body: more than 20 bytes") == true)
+        let row = "insert into postrider.jobs (url) values ('http://h/')"
+        for _ in 1...2 { try desk.client.execute(row) }
+        #expect(try desk.queue.number("select count(*) from postrider.ready where track > 0") == 2)
+        // Before the leader has counted, each transaction knows its own rows only.
+        try desk.count()
+        #expect(
+            TestRole.words(of: row, desk.client)?.contains("would have 3 unfinished jobs, and its limit is 2") == true)
+        #expect(try desk.usage() == "2 -")
+    }
+
+    @Test func `a transaction counts what it has inserted before, less what it has rolled back`() throws {
+        let desk = try LimitDesk("max_unfinished, max_lanes", "10, 3")
+        func rows(_ count: Int, _ lane: String) -> String {
+            "insert into postrider.jobs (url) select 'http://\(lane)/' from generate_series(1, \(count))"
+        }
+        try desk.client.execute("begin; \(rows(4, "a")); \(rows(4, "b")); savepoint s")
+        #expect(TestRole.refusal(of: rows(3, "a"), desk.client) == "PR015")
+        try desk.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
+        #expect(TestRole.words(of: rows(1, "d"), desk.client)?.contains("jobs.lane: ") == true)
+        try desk.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
+        #expect(TestRole.words(of: rows(1, "c"), desk.client)?.contains("11 unfinished jobs") == true)
+        try desk.client.execute("rollback to s; commit")
+        try desk.count()
+        #expect(try desk.usage() == "10 3")
+        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
+    }
+
+    @Test func `of two sessions each sees the other's rows once they are committed and counted`() throws {
+        let desk = try LimitDesk("max_unfinished", "10")
+        let other = try TestRole.client.connect(desk.queue)
+        let six = "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 6)"
+        try other.execute("begin; \(six)")
+        try desk.count()
+        try desk.client.execute("begin; \(six)")
+        try other.execute("commit")
+        try desk.count()
+        #expect(try desk.usage() == "6 -")
+        // This transaction has six of its own.
+        #expect(
+            TestRole.words(of: "insert into postrider.jobs (url) values ('http://h/')", desk.client)?
+                .contains("13 unfinished jobs") == true)
+        try desk.client.execute("rollback")
+        #expect(
+            TestRole.words(of: six, desk.client)?.contains("12 unfinished jobs") == true)
+        try desk.client.execute("insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 4)")
+    }
+
+    @Test func `an asterisk counts each client without a row by itself`() throws {
+        let desk = try LimitDesk(role: "*", "max_unfinished", "2")
+        let stranger = try TestRole.stranger.connect(desk.queue)
+        let two = "insert into postrider.jobs (url) values ('http://h/'), ('http://h/')"
+        try desk.client.execute(two)
+        try desk.count()
+        #expect(TestRole.refusal(of: two, desk.client) == "PR015")
+        try stranger.execute(two)
+        try desk.limit(TestRole.stranger.name, "max_unfinished", "4")
+        try desk.count()
+        #expect(TestRole.refusal(of: two, desk.client) == "PR015")
+        try stranger.execute(two)
+        try desk.count()
+        #expect(TestRole.refusal(of: two, stranger) == "PR015")
+        let shown =
+            "select role, unfinished::text, max_unfinished::text, is_default::text from postrider.client_status order by 1"
+        #expect(
+            try desk.queue.rows(shown) == [["test_client", "2", "2", "true"], ["test_stranger", "4", "4", "false"]])
+        // A client sees itself alone.
+        #expect(
+            try stranger.query("select string_agg(role, ' ') from postrider.client_status").text(0, 0)
+                == "test_stranger")
+        #expect(TestRole.refusal(of: "select from postrider.client_limits", stranger) == "42501")
+        #expect(TestRole.refusal(of: "delete from postrider.client_deltas", stranger) == "42501")
+        let admin = try TestRole.admin.connect(desk.queue)
+        try admin.execute("update postrider.client_limits set max_unfinished = null where role = '*'")
+        try desk.client.execute(two)
+    }
+
+    @Test func `owner, admins and workers are exempt; a changed role counts as the one it was changed to`() throws {
+        let desk = try LimitDesk(role: "*", "max_unfinished, max_priority", "0, 0")
+        let row = "insert into postrider.jobs (url, priority) values ('http://h/', 1)"
+        try desk.limit(TestRole.worker.name, "max_unfinished", "0")
+        try desk.queue.connection.execute(row)
+        try TestRole.worker.connect(desk.queue).execute(row)
+        try desk.queue.connection.execute("set role \(client)")
+        #expect(TestRole.refusal(of: row, desk.queue.connection) == "PR015")
+        try desk.queue.connection.execute("reset role")
+        try desk.count()
+        #expect(try desk.queue.rows("select role from postrider.client_status") == [])
+        // The rows of a client's security definer function are the client's.
+        let schema = """
+            create schema app; grant usage, create on schema app to \(client); set role \(client);
+            create function app.add() returns void language sql security definer
+              as $$ insert into postrider.jobs (url) values ('http://h/') $$;
+            reset role; grant usage on schema app to \(TestRole.nobody.name)
+            """
+        try desk.queue.connection.execute(schema)
+        #expect(TestRole.refusal(of: "select app.add()", try TestRole.nobody.connect(desk.queue)) == "PR015")
+    }
+
+    @Test func `rows by submit and COPY meet the limits`() throws {
+        let desk = try LimitDesk("max_unfinished, max_priority", "3, 0")
+        let spec = """
+            select postrider.submit('{"batch": [{"url": "http://h/1"}, {"url": "http://h/2"},
+              {"chain": [{"url": "http://h/3"}, {"url": "http://h/4"}]}]}')
+            """
+        #expect(
+            TestRole.words(of: spec, desk.client)?.contains("would have 4 unfinished jobs, and its limit is 3") == true)
+        #expect(
+            TestRole.refusal(of: "select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1}')", desk.client)
+                == "PR015")
+        let database = TestRole.client.database(desk.queue.database)
+        func copy(_ count: Int) throws -> WorkerProcess.Outcome {
+            let rows = String(repeating: "http://h/\n", count: count)
+            return try Psql.run("copy postrider.jobs (url) from stdin;\n\(rows)\\.\n", on: database)
+        }
+        #expect(try copy(4).output.contains("would have 4 unfinished jobs, and its limit is 3"))
+        #expect(try copy(3) == .init(status: 0, output: ""))
+        try desk.count()
+        #expect(try desk.usage() == "3 -")
+        // Batches and chains are counted by their members.
+        try desk.queue.connection.execute("update postrider.client_limits set max_unfinished = 7")
+        try desk.client.execute(spec)
+        try desk.count()
+        #expect(try desk.usage() == "7 -")
+        #expect(try desk.truth()?.hasPrefix("7 ") == true)
+    }
+
+    @Test func `webhooks, ticks and members of an each are counted and not refused`() throws {
+        let target = try TargetServer { request in
+            request.path == "/list" ? TargetStep.answer(200, #"{"ids": [1, 2, 3]}"#) : TargetStep.byPath(request)
+        }
+        let queue = try TestQueue()
+        let session = try TestRole.client.connect(queue)
+        try queue.connection.execute(
+            """
+            insert into postrider.client_limits (role, max_unfinished) values ('\(client)', 2);
+            insert into postrider.queues (name, paused) values ('later', true);
+            grant insert on postrider.schedules to \(client)
+            """)
+        try session.execute(
+            """
+            insert into postrider.schedules (name, cron, spec)
+            values ('s', '* * * * * *', '{"url": "\(target.url)/ok", "queue": "later"}')
+            """)
+        try session.execute(
+            """
+            select postrider.submit('{"chain": [{"name": "list", "url": "\(target.url)/list"},
+              {"batch": {"each": "{{list.body.ids}}", "do": {"url": "\(target.url)/ok/{{item}}", "queue": "later"}}}]}')
+            """)
+        let worker = try RunningWorker(queue.database)
+        // Three members wait in a paused queue, and a tick comes every second: far beyond two.
+        try queue.wait(until: "select count(*) >= 2 from postrider.jobs where tag = 's'")
+        try queue.wait(
+            until: "select count(*) = 4 from postrider.jobs where parent_id is not null and kind = 'request'")
+        try queue.connection.execute("update postrider.client_limits set max_unfinished = null")
+        let id = try session.query(
+            "insert into postrider.jobs (url, callback_url) values ('\(target.url)/held', '\(target.url)/held') returning id"
+        ).int64(0, 0)
+        try TestClock.wait(20, for: "the call") { target.requests("/held").count == 1 }
+        try queue.connection.execute("update postrider.client_limits set max_unfinished = 2")
+        target.release()
+        try queue.wait(for: id, toBe: "succeeded")
+        try queue.wait(until: "select count(*) = 1 from postrider.jobs where tag = 'webhook'")
+        try queue.wait(
+            until:
+                "select coalesce((select unfinished >= 5 from postrider.client_status where role = '\(client)'), false)"
+        )
+        #expect(TestRole.refusal(of: "insert into postrider.jobs (url) values ('http://h/')", session) == "PR015")
+        _ = worker
+    }
+}

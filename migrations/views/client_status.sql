@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace view postrider.client_status as
+select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
+       case when l.max_lanes is not null then coalesce(u.lanes, 0) end as lanes,
+       l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download, l.role = '*' as is_default, c.recounted_at is not null as is_counted
+  from (select u.role from postrider.client_usage u
+        union
+        select l.role from postrider.client_limits l where l.role <> '*'
+        union
+        select current_user) r
+ cross join lateral (
+       select x.* from postrider.client_limits x where x.role in (r.role, '*') order by x.role = '*' limit 1) l
+  left join lateral (
+       select greatest(x.unfinished, x.recounted, 0) as unfinished, greatest(x.lanes, x.recounted_lanes, 0) as lanes
+         from postrider.client_usage x where x.role = r.role) u on true
+ cross join postrider.client_counting c
+ where not postrider.client_is_exempt(r.role) and (r.role = current_user or (select postrider.sees_all()));
+comment on view postrider.client_status is
+  'public: of each client with limits: its unfinished requests and lanes, at most a second old, and its limits. A client sees itself';
+comment on column postrider.client_status.role is 'the role that inserts';
+comment on column postrider.client_status.unfinished is 'its requests that have not ended';
+comment on column postrider.client_status.max_unfinished is 'the most it may have; null: no limit, here and in the columns below';
+comment on column postrider.client_status.lanes is 'lanes with unfinished requests of it; counted only with max_lanes';
+comment on column postrider.client_status.max_lanes is 'the most it may use';
+comment on column postrider.client_status.min_priority is 'lowest priority of its jobs';
+comment on column postrider.client_status.max_priority is 'highest priority of its jobs';
+comment on column postrider.client_status.max_timeout is 'longest timeout of its jobs';
+comment on column postrider.client_status.max_request_body is 'most bytes of its request bodies as they are sent';
+comment on column postrider.client_status.may_download is 'false: it may not use download_to';
+comment on column postrider.client_status.is_default is 'whether the limits are those of the row *';
+comment on column postrider.client_status.is_counted is 'whether all jobs have been counted since the set of limited clients changed';
