@@ -14,7 +14,8 @@ extension Dispatcher {
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
         let mates = finished.lazy.filter { $0.isJudged == isJudged && !$0.goesAlone }
-        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: writing.batchLimit, bytes: memory.batchLimit)
+        let count = ExchangePolicy.batch(
+            of: mates.map(\.bodyBytes), limit: writing.batchLimit, bytes: memory.batchLimit)
         let batch = FinishBatch(Array(mates.prefix(count)))
         if count == finished.count {
             finished.removeAll(keepingCapacity: true)

@@ -129,7 +129,8 @@ public struct FinishBatch: Sendable {
             rows.encode(into: &parameters)
         } else {
             rows.encode(into: &parameters)
-            parameters.append(bool: attempts.contains { [.held, .unprepared, .gainedLittle].contains($0.verdict.kind) })
+            let waits: Set<Verdict.Kind> = [.held, .unprepared, .gainedLittle]
+            parameters.append(bool: attempts.contains { waits.contains($0.verdict.kind) })
         }
     }
 }

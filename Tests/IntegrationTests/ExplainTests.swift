@@ -96,20 +96,20 @@ struct ExplainTests {
         try enlist(queue, name: "a")
         try queue.insert(12_000, "url", "'http://h/' || i")
         let large = try queue.number("select max(id) from postrider.jobs")
-        let small = try queue.insert("url, lane", "'http://h/', 'l'")
+        let small = try queue.insert("url", "'http://h/small'")
         #expect(
             try explain(queue, large)
                 == "Job \(large) is ready: it came in by a large INSERT that is being fed into lane h:80.")
         #expect(
             try explain(queue, small)
-                == "Job \(small) is ready: it waits behind a large INSERT that is being fed, and comes into lane l after that."
+                == "Job \(small) is ready: it waits behind a large INSERT that is being fed, and comes into lane h:80 after that."
         )
         // Most of it has been fed: nobody knows any more.
         try queue.connection.execute("delete from postrider.intake where last_id < \(large - 2000)")
         let either = "is ready: it came in with a large INSERT or behind one, and is being fed into lane"
         #expect(try explain(queue, large) == "Job \(large) \(either) h:80.")
         try queue.connection.execute("delete from postrider.intake where last_id < \(small)")
-        #expect(try explain(queue, small) == "Job \(small) \(either) l.")
+        #expect(try explain(queue, small) == "Job \(small) \(either) h:80.")
     }
 
     @Test func `it says when a job ends that has not begun by then`() throws {

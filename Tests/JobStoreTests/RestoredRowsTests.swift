@@ -119,7 +119,9 @@ struct RestoredRowsTests {
         #expect(TestRole.refusal(of: claim, fresh) == nil)
     }
 
-    @Test func `before workers start, at_most_once jobs that may have been called since the backup end as unknown`() throws {
+    @Test func `before workers start, at_most_once jobs that may have been called since the backup end as unknown`()
+        throws
+    {
         let queue = try TestQueue()
         _ = try leased(queue)
         try queue.insert("url, delivery", "'http://h/', 'at_most_once'")

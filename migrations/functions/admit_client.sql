@@ -14,6 +14,7 @@ create or replace function postrider.admit_client(
   out column_name text, out reason text, out hint text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
