@@ -51,10 +51,16 @@ struct RestoreTests {
         try Self.insert("backlog", "/wait/20", 10 * count, once: false, desk.queue, target)
         try TestClock.wait(20, for: "the backlog") { target.requests.count > 12 + count }
         try desk.save()
+        let saved = try desk.queue.text("select clock_timestamp()::text") ?? ""
         for once in [true, false] { try Self.insert("gone", "/wait/20", count, once: once, desk.queue, target) }
         try desk.queue.wait(
             until:
                 "select count(*) > \(count) from postrider.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/gone/%'"
+        )
+        // A data folder that was set back is recognised by what a heartbeat has seen since.
+        try desk.queue.wait(
+            until:
+                "select bool_and(heartbeat_at > '\(saved)') from postrider.workers where ended_at is null and not lost"
         )
         var kept: Kept?
         try desk.restore { kept = try Kept($0, target) }

@@ -45,12 +45,15 @@ begin
       perform postrider.is_identified();
     end if;
   end if;
+  -- Read behind the lock of the old number: end_restored of another worker holds that lock, and stores a new identity.
+  if p_old > 0 then
+    perform pg_advisory_xact_lock(1886351474, p_old);
+  end if;
   select i.id into v_identity from postrider.identities i order by i.number desc limit 1;
   if v_identity is distinct from p_identity then
     p_old := 0;
   end if;
   if p_old > 0 then
-    perform pg_advisory_xact_lock(1886351474, p_old);
     if exists (select from postrider.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
       select coalesce(max(r.worker), p_old) into p_old
         from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
