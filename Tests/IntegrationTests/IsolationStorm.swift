@@ -183,7 +183,10 @@ final class IsolationStorm {
               within group (order by finished_at - created_at)))::bigint \(ours)
             """
         )
-        if Double(late) > 1_000 * Soak.seconds(1) { found.append("the 99th percentile of plain jobs is \(late) ms") }
+        // Beside other tests jobs wait for seconds while all locks of the server are taken.
+        // There 60 s shows only that they go on.
+        let limit = Soak.count(1_000, reduced: 60_000)
+        if late > Int64(limit) { found.append("the 99th percentile of plain jobs is \(late) ms") }
         return found
     }
 }
