@@ -44,8 +44,8 @@ extension Dispatcher {
         end(job, verdict, now: now)
     }
 
-    /// Ends an attempt of which there is no answer.
-    private mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
+    /// Ends an attempt that has no answer.
+    mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
         var attempt = FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel)
         attempt.isAtMostOnce = job.isAtMostOnce
         write(attempt, now: now)

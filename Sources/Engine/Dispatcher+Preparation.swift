@@ -32,8 +32,8 @@ struct Preparation {
     static let limit = ExchangePolicy.claimLimit
     /// So long preparations hurry after one that waited for a lock: a minute.
     static let haste: UInt64 = 60_000_000_000
-    /// What waits alone for a lock is tried again after 250 ms, then after twice as long each time.
-    static let pause: UInt64 = 250_000_000
+    /// The longest wait of a job that waits alone for a lock: 2 s.
+    static let longestLockPause: UInt64 = 2_000_000_000
     /// After 4 s it is handed back.
     static let patience: UInt64 = 4_000_000_000
     /// The longest wait between preparations that are refused: 4 s, since claimed jobs hold slots meanwhile.
@@ -186,7 +186,8 @@ extension Dispatcher {
         guard let entry = unprepared.first, entries.count == 1 else { return isNews ? .report : .none }
         if now < entry.waitsSince + Preparation.patience {
             unprepared[0].due = min(
-                now + Preparation.pause << UInt64(min(entry.lockWaits - 1, 3)), entry.waitsSince + Preparation.patience)
+                now + GrowingPause.wait(after: entry.lockWaits, longest: Preparation.longestLockPause),
+                entry.waitsSince + Preparation.patience)
         } else {
             let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
             _ = giveUp(entry, Verdict(.handedBack, .internal, reason), now: now)
@@ -202,9 +203,7 @@ extension Dispatcher {
     private mutating func giveUp(_ entry: Preparation.Entry, _ verdict: Verdict, now: UInt64) -> Bool {
         unprepared.removeAll { $0.lease == entry.lease }
         guard slots.job(in: entry.slot, entry.lease) != nil, let job = free(entry.slot, now: now) else { return false }
-        var attempt = FinishedAttempt(lease: entry.lease, verdict: verdict, outcome: nil, sequel: job.sequel)
-        attempt.isAtMostOnce = job.isAtMostOnce
-        write(attempt, now: now)
+        end(job, verdict, now: now)
         return true
     }
 }

@@ -40,9 +40,6 @@ struct JudgingDesk {
     static let largeAnswer = 1 << 20
     /// What a waiting attempt counts at least towards the limit of bytes: 256 KiB. So at most some hundreds wait.
     static let leastWeight = 256 << 10
-    /// After a failure, doubled with each further one: 250 ms to 30 s.
-    static let rest: UInt64 = 250_000_000
-    static let longestRest: UInt64 = 30_000_000_000
 
     /// `settings.judge_timeout` in milliseconds.
     var timeout: Int32 = 2_000
@@ -57,8 +54,8 @@ struct JudgingDesk {
     private var hasTrees = false
     private var lastTreeLane = ""
     private var isTreesTurn = false
-    private var restUntil: UInt64 = 0
-    private var failures = 0
+    /// The waits after failures in a row.
+    private var pause = GrowingPause(longest: RefusedAttempts.longestWait)
     private var nextNumber: UInt64 = 1
     /// What all attempts here count towards the limit.
     private(set) var weight = 0
@@ -114,7 +111,7 @@ struct JudgingDesk {
 
     /// What to send now; it counts as sent.
     mutating func next(worker: Int32, now: UInt64) -> Task? {
-        guard worker > 0, underWay == nil, now >= restUntil else { return nil }
+        guard worker > 0, underWay == nil, now >= pause.until else { return nil }
         var task: Task
         var since = now
         if hasTrees && (isTreesTurn || turns.isEmpty) {
@@ -150,8 +147,8 @@ struct JudgingDesk {
 
     /// When to look again, after a failure; nil: not before something happens.
     func deadline(now: UInt64) -> UInt64? {
-        guard underWay == nil, hasWork, now < restUntil else { return nil }
-        return restUntil
+        guard underWay == nil, hasWork else { return nil }
+        return pause.deadline(now: now)
     }
 
     /// An attempt has been judged and written, unless its lease had ended.
@@ -161,7 +158,7 @@ struct JudgingDesk {
         guard let underWay, underWay.task.number == number else { return nil }
         let attempt = current
         end()
-        failures = 0
+        pause.succeeded()
         guard let attempt else { return nil }
         if !isStored, underWay.task.worker != worker {
             add((attempt, underWay.since), isFirst: true)
@@ -174,7 +171,7 @@ struct JudgingDesk {
     mutating func treeJudged(_ number: UInt64, lane: String?, hasMore: Bool) {
         guard underWay?.task.number == number else { return }
         end()
-        failures = 0
+        pause.succeeded()
         lastTreeLane = lane ?? ""
         if hasMore { hasTrees = true }
     }
@@ -190,7 +187,7 @@ struct JudgingDesk {
         let wasOver = attempt?.verdict.code == .tooExpensive
         let isOver = failure == .cancelled && now >= underWay.task.sentAt + UInt64(underWay.task.limit) * 1_000_000
         if var attempt, isOver {
-            failures = 0
+            pause.succeeded()
             attempt.verdict = Verdict(
                 .failed, .tooExpensive, JudgingDesk.reason(attempt.expensive?.columns ?? "", underWay.task.limit))
             if attempt.isCached, !wasOver {
@@ -210,8 +207,7 @@ struct JudgingDesk {
                 outcome: nil, sequel: attempt.sequel)
         }
         if let attempt { add((attempt, underWay.since), isFirst: false) }
-        restUntil = now + min(JudgingDesk.longestRest, JudgingDesk.rest << UInt64(min(failures, 7)))
-        failures += 1
+        pause.refused(now: now)
         return nil
     }
 
