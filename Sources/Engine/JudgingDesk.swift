@@ -199,12 +199,9 @@ struct JudgingDesk {
             attempt.isJudged = !attempt.isCached
             return attempt
         }
-        if let attempt, failure == .unstorable {
-            return FinishedAttempt(
-                lease: attempt.lease,
-                verdict: Verdict(
-                    .failed, .internal, "the answer could not be stored by the database; please report it"),
-                outcome: nil, sequel: attempt.sequel)
+        if var attempt, failure == .unstorable {
+            attempt.expensive = nil
+            return attempt.reduced("the database cannot store the body of the answer")
         }
         if let attempt { add((attempt, underWay.since), isFirst: false) }
         pause.refused(now: now)

@@ -166,4 +166,22 @@ struct JudgingDeskTests {
         let given = desk.takeAll()
         #expect(given.count == 1 && desk.isEmpty)
     }
+
+    @Test(arguments: [false, true])
+    func `an answer that the database cannot store keeps its status, and is not sent twice`(isAtMostOnce: Bool) {
+        var desk = JudgingDesk()
+        var first = attempt(1, lane: "a", bytes: 10)
+        first.isAtMostOnce = isAtMostOnce
+        desk.put(first, now: 0)
+        let task = desk.next(worker: 1, now: 0)
+        let end = desk.failed(task?.number ?? 0, .unstorable, now: 0)
+        #expect(end?.verdict.kind == (isAtMostOnce ? .unknown : .failed))
+        #expect(end?.verdict.code == .internal && end?.isJudged == false && end?.expensive == nil)
+        guard case .response(let response) = end?.outcome?.ending else {
+            Issue.record("the answer is gone")
+            return
+        }
+        #expect(response.status == 200 && response.body.isEmpty)
+        #expect(desk.isEmpty)
+    }
 }
