@@ -38,7 +38,7 @@ enum FleetMetrics {
          where minute >= date_trunc('minute', now()) - interval '1 minute' and minute < date_trunc('minute', now())
         """
 
-    /// Of many schedules, those that left ticks out last.
+    /// If there are more, only the schedules that left out ticks most recently.
     private static let schedules = """
         select name, missed, skipped, extract(epoch from last_missed_at)::float8
           from (select s.name, s.missed, s.skipped, s.last_missed_at from postrider.schedule_status s

@@ -205,8 +205,8 @@ bool ccurl_session_is_broken(const ccurl_transfer *t);
 uint16_t ccurl_socket_port(int fd);
 /// libcurl looks a name up, since its cache has no address that is young enough.
 void ccurl_names_asked(ccurl_transfer *t);
-/// libcurl has looked into its cache of names by now. At the end of a transfer it removes from the cache, which all transfers of a pool
-/// share, each address that is older than this transfer allows.
+/// libcurl has read its cache of names. All transfers of a pool share the cache. At the end of a transfer libcurl removes each address
+/// that is older than this transfer allows.
 void ccurl_names_read(ccurl_transfer *t);
 /// The transfer has ended, and libcurl has removed old addresses from its cache.
 void ccurl_names_pruned(ccurl_transfer *t);
@@ -237,9 +237,9 @@ int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
 void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *file);
 /// Whether the answer needs more room before it can take so many bytes.
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more);
-/// Pauses the transfer until its owner grants more; what the write callback is to return.
+/// Pauses the transfer until its owner grants more. Returns the value that the write callback has to return.
 size_t ccurl_wait_for_room(ccurl_transfer *t);
-/// It waits no longer, and has not waited.
+/// Ends its wait and forgets how long it has waited.
 void ccurl_transfer_forget_room(ccurl_transfer *t);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
@@ -289,7 +289,7 @@ void ccurl_room_enter(ccurl_transfer *t);
 void ccurl_room_emptied(ccurl_pool *pool);
 /// Before a sending in `next`: gives up idle connections of other pools if there are too many.
 void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next);
-/// From how many connections on libcurl closes an idle one by itself.
+/// Number of connections above which libcurl closes an idle one.
 long ccurl_room_limit(const ccurl_loop *loop);
 /// Sets a new handle up for its transport; 0 or a CURLcode.
 int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);

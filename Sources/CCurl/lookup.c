@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that look names up, so that a flood of new names costs no thread for each of them: libcurl starts one for each look-up,
-// with a pair of sockets, which takes as much CPU as the rest of a call. They are few, and only for name servers that answer at once.
-// If they are late, the call goes on without their answer, and libcurl looks the name up itself, with its limits and its errors.
+// Four lasting threads that look up host names. libcurl starts a thread and a pair of sockets for each look-up. That
+// takes as much CPU as the rest of a call. These threads serve name servers that answer at once. If an answer is late, the call goes on without
+// it, and libcurl looks the name up itself, with its own limits and errors.
 #include "ccurl.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 enum { MOST_THREADS = 4, MOST_ADDRESSES = 16, IDLE_SECONDS = 10, STACK = 512 * 1024 };
 
-/// A name is not accepted if the first one of the queue has waited for longer, or if the queue is as long: 20 and 50 ms.
+/// A new name is refused if the oldest name has waited for more than 20 ms, or if the queue takes more than 50 ms to look up.
 static const int64_t LONGEST_WAIT = 20000000, LONGEST_QUEUE = 50000000;
 
 typedef struct look_up look_up;

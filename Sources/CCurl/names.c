@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many names libcurl remembers. It keeps each address for CCURL_ADDRESS_AGE, and at the end of each transfer it walks through all
-// addresses that its pool knows, to remove old ones (7.88 to 8.21). With 40,000 names known, a walk took 1.5 ms, for each call to any
-// host. So a pool that has looked up many names forgets all of them. Each name is then looked up once more when it is next needed.
+// How many names libcurl remembers. It keeps each address for CCURL_ADDRESS_AGE. At the end of each transfer it walks through all
+// addresses of the pool and removes old ones (7.88 to 8.20). With 40,000 names a walk took 1.5 ms, for each call to any host.
+// So a pool that has looked up many names forgets all of them. A forgotten name is looked up again when a call needs it.
 #include "internal.h"
 
 /// After so many look-ups within CCURL_ADDRESS_AGE to twice that time, a pool forgets its names. The walk through them takes a few

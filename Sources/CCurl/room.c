@@ -6,10 +6,10 @@
 // If the process is short of descriptors, a pool in which nothing runs is made anew. In a pool with running transfers libcurl then
 // closes the oldest idle connection whenever another one goes idle, until one is left.
 //
-// Otherwise libcurl closes no connection to make room. Until 8.9 it leaves a record of the host behind each time, in a table that
-// it walks through for each call: after 40,000 hosts a call took 3 ms. So the choice is made here, when a connection is opened. If the
-// pool is full, a host that was not called lately gets a connection for one call. A host that was replaces the connection that has
-// been idle for longest. Many hosts that are called once each therefore leave the connections of the others open.
+// Otherwise libcurl closes no connection to make room. Until 8.9 it leaves a record of the host behind each time, and walks through
+// all records for each call: after 40,000 hosts a call took 3 ms. So this file decides when a connection is opened. If the pool is
+// full, a host that was not called lately gets a connection for one call only. A host that was called lately replaces the
+// connection that has been idle longest. So many hosts that are called once each do not push out the connections of other hosts.
 #include "internal.h"
 
 #include <sys/eventfd.h>
@@ -54,7 +54,7 @@ static long most_retired(const ccurl_loop *loop) { return (loop->max_connections
 // Calls, idle connections and retired ones are fewer.
 long ccurl_room_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
 
-/// Ends the connection of the pool that has been idle for longest; false: there is none.
+/// Ends the connection of the pool that has been idle longest; false: no connection is idle.
 static bool retire_oldest(ccurl_pool *pool) {
     ccurl_loop *loop = pool->loop;
     int oldest = -1;

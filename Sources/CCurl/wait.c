@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Room for answers: a transfer keeps as much of its answer as its owner has granted, then it is paused until it is granted more.
+// Room for answers. A transfer keeps as much of its answer as its owner has granted. Then it pauses until it is granted more.
 #include "internal.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ int ccurl_transfer_give_room(ccurl_transfer *t, int64_t bytes) {
     return t->pool ? (int)curl_easy_pause(t->easy, t->awaited ? CURLPAUSE_SEND : CURLPAUSE_CONT) : 0;
 }
 
-/// So much at once: what is copied and not yet given back.
+/// Bytes that are copied before their memory is given back: 1 MiB.
 enum { PIECE = 1024 * 1024 };
 
 // From the end on, since a block that shrinks there gives its pages back at once.

@@ -9,7 +9,7 @@ internal import JobStore
 /// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
 /// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 ///
-/// One that waits for another lock than that of its row waits here in the same way.
+/// One that waits for a lock on another row waits here in the same way.
 struct DeferredAttempts {
     /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
     static let pause: UInt64 = 5_000_000_000

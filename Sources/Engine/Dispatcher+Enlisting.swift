@@ -20,8 +20,7 @@ extension Dispatcher {
         }
     }
 
-    /// What to ask for a number with, the first or a new one: the old one and the leases that are still needed;
-    /// nil while that is under way.
+    /// Begins to ask for a number. Returns the old number and the leases that are still needed; nil if the worker already asks.
     mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
         guard !isEnlisting else { return nil }
         giveUpNumber()

@@ -12,8 +12,8 @@ struct WaitingBody {
 
 // Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Others go on.
 extension Dispatcher {
-    /// What of a body is kept where: a plain one once, while it is fetched twice; parts and forms are kept in two forms, and the row that
-    /// brings them in libpq's buffer.
+    /// How often a body is in memory. A plain body is kept once, and twice while it is fetched. Parts and forms are kept in two forms;
+    /// while they are fetched, libpq also buffers their row.
     private func charge(for body: LargeBody) -> MemoryBudget.Body {
         body.isPlain
             ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
@@ -31,7 +31,7 @@ extension Dispatcher {
         return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
     }
 
-    /// What waits to be written.
+    /// The bytes of all results that wait to be written.
     var unwritten: MemoryBudget.Unwritten {
         var sum = MemoryBudget.Unwritten()
         func add(_ attempts: [FinishedAttempt]) {
@@ -49,9 +49,9 @@ extension Dispatcher {
         return sum
     }
 
-    /// Lets what has waited longest go on if there is room.
+    /// Lets the oldest waiting bodies and answers go on if there is room.
     ///
-    /// - Parameter answers: those that wait; the one that has waited longest comes first.
+    /// - Parameter answers: waiting answers, the oldest first.
     /// - Returns: how much of their answers these slots may keep from now on.
     mutating func serveMemory(
         _ answers: [MemoryBudget.Waiting], now: UInt64
@@ -114,7 +114,7 @@ extension Dispatcher {
 }
 
 extension HTTPCall {
-    /// How often its body is in memory while it runs: parts and forms also as libcurl sends them, and what is compressed in both forms.
+    /// How often its body is in memory while it runs. Parts and forms are also kept as libcurl sends them, compressed bodies in both forms.
     var bodyCopies: Int {
         switch body {
         case .none: 0

@@ -147,8 +147,8 @@ extension Dispatcher {
     }
 
     /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as a shortage.
-    /// Smaller preparations follow. A job that is refused alone while others are prepared goes back to `scheduled`, and so do all that
-    /// wait when nothing was prepared for 2 s: their slots are for others.
+    /// Smaller preparations follow. A job that is refused alone while others are prepared goes back to `scheduled`. If nothing
+    /// was prepared for 2 s, all waiting jobs go back, so that others can use their slots.
     mutating func refusePreparation(_ count: Int, now: UInt64) -> Remedy {
         preparePause.refused(now: now)
         preparationLimit = max(1, count / 4)

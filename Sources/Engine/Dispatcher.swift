@@ -74,7 +74,7 @@ struct Dispatcher: ~Copyable {
     private var finishedSince: UInt64 = 0
     /// Until then few attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
-    /// What bodies, answers and results take.
+    /// The memory of bodies, answers and results.
     var memory: MemoryBudget
     /// Jobs with a slot whose large bodies wait for room; the first has waited longest.
     var waitingBodies: [WaitingBody] = []

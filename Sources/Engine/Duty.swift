@@ -33,7 +33,7 @@ enum Tag {
     static let beginKind: UInt64 = 3
     static func begin(_ number: UInt64) -> UInt64 { number << 2 | beginKind }
 
-    /// On the judging session, beside the limit of time.
+    /// On the judging session, after the statement that sets the time limit.
     static func judgement(_ number: UInt64) -> UInt64 { number + 1 }
     static func number(ofJudgement tag: UInt64) -> UInt64 { tag - 1 }
 

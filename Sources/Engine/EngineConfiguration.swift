@@ -47,7 +47,7 @@ public struct EngineConfiguration: Sendable {
     /// The least budget. A body of 16 MiB and an answer of 10 MiB, the defaults of `max_request_body` and `max_response`, fit.
     public static let leastMemory = 64 << 20
 
-    /// What a worker takes beside the budget: its program, connections and tables.
+    /// Memory that a worker needs in addition to the budget: for its program, connections and tables.
     public static let memoryBeside = 64 << 20
 
     /// A configuration; every part is checked by the caller.

@@ -12,7 +12,7 @@ struct HomeDatabase {
 
     /// The worker has a number in a database with this identity.
     ///
-    /// - Returns: whether it is another database than before: what the worker remembers of jobs, tracks and leases is void.
+    /// - Returns: true if it is another database than before. Then all jobs, tracks and leases that the worker remembers are void.
     mutating func enlisted(in identity: String) -> Bool {
         guard identity != self.identity else { return false }
         let isFirst = self.identity == nil

@@ -5,8 +5,8 @@ internal import JobStore
 
 /// Answers that may take long to judge, and the steps of batches and chains that may take long to begin. Pure.
 ///
-/// They go to a session of their own, one at a time, so that the sessions that claim and that carry heartbeats never wait for an expression
-/// that a user wrote. Lanes take turns, and so do all steps together. An attempt that waits here has freed its slot.
+/// The judging session takes them one at a time. So the claiming session and the heartbeats never wait for a user's expression.
+/// Lanes take turns, and all steps together count as one lane. An attempt that waits here has freed its slot.
 struct JudgingDesk {
     /// One statement for the judging session.
     struct Task {
@@ -19,7 +19,7 @@ struct JudgingDesk {
         fileprivate(set) var sentAt: UInt64 = 0
     }
 
-    /// What a statement is about.
+    /// The subject of a statement.
     enum Work {
         case attempt(FinishedAttempt)
         /// The next batch or chain whose lane comes after this one.
@@ -38,7 +38,7 @@ struct JudgingDesk {
 
     /// Answers above 1 MiB are judged here whatever their expressions: to parse one takes 40 ms for each MiB.
     static let largeAnswer = 1 << 20
-    /// What a waiting attempt counts at least towards the limit of bytes: 256 KiB. So at most some hundreds wait.
+    /// Least bytes that a waiting attempt counts towards the limit: 256 KiB. So at most some hundreds wait.
     static let leastWeight = 256 << 10
 
     /// `settings.judge_timeout` in milliseconds.
@@ -57,7 +57,7 @@ struct JudgingDesk {
     /// The waits after failures in a row.
     private var pause = GrowingPause(longest: RefusedAttempts.longestWait)
     private var nextNumber: UInt64 = 1
-    /// What all attempts here count towards the limit.
+    /// Bytes that all attempts here count towards the limit.
     private(set) var weight = 0
     /// How many attempts are here.
     private(set) var count = 0
@@ -74,7 +74,7 @@ struct JudgingDesk {
     /// Whether a connection is needed.
     var hasWork: Bool { !turns.isEmpty || hasTrees || underWay != nil }
 
-    /// They still hold.
+    /// All attempts here, with the one that is being judged.
     var attempts: [FinishedAttempt] {
         waiting.values.flatMap { $0.map(\.attempt) } + [current].compactMap { $0 }
     }
@@ -266,7 +266,7 @@ struct JudgingDesk {
         count -= 1
     }
 
-    /// What was under way is no more.
+    /// The statement under way has ended.
     private mutating func end() {
         if let current { forget(current) }
         underWay = nil

@@ -20,17 +20,17 @@ struct MemoryBudget: Equatable {
     static let smallBody = 64 << 10
     /// The first step of a larger answer.
     static let step = 1 << 20
-    /// Whoever has waited this long goes first: 5 s. Others wait behind it, except answers of calls that hold a large body, since only their
-    /// end frees it.
+    /// A body or answer that has waited this long goes first: 5 s. Others wait behind it, except answers of calls that hold a large body:
+    /// only their end frees that memory.
     static let patience: UInt64 = 5_000_000_000
 
-    /// What one call takes.
+    /// The memory of one call.
     private struct Charge: Equatable {
         /// A small body and the allowance.
         var small = 0
         /// A large body with its copies.
         var body = 0
-        /// While a large body is fetched: what libpq holds of it.
+        /// Bytes that libpq holds while a large body is fetched.
         var fetch = 0
         var step = 0
         /// An answer that is granted as a whole.
@@ -64,12 +64,12 @@ struct MemoryBudget: Equatable {
     /// Bytes of the results that one statement writes, unless a single one has more.
     var batchLimit: Int { min(ExchangePolicy.bodyLimit, total / 32) }
 
-    /// What large things may take in all, while small ones take no more than their share.
+    /// Memory for large bodies, answers and results while small ones stay within their share.
     private var most: Int { total - smallShare - stepShare }
-    /// What they take now may be less, if small ones take more.
+    /// The same now: less, if small ones take more than their share.
     private var room: Int { total - max(smallShare, small) - stepShare }
 
-    /// What writing takes beside the results, if the largest of them has this size: the parameters, and libpq's buffer.
+    /// Memory for writing results whose largest has this size: the parameters, and libpq's buffer.
     private func writing(_ largest: Int) -> Int { max(largest, batchLimit) + max(largest, batchLimit, written) }
 
     // MARK: claims
@@ -77,7 +77,7 @@ struct MemoryBudget: Equatable {
     /// How many of `free` slots a claim may fill while these results wait to be written.
     func claimable(_ free: Int, unwritten: Int) -> Int {
         var left = total - stepShare - large - unwritten - small
-        // What has waited for long may need all but the small share.
+        // The oldest waiting body or answer may need all but the small share.
         if overdueSince != nil { left = min(left, smallShare - small) }
         return max(0, min(free, left / (allowance + MemoryBudget.smallBody / 4)))
     }
@@ -110,9 +110,9 @@ struct MemoryBudget: Equatable {
 
     /// A large body that is to be fetched.
     struct Body: Equatable {
-        /// What it takes while its call runs.
+        /// Bytes while its call runs.
         var cost: Int
-        /// What its fetch takes beside that.
+        /// Additional bytes while it is fetched.
         var fetch: Int
     }
 
@@ -144,7 +144,7 @@ struct MemoryBudget: Equatable {
         charges[slot].small = rest + allowance
     }
 
-    /// What must be left for an answer beside the bodies: that of any call can then be granted when the granted ones have ended.
+    /// Room that bodies leave for an answer, so that any call's answer can be granted after the granted ones have ended.
     private var largestAnswer: Int {
         charges.reduce(min(MemoryBudget.usualAnswer, most / 4)) { max($0, $1.mostAnswer) }
     }

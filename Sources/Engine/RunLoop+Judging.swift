@@ -4,8 +4,8 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-// Expressions that users wrote and that may take long are evaluated on a session of their own, one job at a time and for a limited time. It
-// is opened when there is something to judge for the first time.
+// The judging session evaluates users' expressions that may take long: one job at a time, for a limited time. The worker opens it when
+// there is something to judge for the first time.
 extension RunLoop {
     /// Sends what is due.
     func judge() {

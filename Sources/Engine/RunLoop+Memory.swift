@@ -12,7 +12,7 @@ extension RunLoop {
         agent.start(call, slot: slot)
     }
 
-    /// Looks whether there is room for what waits. Tells once a minute of what has waited for long.
+    /// Grants room to waiting bodies and answers. Logs once a minute that some have waited for long.
     func serveMemory() {
         guard agent.hasWaitingAnswers || !dispatcher.waitingBodies.isEmpty else {
             return dispatcher.memory.nothingWaits()

@@ -11,7 +11,7 @@ struct Writing {
     private(set) var stored: UInt64 = 0
     /// The waits between batches while all are refused.
     private(set) var pause = GrowingPause(longest: RefusedAttempts.longestWait)
-    /// What was refused alone.
+    /// Attempts that were refused alone.
     var refused = RefusedAttempts()
     private var lastRefusal: UInt64 = 0
     /// Whether the last batch was one that had been refused alone.
@@ -54,7 +54,7 @@ struct Writing {
         return attempt
     }
 
-    /// When the next batch may go; nil: there is none, or its moment is over.
+    /// When the next batch may go; nil: no batch waits, or it may go now.
     func deadline(hasFinished: Bool, isUnderWay: Bool, isDraining: Bool, now: UInt64) -> UInt64? {
         guard !pause.isOn || !isUnderWay else { return nil }
         let moments = [hasFinished ? 0 : nil, refused.due(isDraining: isDraining)]
@@ -68,8 +68,8 @@ struct Writing {
         isDraining ? min(pause.until, lastRefusal + RefusedAttempts.longestWaitAtEnd) : pause.until
     }
 
-    /// How many jobs may be claimed. While results are refused, those that wait and the calls under way are at most twice the slots;
-    /// beyond that one job in 30 s shows whether its result is stored.
+    /// How many jobs may be claimed. While results are refused, waiting results and running calls together are at most twice the
+    /// slots. Beyond that, one job in 30 s shows whether its result is stored.
     func claimable(_ free: Int, capacity: Int, inUse: Int, finished: Int, now: UInt64) -> Int {
         guard pause.isOn, free > 0 else { return free }
         let room = 2 * capacity - inUse - finished - refused.count

@@ -43,7 +43,7 @@ extension HTTPAgent {
         guard flights.indices.contains(slot), let flight = flights[slot] else { return }
         let code = unsafe ccurl_transfer_give_room(flight.transfer.handle, Int64(bytes))
         mayHaveFinished = true
-        // The limits that libcurl does not keep any more are looked at soon.
+        // libcurl no longer checks the limits of a call that was paused, so the agent checks them within a second.
         sweepAt = min(sweepAt, ccurl_now() + 1_000_000_000)
         if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
     }

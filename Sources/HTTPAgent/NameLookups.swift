@@ -35,7 +35,7 @@ import JobModel
     }
 }
 
-/// What a call waits for before it is sent.
+/// The look-up that a call waits for before it is sent.
 struct AwaitedName {
     let ticket: UInt64
     /// Monotonic nanoseconds.
@@ -43,7 +43,7 @@ struct AwaitedName {
 }
 
 // A call to a host that was not called lately finds neither an open connection nor an address in libcurl's cache. Such names are looked
-// up here before libcurl begins: libcurl starts a thread for each look-up. What is known afterwards is in libcurl's cache, with its rules.
+// up here before libcurl begins: libcurl starts a thread for each look-up. The addresses go into libcurl's cache and follow its rules.
 extension HTTPAgent {
     /// Begins to look up the host of a flight; false if it is to be sent at once.
     func askForName(_ flight: borrowing Flight) -> Bool {
@@ -97,7 +97,7 @@ extension HTTPAgent {
         finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
     }
 
-    /// Whether it is a name, as a name server knows it, that libcurl neither reads as an address nor changes before it looks it up.
+    /// Whether libcurl would look up this host unchanged: it is not an address and needs no conversion.
     static func isPlainName(_ host: String) -> Bool {
         var labelBegins = true
         var lastLabelIsName = false

@@ -9,7 +9,7 @@ public struct SurveyTour: Sendable {
     /// And at least so many.
     static let leastStep = 16
 
-    /// What one survey looks at.
+    /// The range of tracks of one survey.
     public struct Step: Equatable, Sendable {
         /// It begins behind this track.
         public var after: Int32
@@ -29,7 +29,7 @@ public struct SurveyTour: Sendable {
         }
     }
 
-    /// What one survey found.
+    /// The result of one survey.
     public struct Found: Equatable, Sendable {
         /// Tracks with work.
         public var sightings: [TrackBook.Sighting] = []

@@ -60,7 +60,7 @@ extension TrackBook {
         }
         cold = line
         tidy()
-        // Who had room left in its share has been parked meanwhile: that is the others' now.
+        // A track with room left in its share has been parked meanwhile: the other tracks get that room.
         if visits.isEmpty, hasHotTracks, queued < queuedBefore {
             return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: now)
         }
@@ -68,7 +68,7 @@ extension TrackBook {
     }
 
     /// Half of the rows for the regulars, and half for a crowd of newcomers; of one row each, in turn. Together the regulars may hold half
-    /// of the slots. What they leave goes to the newcomers.
+    /// of the slots. Rows that they leave go to the newcomers.
     private mutating func split(
         _ count: Int, rows limit: Int, of level: inout TrackLevel, _ inFlight: [Int32: Int], into visits: inout [Visit],
         lanes: inout LaneBook, now: UInt64
@@ -121,7 +121,7 @@ extension TrackBook {
     ) -> Int {
         var missing = count
         var planned = 0
-        // Who was visited stands at the end again, and is not visited twice.
+        // A visited track is at the end of the line again, and is not visited twice.
         let waiting = level.count(lines)
         var turns = wanted == .max ? min(waiting, TrackBook.visitLimit) : waiting
         while missing > 0, planned < wanted, turns > 0, let place = level.next(lines) {

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// How much memory this process may have: that of the machine, or the limit of its control group if that is smaller.
+/// How much memory this process may have: the machine's memory or the limit of its control group, whichever is smaller.
 enum MachineMemory {
     /// Bytes; nil if neither can be read.
     ///
@@ -27,7 +27,7 @@ enum MachineMemory {
         return Int(word).flatMap { $0 < 1 << 60 ? $0 : nil }
     }
 
-    /// The files that may hold a limit: of the own group and of all above it. Inside a container the group's path is often that of the host,
+    /// The files that may hold a limit: of the own group and of all above it. Inside a container the path is often the path on the host,
     /// and the container's own limit is at the mount point.
     static func limitFiles(_ groups: String) -> [String] {
         var files: [String] = []

@@ -4,10 +4,10 @@
 -- first column that passes a limit; otherwise the INSERT is noted for the leader's count.
 --
 -- The count is the leader's, at most a second old, plus what this transaction has inserted before. Another transaction's INSERT is
--- unknown until its commit, so sessions that insert at the same moment may together pass the limit by what each of them inserts.
+-- unknown until its commit. So sessions that insert at the same moment may pass the limit together.
 --
 -- Workers insert webhooks, ticks of schedules and members of an `each` in the name of a client. Their own role is exempt, so these rows
--- are counted and not refused. The acting role is that of SET ROLE or of the login; a security definer function does not change it.
+-- are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a security definer function does not change it.
 create or replace function postrider.admit_client(
   p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval, p_is_endless boolean,
   p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[],

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Instants are walked in their order, and each whose local time matches is a tick: a local time that comes twice makes two ticks,
--- one that the clock skips makes none. Two days reach over every change of a clock: Samoa once skipped 24 hours.
+-- Walks over instants in their order. Each instant whose local time matches is a tick. So a local time that occurs twice makes two ticks,
+-- and one that the clock skips makes no tick. Two days reach over every change of a clock: Samoa once skipped 24 hours.
 create or replace function postrider.cron_after_real(p_plan postrider.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -23,7 +23,7 @@ begin
     v_at := (v_match - v_offset) at time zone 'UTC';
     v_end := least(v_at, v_from + interval '2 days');
     if (v_end at time zone p_zone) - (v_end at time zone 'UTC') <> v_offset then
-      -- The clock changes before the match: what it shows from then on is looked at anew.
+      -- The clock changes before the match, so the search begins again at the change.
       v_from := postrider.zone_turn(p_zone, v_from, v_end);
     elsif v_at = v_end then
       return v_at;

@@ -70,7 +70,7 @@ begin
          count(*), count(*) filter (where g.outcome = 'u')
     into counts, v_parents, v_members, v_states, gone, unknown
     from gone g;
-  -- After its rows: who was just cancelling one of them has written what to abort by then.
+  -- After the rows: a cancel that held one of them has written its abort by then.
   delete from postrider.aborts a where a.worker = any (p_ended);
   if v_parents is not null then
     perform postrider.members_ended(v_parents, v_members, v_states);

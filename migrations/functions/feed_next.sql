@@ -48,7 +48,7 @@ begin
       exit when v_next is null;
       v_lists := array(select x.id from postrider.intake x where x.id = any (v_next) for update skip locked);
       exit when v_lists <> '{}';
-      -- An open transaction has cancelled jobs of all these. Those that come after them do not wait for its end.
+      -- An open transaction has cancelled jobs of all these. Later lists do not wait for its end.
       v_held := v_held || v_next;
     end loop;
     continue when v_next is null;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
 --
--- If lanes of the list have jobs in earlier lists, the first of these comes first: a list of the same bucket, or of one that holds it or
--- that it holds.
+-- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap this one can have
+-- such lists.
 create or replace function postrider.next_crowd_list(p_level int, p_held bigint[]) returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

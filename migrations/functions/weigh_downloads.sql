@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An attempt that makes a file longer uses none of max_attempts, so something else must end a download that breaks off after a few bytes
--- again and again: twenty such attempts in a row. One that brings 64 KiB begins a new count, and so does an attempt of another number,
+-- An attempt that makes a file longer uses none of max_attempts. So a download that breaks off after a few bytes again and again ends
+-- after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count, and so does an attempt with another number,
 -- as after a retry.
 create or replace function postrider.weigh_downloads(p_attempts postrider.finished_attempt[]) returns postrider.finished_attempt[]
 language plpgsql

@@ -269,7 +269,7 @@ int64_t ccurl_transfer_room_since(const ccurl_transfer *_Nonnull t);
 int64_t ccurl_transfer_wanted(const ccurl_transfer *_Nonnull t);
 /// Goes on with so much room; it may wait for more at once. As `ccurl_transfer_resume`: 0, or the CURLcode with which it is at its end.
 int ccurl_transfer_give_room(ccurl_transfer *_Nonnull t, int64_t bytes);
-/// Copies the answer's body, whose length the result tells, and gives its memory back meanwhile. The result's `body` is void then.
+/// Copies the answer's body, whose length is in the result, and gives its memory back piece by piece. Then the result's `body` is void.
 void ccurl_transfer_take_body(ccurl_transfer *_Nonnull t, uint8_t *_Nonnull out);
 
 typedef enum {
@@ -309,7 +309,7 @@ int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
 
 /// Longer names than any that can be looked up; the addresses of a name as text.
 enum { CCURL_HOST_SIZE = 256, CCURL_ADDRESSES_SIZE = 1024 };
-/// How long a call waits for the answer: 100 ms. What takes longer is left to libcurl.
+/// How long a call waits for the answer: 100 ms. Then libcurl looks the name up.
 #define CCURL_LOOKUP_NS 100000000L
 
 typedef struct ccurl_lookups ccurl_lookups;
@@ -323,8 +323,8 @@ int ccurl_lookups_descriptor(const ccurl_lookups *_Nonnull lookups);
 bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host);
 /// Makes the descriptor unreadable until the next answer; then take all answers.
 void ccurl_lookups_drain(ccurl_lookups *_Nonnull lookups);
-/// The next answer; false: there is none. `addresses` has CCURL_ADDRESSES_SIZE bytes; empty: the name was not found, or its addresses
-/// cannot be written as text.
+/// Takes the next answer; false: no answer waits. `addresses` has CCURL_ADDRESSES_SIZE bytes. If the name was not found, or its
+/// addresses cannot be written as text, it is empty.
 bool ccurl_lookups_next(ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, char *_Nonnull addresses);
 
 // MARK: addresses (address.c)
