@@ -109,8 +109,14 @@ import Testing
         defer { silent_disk_speak() }
         var call = parts(["b"], to: "/")
         call.url = server.url
+        driver.agent.start(call, slot: 0)
+        try TestClock.wait(20, for: "a disk that does not return") {
+            try driver.turn(for: 10)
+            return driver.agent.takeFinished().isEmpty && silent_disk_waiting() == 1
+        }
         let began = TestClock.now
-        let outcome = try driver.run(call)
+        try server.allowAnswers()
+        let outcome = try #require(try driver.wait(for: 1).first).outcome
         #expect(silent_disk_waiting() == 1)
         #expect(try outcome.response().status == status && outcome.response().text == "{}", "\(outcome)")
         if status == 413 { #expect(TestClock.now - began < 3_000_000_000) }
