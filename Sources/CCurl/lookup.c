@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four lasting threads that look up host names. libcurl starts a thread and a pair of sockets for each look-up. That
+// Up to four lasting threads that look up host names. libcurl starts a thread and a pair of sockets for each look-up. That
 // takes as much CPU as the rest of a call. These threads serve name servers that answer at once. If an answer is late, the call goes on without
 // it, and libcurl looks the name up itself, with its own limits and errors.
+//
+// If the name server is fast, one thread does all the work: each wake-up of another thread takes CPU from the calls. A second thread watches. It takes
+// a name that has waited for PATIENCE, because the first thread waits for a slow answer. Then a third thread watches, and so on.
 #include "ccurl.h"
 
 #include <arpa/inet.h>
@@ -10,13 +13,19 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 4, MOST_ADDRESSES = 16, IDLE_SECONDS = 10, STACK = 512 * 1024 };
+enum { MOST_THREADS = 4, MOST_ADDRESSES = 16, MOST_SPARE = 64, STACK = 512 * 1024 };
+/// The longest name, and room for all of a CURLOPT_RESOLVE entry.
+enum { HOST_SIZE = 256, ENTRY_SIZE = 1280 };
+
+/// A thread ends after 10 s without work. A watching thread takes a name after 2 ms.
+static const int64_t LONGEST_IDLE = 10000000000, PATIENCE = 2000000;
 
 /// A new name is refused if the oldest name has waited for more than 20 ms, or if the queue takes more than 50 ms to look up.
 static const int64_t LONGEST_WAIT = 20000000, LONGEST_QUEUE = 50000000;
@@ -26,8 +35,10 @@ struct look_up {
     look_up *next;
     uint64_t ticket;
     int64_t asked;
-    char host[CCURL_HOST_SIZE];
-    char addresses[CCURL_ADDRESSES_SIZE];
+    int port;
+    char host[HOST_SIZE];
+    /// `+host:port:addresses`; empty: the name was not found, or an address cannot be written so.
+    char entry[ENTRY_SIZE];
 };
 
 typedef struct {
@@ -38,10 +49,18 @@ struct ccurl_lookups {
     pthread_mutex_t lock;
     pthread_cond_t work;
     queue asked, answered;
-    int threads, idle, waiting, event, family;
+    /// Threads: all, the ones that wait for work, and the ones that look a name up.
+    int threads, idle, busy;
+    /// An idle thread waits for the first name to become overdue. A thread was woken or started and does not run yet.
+    bool is_watched, is_waking;
+    int waiting, event, family;
     /// How long look-ups have taken lately.
     int64_t usual_ns;
     bool stop;
+    // The rest belongs to the owner's thread: answers to hand out, the one handed out last, and records to use again.
+    queue taken;
+    look_up *shown, *spare;
+    int spares;
 };
 
 static void append(queue *q, look_up *l) {
@@ -83,50 +102,101 @@ static void resolve(look_up *l, int family) {
     // As libcurl asks.
     struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found = NULL;
     if (getaddrinfo(l->host, NULL, &hints, &found) != 0) return;
-    int count = 0;
+    // The sign lets the addresses age in libcurl's cache like addresses that libcurl has looked up.
+    int count = 0, start = snprintf(l->entry, sizeof l->entry, "+%s:%d:", l->host, l->port);
     for (const struct addrinfo *a = found; a; a = a->ai_next) {
-        if (++count <= MOST_ADDRESSES && write_address(l->addresses, sizeof l->addresses, a->ai_addr)) continue;
-        l->addresses[0] = 0;
+        if (++count <= MOST_ADDRESSES && write_address(l->entry + start, sizeof l->entry - (size_t)start, a->ai_addr)) continue;
+        count = 0;
         break;
     }
+    if (count == 0) l->entry[0] = 0;
     freeaddrinfo(found);
 }
 
 static void free_all(ccurl_lookups *s) {
     look_up *l;
-    while ((l = take(&s->asked)) || (l = take(&s->answered))) free(l);
+    while ((l = take(&s->asked)) || (l = take(&s->answered)) || (l = take(&s->taken))) free(l);
+    while ((l = s->spare)) {
+        s->spare = l->next;
+        free(l);
+    }
+    free(s->shown);
     close(s->event);
     pthread_cond_destroy(&s->work);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
+static void *run(void *context);
+
+static bool add_thread(ccurl_lookups *s) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    // Signals are the loop's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, &attributes, run, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (started) s->threads++;
+    return started;
+}
+
+/// Wakes a thread, or starts one.
+static void wake(ccurl_lookups *s) {
+    if (s->is_waking) return;
+    if (s->idle > 0) {
+        s->is_waking = true;
+        pthread_cond_signal(&s->work);
+    } else if (s->threads < MOST_THREADS) {
+        s->is_waking = add_thread(s);
+    }
+}
+
+/// Waits for work; false: there was none for long.
+static bool wait_for_work(ccurl_lookups *s) {
+    const look_up *first = s->asked.first;
+    bool watches = first && !s->is_watched;
+    int64_t until = watches ? first->asked + PATIENCE : ccurl_now() + LONGEST_IDLE;
+    struct timespec limit = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    s->idle++;
+    if (watches) s->is_watched = true;
+    int code = pthread_cond_clockwait(&s->work, &s->lock, CLOCK_MONOTONIC, &limit);
+    if (watches) s->is_watched = false;
+    s->idle--;
+    s->is_waking = false;
+    return !code || watches || s->asked.first;
+}
+
 static void *run(void *context) {
     ccurl_lookups *s = context;
     pthread_mutex_lock(&s->lock);
+    s->is_waking = false;
     while (!s->stop) {
-        look_up *l = take(&s->asked);
-        if (!l) {
-            struct timespec limit;
-            clock_gettime(CLOCK_MONOTONIC, &limit);
-            limit.tv_sec += IDLE_SECONDS;
-            s->idle++;
-            int code = pthread_cond_clockwait(&s->work, &s->lock, CLOCK_MONOTONIC, &limit);
-            s->idle--;
-            if (code && !s->asked.first) break;
-            continue;
+        const look_up *first = s->asked.first;
+        int64_t began = first ? ccurl_now() : 0;
+        if (!first || (s->busy > 0 && began - first->asked < PATIENCE)) {
+            if (wait_for_work(s)) continue;
+            break;
         }
+        look_up *l = take(&s->asked);
         s->waiting--;
-        int64_t began = ccurl_now();
         // Its call has gone on without it.
         if (began - l->asked > CCURL_LOOKUP_NS) {
             free(l);
             continue;
         }
+        s->busy++;
+        if (s->asked.first && !s->is_watched) wake(s);
         pthread_mutex_unlock(&s->lock);
         resolve(l, s->family);
         int64_t took = ccurl_now() - began;
         pthread_mutex_lock(&s->lock);
+        s->busy--;
         s->usual_ns += (took - s->usual_ns) / 8;
         bool wakes = !s->answered.first && !s->stop;
         append(&s->answered, l);
@@ -166,42 +236,30 @@ void ccurl_lookups_destroy(ccurl_lookups *s) {
 
 int ccurl_lookups_descriptor(const ccurl_lookups *s) { return s->event; }
 
-static bool add_thread(ccurl_lookups *s) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    // Signals are the loop's.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, &attributes, run, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (started) s->threads++;
-    return started;
-}
-
-bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host) {
+bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host, int port) {
     int64_t now = ccurl_now();
     size_t length = strlen(host);
-    look_up *l = length < CCURL_HOST_SIZE ? malloc(sizeof *l) : NULL;
-    if (!l) return false;
+    if (length >= HOST_SIZE) return false;
+    look_up *l = s->spare;
+    if (l) {
+        s->spare = l->next;
+        s->spares--;
+    } else if (!(l = malloc(sizeof *l))) {
+        return false;
+    }
     l->ticket = ticket;
     l->asked = now;
+    l->port = port;
     memcpy(l->host, host, length + 1);
-    l->addresses[0] = 0;
+    l->entry[0] = 0;
     pthread_mutex_lock(&s->lock);
     bool is_late = s->asked.first && now - s->asked.first->asked > LONGEST_WAIT;
     is_late |= s->waiting * s->usual_ns / MOST_THREADS > LONGEST_QUEUE;
-    // More names wait than idle threads will take.
-    if (!is_late && !s->idle && s->threads < MOST_THREADS) add_thread(s);
+    if (!is_late && (s->busy == 0 || !s->is_watched)) wake(s);
     bool accepts = !is_late && s->threads > 0;
     if (accepts) {
         append(&s->asked, l);
         s->waiting++;
-        if (s->idle) pthread_cond_signal(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
     if (!accepts) free(l);
@@ -211,15 +269,23 @@ bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host) {
 void ccurl_lookups_drain(ccurl_lookups *s) {
     eventfd_t count;
     eventfd_read(s->event, &count);
+    pthread_mutex_lock(&s->lock);
+    look_up *l;
+    while ((l = take(&s->answered))) append(&s->taken, l);
+    pthread_mutex_unlock(&s->lock);
 }
 
-bool ccurl_lookups_next(ccurl_lookups *s, uint64_t *ticket, char *addresses) {
-    pthread_mutex_lock(&s->lock);
-    look_up *l = take(&s->answered);
-    pthread_mutex_unlock(&s->lock);
-    if (!l) return false;
-    *ticket = l->ticket;
-    memcpy(addresses, l->addresses, CCURL_ADDRESSES_SIZE);
-    free(l);
+bool ccurl_lookups_next(ccurl_lookups *s, uint64_t *ticket, const char **entry) {
+    if (s->shown && s->spares < MOST_SPARE) {
+        s->shown->next = s->spare;
+        s->spare = s->shown;
+        s->spares++;
+    } else {
+        free(s->shown);
+    }
+    s->shown = take(&s->taken);
+    if (!s->shown) return false;
+    *ticket = s->shown->ticket;
+    *entry = s->shown->entry[0] ? s->shown->entry : NULL;
     return true;
 }

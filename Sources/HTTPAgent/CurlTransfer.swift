@@ -130,7 +130,7 @@ import JobModel
     }
 
     /// Says where the next sending finds its host, as an entry of CURLOPT_RESOLVE; false if memory is out.
-    func setFound(_ entry: String?) -> Bool { unsafe ccurl_transfer_set_found(handle, entry) }
+    func setFound(_ entry: UnsafePointer<CChar>?) -> Bool { unsafe ccurl_transfer_set_found(handle, entry) }
 
     /// Takes it out of its pool, running or not.
     func stop() { unsafe ccurl_transfer_stop(handle) }

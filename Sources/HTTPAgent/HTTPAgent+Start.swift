@@ -93,13 +93,13 @@ extension HTTPAgent {
     func send(_ flight: borrowing Flight) -> Bool {
         let isKnown = recentHosts.remember(flight.url.host, port: flight.url.port)
         if !isKnown, askForName(flight) { return true }
-        return transmit(flight, hostIsKnown: isKnown, found: nil)
+        return unsafe transmit(flight, hostIsKnown: isKnown, found: nil)
     }
 
     /// Sends it.
     ///
     /// - Parameter found: where the host was found, as an entry of CURLOPT_RESOLVE.
-    func transmit(_ flight: borrowing Flight, hostIsKnown: Bool, found: String?) -> Bool {
+    func transmit(_ flight: borrowing Flight, hostIsKnown: Bool, found: UnsafePointer<CChar>?) -> Bool {
         let call = flight.call
         if limits.source != call.limits { limits = SendingLimits(call.limits) }
         let spent = Int(flight.elapsedMicroseconds / 1_000)
@@ -113,7 +113,7 @@ extension HTTPAgent {
             sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
         }
         if flight.url.isHTTPS { sweepAt = min(sweepAt, ccurl_now() + Int64(limits.connectMilliseconds) * 1_000_000) }
-        guard flight.transfer.setFound(found) else { return false }
+        guard unsafe flight.transfer.setFound(found) else { return false }
         return flight.transfer.start(
             ccurl_sending(
                 method: HTTPAgent.index(of: flight.method),

@@ -18,20 +18,16 @@ import JobModel
     deinit { unsafe ccurl_lookups_destroy(handle) }
 
     /// Begins to look a name up; false if the name server is slow.
-    func ask(_ ticket: UInt64, for host: String) -> Bool { unsafe ccurl_lookups_ask(handle, ticket, host) }
+    func ask(_ ticket: UInt64, for host: String, port: Int) -> Bool {
+        unsafe ccurl_lookups_ask(handle, ticket, host, Int32(port))
+    }
 
-    /// Takes all answers: tickets and addresses, which are empty if there are none that could be used.
-    func takeAnswers() -> [(ticket: UInt64, addresses: String)] {
+    /// Hands out all answers: tickets, and where each host was found as an entry of CURLOPT_RESOLVE; nil if it cannot be used.
+    func drain(_ take: (UInt64, UnsafePointer<CChar>?) -> Void) {
         unsafe ccurl_lookups_drain(handle)
-        var answers: [(ticket: UInt64, addresses: String)] = []
         var ticket: UInt64 = 0
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CCURL_ADDRESSES_SIZE)) { buffer in
-            guard let base = buffer.baseAddress else { return }
-            while unsafe ccurl_lookups_next(handle, &ticket, base) {
-                answers.append((ticket, unsafe String(cString: base)))
-            }
-        }
-        return answers
+        var entry: UnsafePointer<CChar>?
+        while unsafe ccurl_lookups_next(handle, &ticket, &entry) { unsafe take(ticket, entry) }
     }
 }
 
@@ -56,7 +52,7 @@ extension HTTPAgent {
         nameTickets += 1
         let slot = flight.transfer.slot
         let ticket = nameTickets * UInt64(slots) + UInt64(slot)
-        guard let lookups, lookups.ask(ticket, for: flight.url.host) else { return false }
+        guard let lookups, lookups.ask(ticket, for: flight.url.host, port: flight.url.port) else { return false }
         let now = ccurl_now()
         awaitedNames[slot] = AwaitedName(ticket: ticket, since: now)
         namesDueAt = min(namesDueAt, now + Int64(CCURL_LOOKUP_NS))
@@ -66,12 +62,12 @@ extension HTTPAgent {
     /// Sends the calls whose names have been looked up.
     func takeNames() {
         guard let lookups else { return }
-        for (ticket, addresses) in lookups.takeAnswers() {
+        unsafe lookups.drain { ticket, found in
             let slot = Int(ticket % UInt64(slots))
             // The call may have gone on, or ended, and another one may have its slot.
-            guard let awaited = awaitedNames[slot], awaited.ticket == ticket else { continue }
+            guard let awaited = awaitedNames[slot], awaited.ticket == ticket else { return }
             // libcurl looks up what was not found, and says why it fails.
-            goOn(slot, awaited, addresses: addresses.isEmpty ? nil : addresses)
+            unsafe goOn(slot, awaited, found: found)
         }
     }
 
@@ -80,18 +76,16 @@ extension HTTPAgent {
         namesDueAt = .max
         for (slot, awaited) in awaitedNames {
             let due = awaited.since + Int64(CCURL_LOOKUP_NS)
-            if due > now { namesDueAt = min(namesDueAt, due) } else { goOn(slot, awaited, addresses: nil) }
+            if due > now { namesDueAt = min(namesDueAt, due) } else { unsafe goOn(slot, awaited, found: nil) }
         }
     }
 
-    private func goOn(_ slot: Int, _ awaited: AwaitedName, addresses: String?) {
+    private func goOn(_ slot: Int, _ awaited: AwaitedName, found: UnsafePointer<CChar>?) {
         awaitedNames[slot] = nil
         guard var flight = flights[slot] else { return }
         flight.elapsedMicroseconds += (ccurl_now() - awaited.since) / 1_000
         flights[slot] = flight
-        // The sign lets it age in libcurl's cache like what libcurl has looked up.
-        let found = addresses.map { "+\(flight.url.host):\(flight.url.port):\($0)" }
-        if transmit(flight, hostIsKnown: false, found: found) { return }
+        if unsafe transmit(flight, hostIsKnown: false, found: found) { return }
         let failure = CallRefusal.memory.failure(sent: flight.redirects > 0 ? .maybe : .no)
         release(slot, flight.transfer)
         finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))

@@ -307,8 +307,6 @@ int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
 
 // MARK: look-ups of names (lookup.c)
 
-/// Longer names than any that can be looked up; the addresses of a name as text.
-enum { CCURL_HOST_SIZE = 256, CCURL_ADDRESSES_SIZE = 1024 };
 /// How long a call waits for the answer: 100 ms. Then libcurl looks the name up.
 #define CCURL_LOOKUP_NS 100000000L
 
@@ -320,12 +318,13 @@ void ccurl_lookups_destroy(ccurl_lookups *_Nonnull lookups);
 /// Readable when there are answers.
 int ccurl_lookups_descriptor(const ccurl_lookups *_Nonnull lookups);
 /// Begins to look a name up; false: not now, the name server is slow.
-bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host);
-/// Makes the descriptor unreadable until the next answer; then take all answers.
+bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host, int port);
+/// Makes the descriptor unreadable until the next answer, and collects the answers for `ccurl_lookups_next`.
 void ccurl_lookups_drain(ccurl_lookups *_Nonnull lookups);
-/// Takes the next answer; false: no answer waits. `addresses` has CCURL_ADDRESSES_SIZE bytes. If the name was not found, or its
-/// addresses cannot be written as text, it is empty.
-bool ccurl_lookups_next(ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, char *_Nonnull addresses);
+/// Hands out the next answer; false: there is none. `entry` is where the host was found, as CURLOPT_RESOLVE takes it, until the next call of this
+/// function. It is null if the name was not found, or if an address cannot be written as text.
+bool ccurl_lookups_next(
+    ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, const char *_Nullable *_Nonnull entry);
 
 // MARK: addresses (address.c)
 
