@@ -3,7 +3,8 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A name server on loopback for one program: each name is at 127.0.0.1, except names below `nowhere.example`, which do not exist.
+/// A name server on loopback for one program: each name is at 127.0.0.1. Names below `nowhere.example` do not exist, and questions for names
+/// below `silent.example` get no answer.
 public final class LocalNameServer: Sendable {
     private let socket: Int32
     private let folder: TestFolder
@@ -80,19 +81,25 @@ public final class LocalNameServer: Sendable {
         }
     }
 
+    private static let silent = [UInt8]("silent".utf8)
+    private static let nowhere = [UInt8]("nowhere".utf8)
+
     /// RFC 1035 §4.1: the question again, and one address if it asks for an A record.
     private static func answer(to question: ArraySlice<UInt8>) -> [UInt8]? {
         var end = 12
-        var labels: [String] = []
+        // The length of the label before the last one tells the three kinds apart: nowhere, silent, and others.
+        var kind: UInt8 = 0
+        var last: UInt8 = 0
         while end < question.count, question[end] > 0 {
-            let next = end + 1 + Int(question[end])
-            guard next < question.count else { return nil }
-            labels.append(String(decoding: question[(end + 1)..<next], as: UTF8.self))
-            end = next
+            kind = last
+            last = question[end]
+            end += 1 + Int(last)
         }
         end += 5
         guard end <= question.count else { return nil }
-        let exists = labels.suffix(2) != ["nowhere", "example"]
+        let name = question[..<(end - 5)]
+        if kind == 6, name.suffix(14).starts(with: silent) { return nil }
+        let exists = kind != 7 || !name.suffix(15).starts(with: nowhere)
         let isAddress = question[end - 4] == 0 && question[end - 3] == 1
         var answer = [UInt8](question[..<end])
         answer[2] = 0x84 | (answer[2] & 1)
