@@ -130,6 +130,65 @@ struct AtMostOnceTests {
         _ = worker
     }
 
+    @Test func `a call that may have been acted on is not repeated in bulk after a person's retry that was not sent`() throws {
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let closed = try TargetServer.freePort()
+        try queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('moved', '\(target.url)'), ('gone', 'http://127.0.0.1:\(closed)')"
+        )
+        let call =
+            #"{"method": "POST", "service": "moved", "url": "/hang", "delivery": "at_most_once", "timeout": "300 ms", "max_attempts": 1}"#
+        let plain = try queue.number("select postrider.submit('\(call)')")
+        let chain = try queue.number(#"select postrider.submit('{"chain": [{"batch": [\#(call)]}]}')"#)
+        let batch = try queue.number(#"select postrider.submit('{"batch": [\#(call)], "mode": "settle"}')"#)
+        // Ends as unknown without a call, as after a restore.
+        let doubted = try queue.insert(
+            "method, service, url, delivery, max_attempts, run_at",
+            "'POST', 'gone', '/', 'at_most_once', 1, now() + interval '1 h'")
+        // Never sent.
+        let unsent = try queue.insert(
+            "method, service, url, delivery, max_attempts", "'POST', 'gone', '/', 'at_most_once', 1")
+        try queue.wait(
+            until: "select count(*) = 3 from postrider.job_status where state = 'unknown' and error_code = 'timeout'")
+        try queue.wait(for: unsent, toBe: "failed")
+        #expect(try queue.number("select postrider.end_unknown(now())") == 1)
+        let calls = target.requests.count
+        try queue.connection.execute(
+            "update postrider.services set base_url = 'http://127.0.0.1:\(closed)' where name = 'moved'")
+        for id in [plain, chain, batch, doubted] { try queue.connection.execute("select postrider.retry(\(id))") }
+        try queue.waitUntilDone()
+        #expect(
+            try queue.number("select count(*) from postrider.job_status where state = 'failed' and error_code = 'connect'")
+                == 5)
+        try queue.connection.execute("update postrider.services set base_url = '\(target.url)' where name = 'moved'")
+        #expect(try queue.number("select postrider.retry_failed()") == 1)
+        try queue.waitUntilDone()
+        #expect(try queue.number("select count(*) from postrider.attempts where job_id = \(unsent)") == 2)
+        #expect(target.requests.count == calls)
+        #expect(worker.isRunning)
+    }
+
+    @Test func `no error code lets an answered call be repeated in bulk`() throws {
+        let queue = try TestQueue()
+        let codes = try queue.number("select count(*) from postrider.error_codes")
+        try queue.insert(Int(codes), "method, url, delivery", "'POST', 'http://h/', 'at_most_once'")
+        try queue.connection.execute(
+            """
+            with gone as (delete from postrider.ready returning *)
+            insert into postrider.results (job_id, attempt, track, state, error_code, status_code, bytes_sent, fence, started_at)
+            select g.job_id, 1, g.track, 'f', c.code, 200, 100, 7, now()
+              from (select *, row_number() over () as place from gone) g
+              join (select code, row_number() over () as place from postrider.error_codes) c using (place)
+            """)
+        #expect(try queue.number("select count(*) from postrider.results") == codes)
+        #expect(try queue.number("select postrider.retry_failed()") == 0)
+        // Without an answer, what was sent counts; failures of the network end a job as failed only if nothing was.
+        try queue.connection.execute("update postrider.results set status_code = null")
+        let network = try queue.number("select count(*) from postrider.error_codes where class = 'network'")
+        #expect(try queue.number("select postrider.retry_failed()") == network)
+    }
+
     @Test func `a job cancelled while it runs ends as unknown`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -23,15 +23,17 @@ begin
       message = format('job %s cannot run again: job %s has its dedupe_key and has not finished', p_id, v_holder),
       hint = 'Wait for the end of that one or cancel it.';
   end if;
-  if v_result.fence > 0 then
+  -- A job that end_unknown has ended may have been called, though no lease tells of it.
+  if v_result.fence > 0 or v_result.state = 'u' then
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
-      server, credential_version)
-    values (v_result.job_id, v_result.fence, v_result.started_at, v_result.finished_at, v_result.worker,
+      server, credential_version, ended_as)
+    values (v_result.job_id, case when v_result.fence > 0 then v_result.fence else nextval('postrider.fences') end,
+      coalesce(v_result.started_at, v_result.finished_at), v_result.finished_at, v_result.worker,
       v_result.attempt, v_result.dns_us, v_result.connect_us, v_result.tls_us, v_result.first_byte_us,
       v_result.total_us, v_result.status_code, v_result.reused, v_result.http_version, v_result.error_code,
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
-      v_result.server, v_result.credential_version);
+      v_result.server, v_result.credential_version, v_result.state);
   end if;
   if v_result.fence = 0 and exists (select from postrider.tries t where t.job_id = p_id and t.attempt > v_result.attempt) then
     -- It was cancelled while it waited with an attempt given back (429); the wait that begins now is not that one.

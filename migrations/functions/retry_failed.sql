@@ -106,10 +106,10 @@ begin
   tried as (
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
-      server, credential_version)
+      server, credential_version, ended_as)
     select g.job_id, g.fence, g.started_at, g.finished_at, g.worker, g.attempt, g.dns_us, g.connect_us, g.tls_us,
       g.first_byte_us, g.total_us, g.status_code, g.reused, g.http_version, g.error_code, g.remote_ip, g.error,
-      g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version
+      g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version, g.state
       from gone g where g.fence > 0),
   tally as (
     insert into postrider.tallies (at, tracks, states, jobs, ended)
