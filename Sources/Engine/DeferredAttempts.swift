@@ -19,14 +19,12 @@ struct DeferredAttempts {
     static let limit = ExchangePolicy.finishLimit
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
+    private(set) var sizes = AttemptSizes()
     /// The question that has no answer yet.
     private var underWay: (number: UInt64, seqs: Set<Int64>)?
     private var restUntil: UInt64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
-
-    /// All of them.
-    var attempts: [FinishedAttempt] { waiting.map(\.attempt) }
 
     /// They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
@@ -39,7 +37,10 @@ struct DeferredAttempts {
 
     /// Takes a batch that has waited for a lock.
     mutating func put(_ attempts: [FinishedAttempt], now: UInt64) {
-        for attempt in attempts { waiting.append((attempt, now)) }
+        for attempt in attempts {
+            waiting.append((attempt, now))
+            sizes.add(attempt)
+        }
         restUntil = min(restUntil, now)
     }
 
@@ -51,6 +52,7 @@ struct DeferredAttempts {
         var attempt = attempt
         let due = DeferredAttempts.nextDue(&attempt, now: now)
         waiting.append((attempt, due))
+        sizes.add(attempt)
         restUntil = max(restUntil, now + DeferredAttempts.shortPause)
         return attempt.lockWaits
     }
@@ -89,6 +91,7 @@ struct DeferredAttempts {
                 still.append(entry)
             } else {
                 entry.attempt.blocks += 1
+                sizes.remove(entry.attempt)
                 free.append(entry.attempt)
             }
         }
@@ -111,6 +114,7 @@ struct DeferredAttempts {
 
     /// Forgets those whose lease no longer holds.
     mutating func keep(_ held: Set<Int64>) {
+        for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }
     }
 }

@@ -18,7 +18,7 @@ extension Dispatcher {
             of: mates.map(\.bodyBytes), limit: writing.batchLimit, bytes: memory.batchLimit)
         let batch = FinishBatch(Array(mates.prefix(count)))
         if count == finished.count {
-            finished.removeAll(keepingCapacity: true)
+            finished.removeAll()
         } else {
             var left = count
             finished.removeAll { attempt in
@@ -56,23 +56,22 @@ extension Dispatcher {
         return .reportJob(givenUp.lease.jobID)
     }
 
-    /// The time limit of the session has ended a batch of judged attempts: each goes alone. One whose judging alone exceeds the limit
-    /// twice is stored without being judged; true then.
-    ///
-    /// This is the only place where a time limit (57014) ends a job. Plain attempts that exceed it are refused like in any shortage.
-    mutating func separate(_ batch: FinishBatch, now: UInt64) -> Bool {
-        for place in batch.attempts.indices { finished[place].overruns += 1 }
-        guard var attempt = finished.first, batch.attempts.count == 1, attempt.overruns > 1 else { return false }
-        finished.removeFirst()
-        if attempt.verdict.kind == .succeeded {
-            attempt.verdict = Verdict(
-                .failed, .internal,
-                "the database gave up on what extract or validator ask of this answer; make them simpler")
+    /// The time limit of the session has ended a batch of judged attempts: each goes alone. If one exceeds the limit alone while others are
+    /// stored, the judging session judges it. No attempt ends because of this limit.
+    mutating func separate(_ batch: FinishBatch, now: UInt64) -> Remedy {
+        for place in batch.attempts.indices where finished[place].storedBeforeOverrun == nil {
+            finished[place].storedBeforeOverrun = writing.stored
         }
-        attempt.isJudged = false
-        attempt.overruns = 1
-        write(attempt, now: now)
-        return true
+        guard batch.attempts.count == 1 else {
+            writing.refusedBatch(batch.attempts.count, now: now)
+            return .report
+        }
+        let attempt = finished[0]
+        guard attempt.verdict.code != .tooExpensive, writing.stored > attempt.storedBeforeOverrun ?? 0 else {
+            return refuse(batch, now: now)
+        }
+        judgeApart(finished.removeFirst(), now: now)
+        return .report
     }
 
     /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,

@@ -14,11 +14,20 @@ extension Dispatcher {
             attempt.expensive = expensive
         } else {
             guard attempt.verdict.kind == .succeeded, attempt.bodyBytes > JudgingDesk.largeAnswer else { return false }
-            attempt.expensive = ExpensiveJudgement(
-                columns: "", lane: "track \(attempt.lease.track)", judgesFailures: false)
         }
-        judging.put(attempt, now: now)
+        judgeApart(attempt, now: now)
         return true
+    }
+
+    /// The judging session judges this attempt, in the turn of its track if no lane is known.
+    mutating func judgeApart(_ attempt: FinishedAttempt, now: UInt64) {
+        var attempt = attempt
+        attempt.expensive =
+            attempt.expensive
+            ?? ExpensiveJudgement(columns: "", lane: "track \(attempt.lease.track)", judgesFailures: false)
+        attempt.storedBeforeOverrun = nil
+        attempt.refusal = nil
+        judging.put(attempt, now: now)
     }
 
     /// A prepared job is not called: its cached answer is to be judged. Its slot is free.

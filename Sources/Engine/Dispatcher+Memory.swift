@@ -34,18 +34,11 @@ extension Dispatcher {
     /// The bytes of all results that wait to be written.
     var unwritten: MemoryBudget.Unwritten {
         var sum = MemoryBudget.Unwritten()
-        func add(_ attempts: [FinishedAttempt]) {
-            for index in attempts.indices {
-                let bytes = attempts[index].bytes
-                sum.bytes += bytes
-                sum.largest = max(sum.largest, bytes)
-            }
-        }
-        add(finished)
-        if !deferred.isEmpty { add(deferred.attempts) }
-        if !writing.refused.isEmpty { add(writing.refused.attempts) }
-        if !judging.isEmpty { add(judging.attempts) }
-        for exchange in exchanges.values { if let batch = exchange.batch { add(batch.attempts) } }
+        sum.add(finished.sizes)
+        sum.add(deferred.sizes)
+        sum.add(writing.refused.sizes)
+        sum.add(judging.sizes)
+        for exchange in exchanges.values { if let batch = exchange.batch { sum.add(batch.bytes, largest: batch.largest) } }
         return sum
     }
 

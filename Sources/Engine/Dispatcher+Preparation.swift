@@ -40,6 +40,10 @@ struct Preparation {
     static let longestPause: UInt64 = 4_000_000_000
     /// After so long without a success all jobs that wait to be prepared are handed back: 2 s.
     static let refusalPatience: UInt64 = 2_000_000_000
+    /// After so many preparations in a row that exceeded the time limit all jobs that wait to be prepared are handed back.
+    static let overrunLimit = 4
+    /// So many jobs are remembered as slow at most.
+    static let slowLimit = 256
 }
 
 // Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
@@ -132,15 +136,7 @@ extension Dispatcher {
                 entry,
                 "the database cannot write out what the job is to send; look for numbers of many digits and for very "
                     + "large values in its body_json, body_form, query and templates", now: now)
-        case .overrun:
-            // The time limit of the session. Like `separate`, this ends a job for what the database has to judge: a cached answer.
-            rest(now: now)
-            for place in entries.indices { unprepared[place].overruns += 1 }
-            guard entries.count == 1, let entry = entries.first, entry.overruns > 0 else { return .report }
-            return fail(
-                entry,
-                "the database gave up on preparing the call: on what extract or validator ask of a cached answer, or on "
-                    + "writing out what the job is to send; make it simpler or smaller", now: now)
+        case .overrun: return separatePreparation(entries.count, now: now)
         case .locked: return putOff(entries, now: now)
         case .shortage, .failure: return refusePreparation(entries.count, now: now)
         }
@@ -171,6 +167,42 @@ extension Dispatcher {
             retryAfter: .nanoseconds(Int64(wait)))
         for entry in unprepared { _ = giveUp(entry, verdict, now: now) }
         return .report
+    }
+
+    /// The time limit of the session has ended the preparation of the first jobs that wait: each goes alone, after the others. A job that
+    /// exceeds the limit alone goes back to `scheduled`, as one that the database refuses. No job ends because of this limit.
+    private mutating func separatePreparation(_ count: Int, now: UInt64) -> Remedy {
+        preparePause.refused(now: now)
+        for place in 0..<count {
+            unprepared[place].overruns += 1
+            let before = unprepared[place].preparedBefore ?? slowPreparations[unprepared[place].lease.jobID]
+            unprepared[place].preparedBefore = before ?? prepared
+        }
+        guard count == 1 else { return .report }
+        if preparePause.refusals >= Preparation.overrunLimit {
+            for entry in unprepared { handBackSlow(entry, now: now) }
+        } else if unprepared[0].preparedBefore.map({ prepared > $0 }) ?? false || unprepared.count == 1 {
+            handBackSlow(unprepared[0], now: now)
+        } else {
+            unprepared.append(unprepared.removeFirst())
+        }
+        return .report
+    }
+
+    /// The refusals of a job that goes back while others are prepared are counted in the database, and its waits grow with them.
+    private mutating func handBackSlow(_ entry: Preparation.Entry, now: UInt64) {
+        if let before = entry.preparedBefore, prepared > before {
+            let reason =
+                "to prepare the call of this job took the database too long, and it prepared others; no attempt was used"
+            _ = giveUp(entry, Verdict(.unprepared, .internal, reason), now: now)
+            return
+        }
+        if slowPreparations.count >= Preparation.slowLimit { slowPreparations = [:] }
+        if entry.overruns > 0 { slowPreparations[entry.lease.jobID] = prepared }
+        let verdict = Verdict(
+            .handedBack, .internal, "to prepare calls took the database too long; no attempt was used",
+            retryAfter: .nanoseconds(Int64(RefusedAttempts.longestWait)))
+        _ = giveUp(entry, verdict, now: now)
     }
 
     /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes

@@ -31,7 +31,7 @@ struct Dispatcher: ~Copyable {
     /// Until then preparations hurry, after one that waited for a lock.
     var hastyUntil: UInt64 = 0
     /// Attempts to be written.
-    var finished: [FinishedAttempt] = []
+    var finished = FinishedAttempts()
     /// Attempts to be written when nobody holds their rows any more.
     var deferred = DeferredAttempts()
     /// How the database takes them, and those that it has refused.
@@ -41,6 +41,8 @@ struct Dispatcher: ~Copyable {
     var preparePause = GrowingPause(longest: Preparation.longestPause)
     /// Preparations that succeeded.
     var prepared: UInt64 = 0
+    /// Jobs that were handed back because their preparation alone exceeded the time limit, with the value of `prepared` then.
+    var slowPreparations: [Int64: UInt64] = [:]
     /// Attempts that wait to be judged on a session of their own.
     var judging = JudgingDesk()
     /// No exchange before this moment, after one failed.
@@ -83,6 +85,7 @@ struct Dispatcher: ~Copyable {
     init(capacity: Int, canListen: Bool, memory: Int = EngineConfiguration.standardMemory) {
         self.capacity = capacity
         self.memory = MemoryBudget(total: memory, slots: capacity)
+        judging.limit = self.memory.judgingShare
         slots = SlotTable(count: capacity)
         pickup = PickupMode(canListen: canListen)
     }
@@ -244,7 +247,7 @@ struct Dispatcher: ~Copyable {
         guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
         exchanges[number]?.batch = nil
         if exchange.claim == nil { exchanges[number] = nil }
-        finished += writing.succeeded()
+        finished.append(contentsOf: writing.succeeded())
         let sequel = batch.sequel
         noteStored(batch.attempts, sequel, claims: exchange.claim != nil)
         return (batch.attempts.count - stored, sequel)
@@ -276,7 +279,7 @@ struct Dispatcher: ~Copyable {
         guard let exchange = exchanges.removeValue(forKey: number) else { return }
         if let batch = exchange.batch {
             if finished.isEmpty { finishedSince = now }
-            finished.insert(contentsOf: batch.attempts, at: 0)
+            finished.insertFirst(batch.attempts)
         }
         if let claim = exchange.claim {
             reserved -= claim.limit
@@ -303,9 +306,7 @@ struct Dispatcher: ~Copyable {
         switch cause {
         case .unstorable: return isolate(batch, now: now)
         case .locked: return deferBatch(batch, now: now)
-        case .overrun where batch.isJudged:
-            rest(now: now)
-            return separate(batch, now: now) ? .reportJob(batch.attempts[0].lease.jobID) : .report
+        case .overrun where batch.isJudged: return separate(batch, now: now)
         default: return refuse(batch, now: now)
         }
     }

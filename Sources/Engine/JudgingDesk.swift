@@ -43,7 +43,7 @@ struct JudgingDesk {
 
     /// `settings.judge_timeout` in milliseconds.
     var timeout: Int32 = 2_000
-    /// Bytes that waiting attempts may take; jobs with expensive answers are not called beyond it.
+    /// Bytes that waiting attempts may take, `MemoryBudget.judgingShare`; jobs with expensive answers are not called beyond it.
     var limit = 64 << 20
 
     private typealias Entry = (attempt: FinishedAttempt, since: UInt64)
@@ -59,6 +59,8 @@ struct JudgingDesk {
     private var nextNumber: UInt64 = 1
     /// Bytes that all attempts here count towards the limit.
     private(set) var weight = 0
+    /// What they take.
+    private(set) var sizes = AttemptSizes()
     /// How many attempts are here.
     private(set) var count = 0
 
@@ -74,11 +76,7 @@ struct JudgingDesk {
     /// Whether a connection is needed.
     var hasWork: Bool { !turns.isEmpty || hasTrees || underWay != nil }
 
-    /// All attempts here, with the one that is being judged.
-    var attempts: [FinishedAttempt] {
-        waiting.values.flatMap { $0.map(\.attempt) } + [current].compactMap { $0 }
-    }
-    /// The leases of these attempts.
+    /// The leases of all attempts here, with that of the one that is being judged.
     var leases: [Lease] { waiting.values.flatMap { $0.map(\.attempt.lease) } + [current?.lease].compactMap { $0 } }
 
     /// When the oldest attempt came; nil: none waits.
@@ -258,11 +256,13 @@ struct JudgingDesk {
         if waiting[lane] == nil { turns.append(lane) }
         waiting[lane, default: []].insert(entry, at: isFirst ? 0 : waiting[lane]?.count ?? 0)
         weight += JudgingDesk.weight(of: entry.attempt)
+        sizes.add(entry.attempt)
         count += 1
     }
 
     private mutating func forget(_ attempt: FinishedAttempt) {
         weight -= JudgingDesk.weight(of: attempt)
+        sizes.remove(attempt)
         count -= 1
     }
 

@@ -82,8 +82,8 @@ struct MemoryBudget: Equatable {
         return max(0, min(free, left / (allowance + MemoryBudget.smallBody / 4)))
     }
 
-    /// Whether another attempt may wait for judgement: together they may take a quarter of the budget, and a single one more.
-    func hasRoomForJudging(waiting: Int, next: Int) -> Bool { waiting == 0 || waiting + next <= total / 4 }
+    /// Bytes that attempts may take while they wait for the judging session: a quarter.
+    var judgingShare: Int { total / 4 }
 
     // MARK: calls
 
@@ -225,5 +225,12 @@ struct MemoryBudget: Equatable {
         var bytes = 0
         /// The largest of them.
         var largest = 0
+
+        mutating func add(_ sizes: AttemptSizes) { add(sizes.bytes, largest: sizes.largest) }
+
+        mutating func add(_ bytes: Int, largest: Int) {
+            self.bytes += bytes
+            self.largest = max(self.largest, largest)
+        }
     }
 }

@@ -17,11 +17,11 @@ struct RefusedAttempts {
     static let patience: UInt64 = 900_000_000_000
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
+    private(set) var sizes = AttemptSizes()
 
     var isEmpty: Bool { waiting.isEmpty }
     var count: Int { waiting.count }
 
-    var attempts: [FinishedAttempt] { waiting.map(\.attempt) }
     /// Their leases, which still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 
@@ -56,6 +56,7 @@ struct RefusedAttempts {
         }
         let wait = GrowingPause.wait(after: attempt.refusal?.count ?? 1, longest: RefusedAttempts.longestWait)
         waiting.append((attempt, now + wait))
+        sizes.add(attempt)
         return nil
     }
 
@@ -66,18 +67,22 @@ struct RefusedAttempts {
                 (isDraining ? min($0.due, RefusedAttempts.dueAtEnd($0.attempt)) : $0.due) == due
             })
         else { return nil }
-        return waiting.remove(at: place).attempt
+        let attempt = waiting.remove(at: place).attempt
+        sizes.remove(attempt)
+        return attempt
     }
 
     /// Gives back those that were refused only while the database stored nothing.
     mutating func release() -> [FinishedAttempt] {
         let released = waiting.map(\.attempt).filter { !$0.goesAlone }
+        for attempt in released { sizes.remove(attempt) }
         waiting.removeAll { !$0.attempt.goesAlone }
         return released
     }
 
     /// Forgets those whose lease no longer holds.
     mutating func keep(_ held: Set<Int64>) {
+        for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }
     }
 }

@@ -114,7 +114,6 @@ public final class RunLoop {
         duties = PGSession(plan.duties)
         callbacks = PGSession(plan.callbacks)
         judging = PGSession(plan.judging)
-        dispatcher.judging.limit = configuration.memoryBudget / 4
     }
 
     /// Runs until a signal has ended it, or, if it runs once, until nothing is left to do.

@@ -23,14 +23,14 @@ struct Writing {
     private var waitsSince: UInt64?
 
     /// The results that wait because the database has refused them, and since when; nil: none does.
-    func waiting(_ finished: [FinishedAttempt]) -> (count: Int, since: UInt64)? {
+    func waiting(_ finished: FinishedAttempts) -> (count: Int, since: UInt64)? {
         let count = refused.count + (pause.isOn ? finished.count : 0)
         guard count > 0, let waitsSince else { return nil }
         return (count, waitsSince)
     }
 
     /// The jobs of these results, as many as asked for at most.
-    func waitingJobs(_ finished: [FinishedAttempt], limit: Int) -> [Int64] {
+    func waitingJobs(_ finished: FinishedAttempts, limit: Int) -> [Int64] {
         let leases = refused.leases + (pause.isOn ? finished.prefix(limit).map(\.lease) : [])
         return leases.prefix(limit).map(\.jobID)
     }

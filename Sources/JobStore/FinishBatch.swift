@@ -27,8 +27,8 @@ public struct FinishedAttempt: Sendable {
     public var isCached = false
     /// Whether its job must not be sent again once bytes may have left.
     public var isAtMostOnce = false
-    /// Statements with this attempt that the database gave up since they took too long.
-    public var overruns = 0
+    /// How many batches the worker had stored when the time limit of the session first ended a batch with this attempt; nil: it has not.
+    public var storedBeforeOverrun: UInt64?
     /// How often it has had to wait: its row was found locked, or it waited alone for another lock.
     public var lockWaits = 0
     /// Batches with it that waited for a lock, though its own row was free afterwards.
@@ -62,7 +62,7 @@ public struct FinishedAttempt: Sendable {
 
     /// Whether it is written alone, since it may have been the cause of a batch's failure. A row that was locked explains
     /// one batch that waited, not two.
-    public var goesAlone: Bool { overruns > 0 || blocks > 1 || isRefusedAlone || isReduced }
+    public var goesAlone: Bool { storedBeforeOverrun != nil || blocks > 1 || isRefusedAlone || isReduced }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {
@@ -96,6 +96,10 @@ public struct FinishBatch: Sendable {
     public let attempts: [FinishedAttempt]
     /// Whether they are written by `judge`; otherwise by `finish`.
     public let isJudged: Bool
+    /// What its answers take in memory.
+    public let bytes: Int
+    /// What its largest answer takes.
+    public let largest: Int
 
     /// A batch of attempts in any order, all to be judged or none.
     public init(_ attempts: [FinishedAttempt]) {
@@ -103,10 +107,9 @@ public struct FinishBatch: Sendable {
         self.attempts = attempts.sorted { left, right in
             (left.lease.track, left.lease.seq) < (right.lease.track, right.lease.seq)
         }
+        bytes = attempts.reduce(0) { $0 + $1.bytes }
+        largest = attempts.reduce(0) { max($0, $1.bytes) }
     }
-
-    /// What its answers take in memory.
-    public var bytes: Int { attempts.reduce(0) { $0 + $1.bytes } }
 
     /// What the ends in this batch set off, all together.
     public var sequel: Sequel { attempts.reduce(into: []) { $0.formUnion($1.sequel) } }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JobModel
+import JobStore
 
 @testable import Engine
 
@@ -34,6 +35,14 @@ extension Dispatcher {
         }
         _ = claimRead(arrival, now: moment)
         return slots
+    }
+}
+
+extension FinishedAttempt {
+    /// A success with an answer of this size.
+    static func ofSize(_ bytes: Int, id: Int64) -> FinishedAttempt {
+        let answer = HTTPResponse(status: 200, body: [UInt8](repeating: 32, count: bytes))
+        return FinishedAttempt(lease: .ofJob(id), verdict: .success, outcome: CallOutcome(.response(answer)))
     }
 }
 

@@ -145,9 +145,12 @@ struct MemoryBudgetTests {
     }
 
     @Test func `attempts that wait for judgement have a quarter`() {
-        let budget = MemoryBudget(total: 256 << 20, slots: 4)
-        #expect(budget.hasRoomForJudging(waiting: 0, next: 64 << 20))
-        #expect(budget.hasRoomForJudging(waiting: 54 << 20, next: 10 << 20))
-        #expect(!budget.hasRoomForJudging(waiting: 60 << 20, next: 10 << 20))
+        var dispatcher = Dispatcher(capacity: 4, canListen: true, memory: 64 << 20)
+        #expect(dispatcher.expensiveHold == nil)
+        for id in 1...64 {
+            #expect(dispatcher.expensiveHold == nil)
+            dispatcher.judgeApart(.ofSize(JudgingDesk.leastWeight, id: Int64(id)), now: 0)
+        }
+        #expect(dispatcher.expensiveHold != nil)
     }
 }
