@@ -6,7 +6,8 @@ import Testing
 /// One client attacks, and another one's jobs go on.
 struct IsolationStormTests {
     @Test func `all attacks at once lose no job of another client, repeat no call, and delay none for long`() throws {
-        let defects = try IsolationStorm().run(seconds: Double(Soak.count(3_600, reduced: 6)))
+        let seconds = Soak.isOn ? Soak.stormSeconds : 4
+        let defects = try IsolationStorm().run(seconds: seconds, phases: Soak.isOn ? max(1, Int(seconds / 240)) : 1)
         #expect(defects == [])
     }
 }

@@ -15,9 +15,10 @@ struct ShortageTests {
         end $$
         """
 
-    @Test func `a role without rights takes all locks while calls are under way, and each job ends with its answer`()
-        throws
-    {
+    @Test(arguments: Soak.isOn ? [20_000, 35_000] : [3_000])
+    func `a role without rights takes all locks while calls are under way, and each job ends with its answer`(
+        milliseconds: Int
+    ) throws {
         let cluster = try PrivateCluster(.init(settings: ["max_connections": "40"]))
         defer { cluster.remove() }
         let target = try TargetServer { _ in [.held] + TargetStep.answer(200, #"{"id": 7, "list": [1, 2, 3]}"#) }
@@ -48,7 +49,7 @@ struct ShortageTests {
             #expect(TestRole.refusal(of: "select pg_advisory_xact_lock(8, 1)", queue.connection) == "53200")
             target.release()
             for worker in workers { try worker.wait(for: "results_refused") }
-            TestClock.sleep(milliseconds: Soak.isOn ? 35_000 : 5_000)
+            TestClock.sleep(milliseconds: milliseconds)
             try hostile.execute("select pg_advisory_unlock_all()")
         }
         try queue.waitUntilDone(90)

@@ -17,6 +17,10 @@ public enum Soak {
     /// The whole number in a soak, the reduced one else.
     public static func count(_ whole: Int, reduced: Int) -> Int { isOn ? whole : reduced }
 
+    /// How long the soak of all attacks on isolation lasts: `POSTRIDER_SOAK_SECONDS`, one hour without it.
+    public static let stormSeconds =
+        unsafe getenv("POSTRIDER_SOAK_SECONDS").flatMap { unsafe Double(String(cString: $0)) } ?? 3_600
+
     /// Of the storms: each is another course of things.
     public static let stormSeeds: [UInt64] = isOn ? Array(1...20) : [1, 2]
 }

@@ -19,12 +19,13 @@ final class TargetLoop: @unchecked Sendable {
 
     private let listener: Int32
     private let stop: Int32
-    private let book: TargetBook
+    /// Nil: requests are not kept, and no answer is held.
+    private let book: TargetBook?
     private let answer: @Sendable (TargetRequest) -> [TargetStep]
     private var connections: [Int32: Connection] = [:]
     private var turns: [String: Int] = [:]
 
-    init(listener: Int32, stop: Int32, book: TargetBook, answer: @escaping @Sendable (TargetRequest) -> [TargetStep]) {
+    init(listener: Int32, stop: Int32, book: TargetBook?, answer: @escaping @Sendable (TargetRequest) -> [TargetStep]) {
         self.listener = listener
         self.stop = stop
         self.book = book
@@ -100,13 +101,14 @@ final class TargetLoop: @unchecked Sendable {
         guard connection.input.count >= head + length else { return }
         connection.input.removeFirst(head + length)
         let path = first.count > 1 ? first[1] : ""
-        turns[path, default: 0] += 1
+        if book != nil { turns[path, default: 0] += 1 }
         let request = TargetRequest(
             method: first.first ?? "", path: path, headers: headers, turn: turns[path] ?? 1, arrivedAt: TestClock.now)
-        connection.request = book.requests.withLock { requests in
-            requests.append(request)
-            return requests.count - 1
-        }
+        connection.request =
+            book?.requests.withLock { requests in
+                requests.append(request)
+                return requests.count - 1
+            } ?? 0
         connection.steps = answer(request)
         connections[descriptor] = connection
     }
@@ -157,7 +159,7 @@ final class TargetLoop: @unchecked Sendable {
             case .send(let bytes): connection.output = bytes
             case .pause(let milliseconds): connection.resumeAt = TestClock.now + UInt64(milliseconds) * 1_000_000
             case .held:
-                if !book.isReleased.load(ordering: .acquiring) {
+                if let book, !book.isReleased.load(ordering: .acquiring) {
                     connection.steps.insert(.held, at: 0)
                     connection.resumeAt = TestClock.now + 5_000_000
                 }
@@ -179,7 +181,7 @@ final class TargetLoop: @unchecked Sendable {
     }
 
     private func note(_ request: Int, isAborted: Bool) {
-        book.requests.withLock { requests in
+        book?.requests.withLock { requests in
             requests[request].endedAt = TestClock.now
             requests[request].isAborted = isAborted
         }

@@ -14,8 +14,11 @@ public final class TargetServer: Sendable {
     private let thread: BackgroundThread
 
     /// Listens on the next free port of `TestPorts`, or on ::1 beside a silent port of 127.0.0.1.
+    ///
+    /// Without `keepsRequests` the server forgets each request after its answer: for tests with millions of calls that count
+    /// in `answer`. `requests` is then empty, and each `turn` is 1.
     public init(
-        beside silent: SilentPort? = nil,
+        beside silent: SilentPort? = nil, keepsRequests: Bool = true,
         answer: @escaping @Sendable (TargetRequest) -> [TargetStep] = TargetStep.byPath
     ) throws {
         let besideSilent = try silent.map { silent in (try silent.listenBeside(), silent.port) }
@@ -23,7 +26,8 @@ public final class TargetServer: Sendable {
         self.port = port
         let stop = try Pipe()
         self.stop = stop
-        let loop = TargetLoop(listener: listener, stop: stop.readEnd, book: book, answer: answer)
+        let loop = TargetLoop(
+            listener: listener, stop: stop.readEnd, book: keepsRequests ? book : nil, answer: answer)
         thread = BackgroundThread { loop.run() }
     }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PGClient
+import Synchronization
+import TestSupport
+
+/// One way to attack: a statement that a role executes again and again. Errors are part of the attack.
+struct IsolationAttack: Sendable {
+    /// What the database must do with the statement, apart from shortages and lost connections.
+    enum Expectation {
+        case anything
+        /// No limit may refuse it.
+        case allowed
+        /// A limit must refuse it.
+        case refused
+    }
+
+    let name: String
+    var role = TestRole.stranger
+    var pause = 200
+    var expectation = Expectation.anything
+    /// Whether plain jobs cannot run meanwhile, whatever the product does.
+    var takesServer = false
+    /// What is executed in a round.
+    let statement: @Sendable (Int) -> String
+}
+
+/// What all threads of a storm write: outcomes of statements, and times at which the server could not work.
+final class IsolationLog: Sendable {
+    private let outcomes = Mutex<[String: [String: Int]]>([:])
+    private let times = Mutex<[ClosedRange<Double>]>([])
+    private let stop = Atomic(false)
+
+    var isOver: Bool { stop.load(ordering: .acquiring) }
+
+    func end() { stop.store(true, ordering: .releasing) }
+
+    func count(_ outcome: String, of name: String) {
+        outcomes.withLock { $0[name, default: [:]][outcome, default: 0] += 1 }
+    }
+
+    func counted(_ outcome: String, of name: String) -> Int { outcomes.withLock { $0[name]?[outcome] ?? 0 } }
+
+    func disturb(_ times: ClosedRange<Double>) { self.times.withLock { $0.append(times) } }
+
+    /// Plain jobs that were inserted within these times are not measured: from a second before a disturbance, until workers have had
+    /// time to try again. Their waits have grown to about the length of the disturbance, and at most to 30 s.
+    var disturbances: [ClosedRange<Double>] {
+        times.withLock { $0 }.map { times in
+            let length = times.upperBound - times.lowerBound
+            return times.lowerBound - 1...times.upperBound + min(30, length) + 2
+        }
+    }
+
+    /// Seconds since 1970, as the database counts on the same machine.
+    static var wallTime: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Sleeps, but not beyond the end of the storm.
+    func sleep(milliseconds: Int) {
+        let end = TestClock.now + UInt64(milliseconds) * 1_000_000
+        while !isOver, TestClock.now < end { TestClock.sleep(milliseconds: min(100, milliseconds)) }
+    }
+
+    /// One line for each attack: how often its statements had which SQLSTATE.
+    var summary: String {
+        outcomes.withLock { outcomes in
+            outcomes.sorted { $0.key < $1.key }.map { name, counts in
+                "\(name): " + counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            }
+        }.joined(separator: "\n")
+    }
+}
+
+extension IsolationAttack {
+    /// The SQLSTATE of what `client_limits` refuses.
+    static let limitRefusal = "PR015"
+
+    /// Executes the statement until the storm is over, and connects anew whenever the connection is lost.
+    func begin(_ database: String, _ log: IsolationLog) -> BackgroundThread {
+        let attack = self
+        let text = role.database(database)
+        return BackgroundThread {
+            var round = 0
+            while !log.isOver {
+                do throws(PGError) {
+                    let connection = try PGConnection(text)
+                    while !log.isOver {
+                        round += 1
+                        guard attack.execute(round, connection, log) else { break }
+                        log.sleep(milliseconds: attack.pause)
+                    }
+                } catch {
+                    log.count(error.sqlState?.rawValue ?? "no connection", of: attack.name)
+                    TestClock.sleep(milliseconds: 100)
+                }
+            }
+        }
+    }
+
+    /// False if the connection is lost.
+    private func execute(_ round: Int, _ connection: borrowing PGConnection, _ log: IsolationLog) -> Bool {
+        let began = IsolationLog.wallTime
+        defer { if takesServer { log.disturb(began...IsolationLog.wallTime) } }
+        do throws(PGError) {
+            try connection.execute(statement(round))
+            log.count("done", of: name)
+            return true
+        } catch {
+            log.count(error.sqlState?.rawValue ?? "lost", of: name)
+            return error.code == .server
+        }
+    }
+
+    /// What the counted outcomes say against the limits.
+    func defect(_ log: IsolationLog) -> String? {
+        let done = log.counted("done", of: name)
+        let refused = log.counted(Self.limitRefusal, of: name)
+        switch expectation {
+        case .anything: return nil
+        case .allowed where refused > 0 || done == 0: return "\(name): \(done) inserted, \(refused) refused"
+        case .refused where done > 0 || refused == 0: return "\(name): \(done) inserted, \(refused) refused"
+        default: return nil
+        }
+    }
+}
