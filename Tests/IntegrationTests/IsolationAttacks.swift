@@ -12,6 +12,8 @@ struct IsolationAttacks {
     /// Inserts stop above this many unfinished jobs of the attacker.
     private static let most = Soak.count(25_000, reduced: 3_000)
     private static let burst = Soak.count(20_000, reduced: 1_000)
+    /// Expensive answers a second. In a soak one keeps the judging sessions of both workers busy, each of them at a whole core.
+    private static let few = Soak.count(1, reduced: 3)
     private static let expensive = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
 
     /// The limits of the attacker, as columns and values of `client_limits`.
@@ -53,10 +55,10 @@ struct IsolationAttacks {
         return IsolationAttack(name: "expressions", pause: 1_000) { round in
             let path = "'\(url)/numbers/\(round)/' || i"
             switch round % 3 {
-            case 0: return Self.insert(3, "url, extract, max_attempts", "\(path), '\(Self.expensive)', 1")
+            case 0: return Self.insert(Self.few, "url, extract, max_attempts", "\(path), '\(Self.expensive)', 1")
             case 1:
                 let pages = #"{"style": "page", "param": "p", "items": "\#(Self.expensive)"}"#
-                return Self.insert(3, "url, paginate, max_attempts", "\(path), '\(pages)', 1")
+                return Self.insert(Self.few, "url, paginate, max_attempts", "\(path), '\(pages)', 1")
             default:
                 let body = "$.a.body[*]"
                 return """
@@ -71,7 +73,7 @@ struct IsolationAttacks {
         let url = url
         return IsolationAttack(name: "bodies", pause: 1_000) { round in
             Self.insert(
-                2, "method, url, body, max_attempts",
+                1, "method, url, body, max_attempts",
                 "'POST', '\(url)/body/\(round)/' || i, convert_to(repeat('x', 10000000), 'UTF8'), 1")
         }
     }
@@ -79,14 +81,14 @@ struct IsolationAttacks {
     private var answers: IsolationAttack {
         let url = url
         return IsolationAttack(name: "answers", pause: 1_000) { round in
-            Self.insert(4, "url, max_attempts", "'\(url)/large/\(round)/' || i, 1")
+            Self.insert(2, "url, max_attempts", "'\(url)/large/\(round)/' || i, 1")
         }
     }
 
     private var hosts: IsolationAttack {
         let (port, names) = (port, names)
         return IsolationAttack(name: "names", pause: 500) { round in
-            Self.insert(20, "url, max_attempts", "format('http://n%s-\(round)\(names):\(port)/name', i), 1")
+            Self.insert(10, "url, max_attempts", "format('http://n%s-\(round)\(names):\(port)/name', i), 1")
         }
     }
 
@@ -95,14 +97,14 @@ struct IsolationAttacks {
         let url = url
         return IsolationAttack(name: "lanes", pause: 1_000) { round in
             Self.insert(
-                round % 60 == 2 ? Self.burst : 100, "url, lane, priority, max_attempts",
+                round % 60 == 2 ? Self.burst : 50, "url, lane, priority, max_attempts",
                 "'\(url)/lane/\(round)/' || i, format('l%s-\(round)', i), -(i % 100), 1")
         }
     }
 
     private var failures: IsolationAttack {
         let url = url
-        return IsolationAttack(name: "failures") { round in
+        return IsolationAttack(name: "failures", pause: 1_000) { round in
             Self.insert(2, "url, max_attempts, backoff", "'\(url)/broken/\(round)/' || i, 2, '{1 s}'")
         }
     }

@@ -202,7 +202,7 @@ final class IsolationStorm {
                         log.count(error.sqlState?.rawValue ?? "lost", of: "victims")
                         guard error.code == .server else { break }
                     }
-                    TestClock.sleep(milliseconds: 25)
+                    TestClock.sleep(milliseconds: Soak.count(100, reduced: 25))
                 }
             } catch {
                 log.count(error.sqlState?.rawValue ?? "no connection", of: "victims")
