@@ -4,7 +4,7 @@
 enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
-    case endSession, askAfterJobs
+    case endSession, askAfterJobs, removeTracks
     case credentials, keepSealed, refreshAnswer, refreshEnd
 
     /// Whether its answer holds whatever number the worker has meanwhile.

@@ -16,6 +16,8 @@ struct LeaderMarks {
     private var epoch: Int64?
     private var promoted: PGTimestamp?
     private var folded: Int64 = 0
+    /// The last track that was looked at for removal; 0: none of this round.
+    var tracksReached: Int32 = 0
     private var fullTendAt: UInt64 = 0
     private var fullFoldAt: UInt64 = 0
     private var fullExpireAt: UInt64 = 0

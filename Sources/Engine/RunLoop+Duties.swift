@@ -98,6 +98,10 @@ extension RunLoop {
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.extendPartitions, StoreStatement.extendPartitions)
         }
+        if due(&schedule.tracks, Schedule.tracksInterval) {
+            StoreCalls.removeTracks(worker: worker, epoch: epoch, after: marks.tracksReached, into: &parameters)
+            send(.removeTracks, StoreStatement.removeTracks)
+        }
     }
 
     /// Once a second, while calls are under way for more than a second; once more when none is left.
@@ -219,6 +223,9 @@ extension RunLoop {
             for failed in found.told { configuration.log(.jobFailed(failed)) }
         case .expire:
             marks.expired(now: now)
+        case .removeTracks:
+            marks.tracksReached = result.int32(0, 0)
+            if marks.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
         case .askAfterJobs: jobsIdle(result)
         case .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
             break

@@ -18,6 +18,10 @@ struct Schedule {
     static let partitionInterval: UInt64 = 5_000_000_000
     /// 10 min, after a new range could not be attached in time: INSERTs stand still meanwhile, on a slow disk for as long as 64 MiB take.
     static let partitionRest: UInt64 = 600_000_000_000
+    /// While tracks are left to look at, and while jobs may come in on removed ones.
+    static let tracksInterval: UInt64 = 1_000_000_000
+    /// After all tracks have been looked at.
+    static let tracksRest: UInt64 = 60_000_000_000
     static let partsInterval: UInt64 = 3_600_000_000_000
 
     var beat: UInt64 = 0
@@ -28,6 +32,8 @@ struct Schedule {
     /// Reap, expire, fold.
     var watch: UInt64 = 0
     var partition: UInt64 = 0
+    /// Unused tracks.
+    var tracks: UInt64 = 0
     /// Remains of downloads; done when something else is due, so it wakes nobody.
     var parts: UInt64 = 0
 
@@ -38,7 +44,7 @@ struct Schedule {
     func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }
-        if leads { moment = min(moment, watch, partition) }
+        if leads { moment = min(moment, watch, partition, tracks) }
         if leads && canTend { moment = min(moment, tend) }
         return moment
     }

@@ -14,6 +14,8 @@ public struct TrackBook: Sendable {
     public static let visitLimit = 64
     /// Beyond this number tracks are forgotten, first those without work. A later survey finds them again.
     public static let memoryLimit = 4096
+    /// A track without rows during so many surveys, 17 minutes to six hours, is forgotten. The leader removes tracks after a day.
+    static let surveysKept: UInt64 = 4096
 
     /// One line of a survey.
     public struct Sighting: Equatable, Sendable {
@@ -69,6 +71,16 @@ public struct TrackBook: Sendable {
         /// The last survey that saw work here, and the last that moved the watermark back.
         var sighted: UInt64
         var steppedBack: UInt64 = 0
+        /// The last survey that saw work here, or before the last claim that brought some.
+        var used: UInt64
+
+        init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64) {
+            self.priority = priority
+            self.mark = mark
+            self.lane = lane
+            self.sighted = sighted
+            used = sighted
+        }
     }
 
     var entries: [Int32: Entry] = [:]
@@ -138,6 +150,7 @@ public struct TrackBook: Sendable {
                 continue
             }
             entry.sighted = surveys
+            entry.used = surveys
             entry.isSingle = !sighting.hasMore
             if sighting.firstSeq <= entry.mark {
                 entry.mark = sighting.firstSeq - 1
@@ -150,8 +163,21 @@ public struct TrackBook: Sendable {
             }
             entries[sighting.track] = entry
         }
+        if surveys % 256 == 0 { forgetUnused() }
         forget()
         tidy()
+    }
+
+    private mutating func forgetUnused() {
+        for (track, entry) in entries where !entry.isHot && entry.used + TrackBook.surveysKept < surveys {
+            entries[track] = nil
+            if entry.isParked {
+                parked[entry.lane]?.removeAll { $0 == track }
+                if parked[entry.lane]?.isEmpty == true { parked[entry.lane] = nil }
+            } else {
+                cold.left(isRegular: false)
+            }
+        }
     }
 
     /// Beyond the limit, forgets down to three quarters of it: tracks without work, of which nothing came for longest, and then those of
@@ -296,7 +322,10 @@ public struct TrackBook: Sendable {
                 entry.mark = max(entry.mark, last)
             }
             let wasSingle = entry.isSingle && rows == 1
-            if rows > 0 { entry.isSingle = false }
+            if rows > 0 {
+                entry.isSingle = false
+                entry.used = surveys
+            }
             if rows > 0, !wasSingle, !entry.isRegular { becomeRegular(visit.track, &entry) }
             if total < limit {
                 let hasMore = !wasSingle && (rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit))

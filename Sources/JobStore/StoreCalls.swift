@@ -258,6 +258,14 @@ public enum StoreCalls {
         parameters.append(int64: after)
     }
 
+    /// `remove_tracks`: looks at tracks behind `after`.
+    public static func removeTracks(
+        worker: Int32, epoch: Int64, after: Int32, into parameters: inout PGParameters
+    ) {
+        duty(worker: worker, epoch: epoch, into: &parameters)
+        parameters.append(int32: after)
+    }
+
     /// `begin_job`.
     public static func begin(_ lease: Lease, runsHooks: Bool, into parameters: inout PGParameters) {
         parameters.removeAll()

@@ -134,6 +134,9 @@ public enum StoreStatement {
         "fold",
         "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider.fold($1,$2,$3,10000)"
     )
+    /// Removes tracks that have had no rows for a day.
+    public static let removeTracks = PGStatement(
+        "remove_tracks", "select reached, is_pending from postrider.remove_tracks($1,$2,$3,2000)")
     /// Says what to do for credentials, and leases a refresh.
     public static let tendCredentials = PGStatement(
         "tend_credentials",

@@ -58,7 +58,8 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["explain_job"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"], ["watch_places"],
+                ["explain_job"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"], ["track_lanes"],
+                ["watch_places"],
             ])
         // What runs as the owner must not look for its names where its caller says.
         let loose = try queue.rows(

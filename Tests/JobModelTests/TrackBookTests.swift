@@ -245,4 +245,20 @@ struct TrackBookTests {
         tour.returned(.init([], after: 0, newest: 600))
         #expect(tour.next(book).after == 0)
     }
+
+    @Test func `a track without rows for thousands of surveys is forgotten`() {
+        var book = book([(1, 0, 1), (2, 0, 1)])
+        let visits = book.plan(limit: 9)
+        book.claimReturned(visits, limit: 9, found: [:])
+        #expect(!book.hasHotTracks)
+        for survey in 1...4600 {
+            if survey == 4000 { book.surveyReturned([TrackBook.Sighting(track: 2, priority: 0, firstSeq: 5)]) }
+            book.surveyReturned([])
+            if survey == 4000 { #expect(book.count == 2) }
+        }
+        #expect(book.count == 1)
+        #expect(book.plan(limit: 9).map(\.track) == [2])
+        for _ in 1...4600 { book.surveyReturned([]) }
+        #expect(book.count == 1, "a track that holds work stays")
+    }
 }

@@ -34,7 +34,7 @@ begin
   -- against all of them, 58 s for 20,000.
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
-      select t.id from postrider.tracks t
+      select t.id from postrider.track_names t
        where (cancel_all.queue is null or t.queue = cancel_all.queue) and (cancel_all.lane is null or t.lane = cancel_all.lane));
   end if;
   if cancel_all.tag is not null then

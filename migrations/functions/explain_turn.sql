@@ -5,6 +5,7 @@ create or replace function postrider.explain_turn(p_job postrider.jobs, p_lane t
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_seqscan = off
 as $$
 declare
   v_workers int[];

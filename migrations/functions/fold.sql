@@ -29,6 +29,7 @@ declare
   v_samples bigint[];
   v_weights int[];
   v_ended bigint[];
+  v_used int[];
 begin
   if not postrider.leads(p_worker, p_epoch) then
     return query select null::bigint, 0::bigint, null::bigint, null, null, null, null::int, null, null::int;
@@ -45,7 +46,7 @@ begin
   written as (
     insert into postrider.totals as t (minute, queue, state, jobs)
     select e.minute, coalesce(e.queue, k.queue, 'default'), e.state, sum(e.jobs)
-      from ended e left join postrider.tracks k on k.id = e.track
+      from ended e left join postrider.track_names k on k.id = e.track
      group by 1, 2, 3
         on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),
   -- What was called, and how it went (what is negative takes back the end of a job that runs again). Less than five bad
@@ -53,7 +54,7 @@ begin
   called as (
     select k.lane, sum(e.calls)::bigint as calls, coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
            coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
-      from ended e join postrider.tracks k on k.id = e.track
+      from ended e join postrider.track_names k on k.id = e.track
      where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'l', 'o', 'w') and e.calls > 0
      group by k.lane),
   sampled as materialized (
@@ -72,11 +73,14 @@ begin
          (select array_agg(n.jobs order by n.nth) from named n), (select array_agg(n.sample order by n.nth) from named n),
          (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
          (select array_agg(e.id) from gone g cross join lateral unnest(g.ended) e (id)),
+         (select array_agg(distinct e.track) from ended e),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
     into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_minutes, v_samples, v_weights,
-         v_ended, v_lanes, v_calls, v_good, v_bad
+         v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
+  update postrider.tracks t set last_used = clock_timestamp()
+   where t.id = any (v_used) and t.last_used < clock_timestamp() - interval '1 hour';
   with old as (
     delete from postrider.totals t
      where t.minute < now() - interval '1 hour' and t.minute > '-infinity'
@@ -121,7 +125,7 @@ begin
            e.error_code, e.status_code::int
       from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples)
            with ordinality as f(track, queue, state, jobs, sample, nth)
-      left join lateral (select k.queue, k.lane from postrider.tracks k where k.id = f.track offset 0) t on true
+      left join lateral (select k.queue, k.lane from postrider.track_names k where k.id = f.track offset 0) t on true
       left join lateral (
            (select r.attempt, r.error_code, r.status_code from postrider.results r where r.job_id = f.sample and r.state = f.state)
            union all

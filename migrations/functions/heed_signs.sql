@@ -30,7 +30,7 @@ begin
            max(g.since) filter (where g.verdict = 'w') as refused,
            max(g.since) filter (where g.verdict in ('s', 'n')) as served,
            max(g.wait_ms) * interval '1 ms' as wait
-      from unnest(p_signs) g join postrider.tracks t on t.id = g.track
+      from unnest(p_signs) g join postrider.track_names t on t.id = g.track
      group by t.lane
      order by t.lane
   loop

@@ -39,7 +39,7 @@ waits as (
    group by j.queue),
 unfinished as (
   select t.queue, b.ready, b.running, b.oldest, b.scheduled, 0::numeric as waiting
-    from by_track b join postrider.tracks t on t.id = b.track
+    from by_track b join postrider.track_names t on t.id = b.track
   union all
   select n.queue, b.ready * n.share, b.running * n.share, b.oldest, b.scheduled * n.share, 0
     from by_track b

@@ -40,12 +40,13 @@ begin
     v_result.attempt := v_result.attempt + 1;
   end if;
   -- Taken off what ended since the beginning, not off what ends in this minute.
-  if v_result.track > 0 then
+  if exists (select from postrider.tracks t where t.id = v_result.track) then
     insert into postrider.tallies (at, tracks, states, jobs, ended)
     values ('-infinity', array[v_result.track], array[v_result.state], array[-1], v_counted);
   else
     insert into postrider.tallies (at, tracks, states, jobs, queue, ended)
     select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j where j.id = p_id and j.kind = 'request';
+    v_result.track := postrider.job_track(v_result.track, p_id);
   end if;
   if postrider.page_again(p_id, v_result.state, v_result.error_code) then
     v_result.rekey := least(v_result.rekey + 1, 32766);

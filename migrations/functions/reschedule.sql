@@ -79,10 +79,12 @@ begin
   perform postrider.refuse_late(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
+    -- Only the track knows the new priority, so it must not be removed before the row is committed.
     v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
     loop
       select t.id into v_track from postrider.tracks t
-       where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority;
+       where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority
+         for key share;
       exit when found;
       insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
         on conflict do nothing;

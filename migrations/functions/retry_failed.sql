@@ -36,6 +36,7 @@ begin
       message = 'since: lies ahead, and nothing can have failed since then',
       hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
   end if;
+  -- A failed job whose track was removed is looked up, too.
   if num_nonnulls(retry_failed.queue, retry_failed.lane) > 0 then
     v_tracks := array(
       select t.id from postrider.tracks t
@@ -59,7 +60,8 @@ begin
      where v_tagged is null and r.state in ('f', 'u', 'e') and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
        and (retry_failed.error_code is null or r.error_code = retry_failed.error_code)
-       and (r.track <= 0 or v_tracks is null or r.track = any (v_tracks))
+       and (r.track <= 0 or v_tracks is null or r.track = any (v_tracks)
+            or not exists (select from postrider.tracks t where t.id = r.track))
     union all
     select r.job_id, r.track
       from unnest(v_tagged) t (id)
@@ -69,7 +71,8 @@ begin
             where x.job_id = t.id and x.state = 'f'
               and x.finished_at >= coalesce(retry_failed.since, '-infinity')
               and (retry_failed.error_code is null or x.error_code = retry_failed.error_code)
-              and (x.track <= 0 or v_tracks is null or x.track = any (v_tracks)) offset 0) r),
+              and (x.track <= 0 or v_tracks is null or x.track = any (v_tracks)
+                   or not exists (select from postrider.tracks t where t.id = x.track)) offset 0) r),
   failed as materialized (
     select c.job_id, j.parent_id is not null as is_member,
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain
@@ -78,7 +81,7 @@ begin
            select x.queue, x.lane, x.service, x.url, x.tag, x.parent_id, x.kind, x.paginate, x.expires_at, x.delivery
              from postrider.jobs x where x.id = c.job_id offset 0) j
      where (retry_failed.tag is null or j.tag = retry_failed.tag)
-       and (c.track > 0 and not v_looks_up
+       and (c.track > 0 and not v_looks_up and (v_tracks is null or c.track = any (v_tracks))
             or (retry_failed.queue is null or j.queue = retry_failed.queue)
                and (retry_failed.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
        and (j.expires_at is null or j.expires_at > now())
@@ -103,6 +106,9 @@ begin
                 else postrider.dedupe_holder(k.queue, k.dedupe_key, k.job_id) is null end),
   gone as (
     delete from postrider.results r using free h where r.job_id = h.job_id returning r.*),
+  named as materialized (
+    select g.job_id, g.state, case when g.track <= 0 then g.track else coalesce(t.id, 0) end as track, g.track > 0 as is_counted
+      from gone g left join postrider.tracks t on t.id = g.track),
   tried as (
     insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
@@ -112,17 +118,20 @@ begin
       g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version, g.state
       from gone g where g.fence > 0),
   tally as (
-    insert into postrider.tallies (at, tracks, states, jobs, ended)
-    select timestamptz '-infinity', array[g.track], array[g.state], array[-count(*)::int],
-           case when (select exists (select from postrider.client_limits)) then array_agg(-g.job_id) end
-      from gone g where g.track > 0 group by g.track, g.state
+    insert into postrider.tallies (at, tracks, states, jobs, queue, ended)
+    select timestamptz '-infinity', array[n.track], array[n.state], array[-count(*)::int], q.name,
+           case when (select exists (select from postrider.client_limits)) then array_agg(-n.job_id) end
+      from named n
+     cross join lateral (
+           select case when n.track = 0 then (select j.queue from postrider.jobs j where j.id = n.job_id) end as name offset 0) q
+     where n.is_counted group by n.track, n.state, q.name
     union all
     -- Not in totals, but in the counts of clients.
-    select timestamptz '-infinity', '{}', '{}', '{}', array_agg(-g.job_id)
-      from gone g where g.track <= 0 and (select exists (select from postrider.client_limits)) having count(*) > 0),
+    select timestamptz '-infinity', '{}', '{}', '{}', null, array_agg(-n.job_id)
+      from named n where not n.is_counted and (select exists (select from postrider.client_limits)) having count(*) > 0),
   again as (
     insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
-    select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.attempt + j.max_attempts, g.rekey,
+    select nextval('postrider.jobs_id_seq'), g.job_id, postrider.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
            j.delivery = 'at_most_once', j.expires_at, postrider.job_is_followed(j)
       from (select * from gone order by job_id) g
       join postrider.jobs j on j.id = g.job_id)

@@ -95,7 +95,8 @@ begin
     grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
       postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput, postrider.restores
       to postrider_admin, postrider_reader;
-    grant execute on function postrider.newest_jobs, postrider.routes_of, postrider.track_counts, postrider.queue_counts
+    grant execute on function postrider.newest_jobs, postrider.routes_of, postrider.track_counts, postrider.queue_counts,
+      postrider.track_lanes
       to postrider_admin, postrider_reader;
 
     -- Configuration, but for callbacks and hooks: those name code that workers run.

@@ -27,7 +27,7 @@ begin
               where h.id is not null)
            select
              from held h
-             join postrider.tracks t on t.id = h.id
+             join postrider.track_names t on t.id = h.id
             where (p_queues is null or t.queue = any (p_queues))
               and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
               and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now() + interval '5 s')

@@ -85,6 +85,15 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                  from postrider.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
+                 from postrider.removed_tracks d
+                cross join lateral (
+                      select v.track from unnest(d.tracks, d.queues, d.lanes) v (track, queue, lane)
+                       where v.queue = j.queue and v.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url)) v
+                cross join lateral (
+                      select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
+                        from postrider.ready x where x.track = v.track and x.seq = j.id and x.job_id = j.id offset 0) y)
+              union all
+              (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
                  from postrider.ready y where y.job_id = j.id and y.seq <> y.job_id)
               limit 1) q
               where s.job_id is null and r.job_id is null and j.kind = 'request' and m.is_waiting is not true) u on true

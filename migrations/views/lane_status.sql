@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: track_names.sql
 create or replace view postrider.lane_status as
 with tracked as (
   select t.lane, sum(c.running)::bigint as in_flight, sum(c.ready)::bigint as ready, min(c.oldest) as oldest
-    from postrider.track_counts() c join postrider.tracks t on t.id = c.track
+    from postrider.track_counts() c join postrider.track_names t on t.id = c.track
    group by t.lane),
 taken_in as (
   select u.lane, sum(u.jobs) as ready, min(u.at) as oldest
@@ -19,7 +20,7 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        coalesce(n.retry_budget, 0.2) as retry_budget,
        coalesce(f.failing, false) as failing,
        round(f.rate::numeric, 1) as retry_rate
-  from (select name as lane from postrider.lanes union select lane from postrider.tracks union select lane from taken_in) l
+  from (select name as lane from postrider.lanes union select postrider.track_lanes() union select lane from taken_in) l
   left join postrider.lanes n on n.name = l.lane
   left join lateral (
        select q.until, q.reason from postrider.lane_pauses q where q.lane = l.lane

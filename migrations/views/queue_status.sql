@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: track_names.sql
 create or replace view postrider.queue_status as
 with standing as materialized (select * from postrider.queue_counts()),
 counted as (
@@ -15,7 +16,7 @@ counted as (
           union all
           select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
             from postrider.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
-            left join postrider.tracks t on t.id = s.track) c
+            left join postrider.track_names t on t.id = s.track) c
    group by c.queue),
 -- What the workers take that live and claim; null: every queue.
 takers as materialized (
