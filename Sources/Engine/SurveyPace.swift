@@ -10,7 +10,8 @@ struct SurveyPace {
     static let quickInterval: UInt64 = 10_000_000
     /// A survey may take one part in so many of the time,
     static let rest: UInt64 = 50
-    /// or this part after news while there is room: then nothing but the survey is between a job on a new track and its call.
+    /// or this part after news while there is room: then nothing but the survey is between a job on a new track and its call. Also while
+    /// tracks are left to look at: a lane without news waits for all the steps up to its track.
     static let newsRest: UInt64 = 20
     /// But it never rests longer than this: what it waited for in line counts as its cost, too, and jobs of a lane that this
     /// worker has not heard of wait for it.
@@ -34,7 +35,7 @@ struct SurveyPace {
     /// news, within bounds. If the last one has not looked at all tracks, only its cost counts.
     func pause(isWanted: Bool, hasRoom: Bool) -> UInt64 {
         let interval = hasRoom ? PickupMode.fallbackInterval : SurveyPace.interval
-        let share = isWanted && hasRoom ? SurveyPace.newsRest : SurveyPace.rest
+        let share = isWanted && hasRoom || !isWhole ? SurveyPace.newsRest : SurveyPace.rest
         let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
         return max(least, min(share * cost, SurveyPace.longestRest))
     }

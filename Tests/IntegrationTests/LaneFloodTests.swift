@@ -129,6 +129,50 @@ struct LaneFloodTests {
                 """) == 11_998)
     }
 
+    @Test func `lists of many lanes wait while slow calls hold all slots, not while a pause holds calls back`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.insert(20_000, "url, lane", "'http://h/', 'l' || i")
+        let leader = try queue.number(
+            "insert into postrider.workers (name, version, concurrency) values ('w', '1', 4) returning id")
+        let epoch = try queue.lead(leader)
+        func fed(inFlight: Int, begun: Int = 0) throws -> Int64 {
+            try queue.connection.execute(
+                """
+                update postrider.workers set in_flight = \(inFlight);
+                delete from postrider.ready where seq in (select seq from postrider.ready order by seq limit \(begun));
+                update postrider.feed_marks set at = now() - interval '1 s'
+                """)
+            return try queue.number("select postrider.feed_crowd(\(leader), \(epoch), 5000)")
+        }
+        let first = try fed(inFlight: 0)
+        #expect(first > 200)
+        #expect(try fed(inFlight: 4) == 0)
+        #expect(try fed(inFlight: 3, begun: 1) == 0)
+        #expect(try fed(inFlight: 0, begun: 70) == 0, "calls begin")
+        #expect(try fed(inFlight: 2, begun: 1) > 0)
+    }
+
+    @Test func `if many rows wait for tracks, the highest priority comes first, then lanes in turn`()
+        throws
+    {
+        let queue = try TestQueue()
+        try queue.insert(40, "url, lane, priority", "'http://h/', case when i <= 20 then 'a' else 'l' || i end, i / 40")
+        let leader = try queue.number(
+            "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id")
+        let epoch = try queue.lead(leader)
+        func moved() throws -> String? {
+            _ = try queue.number("select postrider.make_tracks(\(leader), \(epoch), 10)")
+            return try queue.text(
+                "select string_agg(job_id::text, ' ' order by seq) from postrider.ready where track > 0")
+        }
+        #expect(try moved() == "1 21 22 23 24 25 26 27 28 40")
+        #expect(try moved()?.hasPrefix("1 2 21 22 23 24 25 26 27 28 29") == true)
+        for _ in 1...3 { _ = try moved() }
+        #expect(try queue.number("select count(*) from postrider.ready where track = 0") == 0)
+    }
+
     @Test func `lanes take turns at being fed, whatever the others have left in the intake`() throws {
         let queue = try TestQueue()
         try queue.insert(60_000, "url, lane", "'http://h/', 'much'")

@@ -6,10 +6,13 @@
 --
 -- p_young: how long from now on the jobs of these tracks may still wait in track 0.
 --
--- Without p_young once.
+-- p_is_awaited: whether jobs wait for these tracks, so that surveys look at them first.
+--
+-- Without p_young once, and without p_is_awaited.
 drop function if exists postrider.add_tracks(text[], text[], int[]);
+drop function if exists postrider.add_tracks(text[], text[], int[], interval);
 create or replace function postrider.add_tracks(
-  p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0') returns void
+  p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0', p_is_awaited boolean default true) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -19,8 +22,8 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   begin
-    insert into postrider.tracks (queue, lane, priority, made_at)
-    select distinct n.queue, n.lane, n.priority, v_now + p_young
+    insert into postrider.tracks (queue, lane, priority, made_at, is_awaited)
+    select distinct n.queue, n.lane, n.priority, v_now + p_young, p_is_awaited
       from unnest(p_queues, p_lanes, p_priorities) n (queue, lane, priority)
      where not exists (
              select from postrider.tracks t where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
@@ -39,13 +42,13 @@ begin
      limit 1000
   loop
     begin
-      insert into postrider.tracks (queue, lane, priority, made_at)
-      values (v.queue, v.lane, v.priority, clock_timestamp() + p_young) on conflict do nothing;
+      insert into postrider.tracks (queue, lane, priority, made_at, is_awaited)
+      values (v.queue, v.lane, v.priority, clock_timestamp() + p_young, p_is_awaited) on conflict do nothing;
     exception when lock_not_available then
       null;
     end;
   end loop;
 end
 $$;
-comment on function postrider.add_tracks(text[], text[], int[], interval) is
+comment on function postrider.add_tracks(text[], text[], int[], interval, boolean) is
   'private: makes the tracks of these queues, lanes and priorities that are missing, but for those that somebody is just making';

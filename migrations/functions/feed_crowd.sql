@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lists of several lanes: an INSERT may name a lane for each of a million rows. Were all of these ready at once, workers would walk over
 -- a million tracks to find the jobs of another client. So for each priority the next list is fed when calls for half of the tracks
--- fed before have begun. If a pause or a limit holds those back, one list follows every half second.
+-- fed before have begun. If a pause or a limit holds those back, one list follows every half second: if a quarter of all slots are free, and
+-- calls for less than an eighth of the tracks have begun. Where calls are slow, no slot is free, and jobs of other clients do not wait
+-- behind more tracks.
 --
 -- Within a priority the INSERTs take turns in an order that is drawn anew each time.
 create or replace function postrider.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint
@@ -22,24 +24,32 @@ declare
   v_new record;
   v_fed bigint := 0;
   v_tracks int;
+  v_marked int;
+  v_is_idle boolean;
 begin
   if not exists (select from postrider.intake i where i.lane is null and -i.priority::int > -101)
      or not postrider.leads(p_worker, p_epoch) then
     return 0;
   end if;
-  select greatest(500, 16 * sum(w.concurrency)) into v_limit from postrider.workers w where w.ended_at is null;
+  select greatest(500, 16 * sum(w.concurrency)), coalesce(sum(w.in_flight) < sum(w.concurrency) * 0.75, true) into v_limit, v_is_idle
+    from postrider.workers w where w.ended_at is null;
   loop
     select -i.priority::int into v_level from postrider.intake i
      where i.lane is null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_fed >= p_jobs or v_levels >= 4;
     v_levels := v_levels + 1;
     select * into v_mark from postrider.feed_marks m where m.priority = -v_level;
+    v_marked := coalesce(cardinality(v_mark.tracks), 0);
     select array_agg(u.track), array_agg(u.seq) into v_mark.tracks, v_mark.seqs
       from unnest(v_mark.tracks, v_mark.seqs) u (track, seq)
      where exists (select from postrider.ready r where r.track = u.track and r.seq = u.seq and r.worker = 0 offset 0);
     v_tracks := coalesce(cardinality(v_mark.tracks), 0);
     if v_tracks > v_limit / 2 then
       continue when v_mark.at > clock_timestamp() - interval '500 ms';
+      if not v_is_idle or v_marked - v_tracks >= v_limit / 8 then
+        update postrider.feed_marks m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
+        continue;
+      end if;
       v_mark.tracks := null;
       v_mark.seqs := null;
       v_tracks := v_limit - 1;
@@ -51,7 +61,8 @@ begin
       v_held := v_held || v_list;
       perform from postrider.intake i where i.id = v_list for update skip locked;
       continue when not found;
-      perform postrider.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane), array_agg(i.priority::int))
+      perform postrider.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane), array_agg(i.priority::int),
+                p_is_awaited => false)
          from postrider.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane) where i.id = v_list;
       select * into v_new from postrider.feed_crowd_list(v_list);
       v_fed := v_fed + v_new.fed;

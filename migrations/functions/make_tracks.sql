@@ -4,6 +4,8 @@
 -- until then those after it wait behind it (jobs_feed looks for it while the track is young). A row that somebody else holds is being
 -- cancelled; if it is not after all, it is moved later. Where more rows wait than one step takes, some of a new track may wait longer
 -- than a second: then it counts as young for a minute.
+--
+-- If more than p_limit rows wait, the first 5 * p_limit are looked at: the highest priority goes first, then the lanes in turn.
 create or replace function postrider.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,22 +15,35 @@ set enable_mergejoin = off
 as $$
 declare
   v_moved int;
+  v_seqs bigint[];
+  v_has_more boolean;
 begin
   if not exists (select from postrider.ready r where r.track = 0) or not postrider.leads(p_worker, p_epoch) then
     return 0;
   end if;
+  v_has_more := exists (select from postrider.ready r where r.track = 0 order by r.track, r.seq offset p_limit);
+  v_seqs := array(
+    select w.seq
+      from (select r.seq, case when v_has_more then j.priority else 0 end as priority,
+                   case when v_has_more
+                     then row_number() over (partition by j.queue, j.priority, k.lane order by r.seq) else 0 end as turn
+              from (select x.seq, x.job_id from postrider.ready x where x.track = 0 order by x.track, x.seq
+                     limit case when v_has_more then 5 * p_limit else p_limit end) r
+              join postrider.jobs j on j.id = r.job_id
+             cross join lateral (
+                   select postrider.job_lane(coalesce(j.lane, j.service), j.url) as lane offset 0) k) w
+     order by w.priority desc, w.turn, w.seq
+     limit p_limit);
   perform postrider.add_tracks(
             array_agg(j.queue), array_agg(postrider.job_lane(coalesce(j.lane, j.service), j.url)), array_agg(j.priority::int),
-            case when exists (select from postrider.ready r where r.track = 0 order by r.track, r.seq offset p_limit)
-                 then interval '1 min' else interval '0' end)
-     from (select r.job_id from postrider.ready r where r.track = 0 order by r.seq limit p_limit) w
-     join postrider.jobs j on j.id = w.job_id;
+            case when v_has_more then interval '1 min' else interval '0' end)
+     from postrider.ready r join postrider.jobs j on j.id = r.job_id
+    where r.track = 0 and r.seq = any (v_seqs);
   with waiting as materialized (
     select r.ctid as spot, r.job_id
       from postrider.ready r
-     where r.track = 0 and r.worker = 0
+     where r.track = 0 and r.worker = 0 and r.seq = any (v_seqs)
      order by r.track, r.seq
-     limit p_limit
        for update skip locked),
   placed as (
     select w.spot, t.id as track

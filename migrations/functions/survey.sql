@@ -4,8 +4,8 @@
 --
 -- A step hops p_limit times at most, from the track behind p_after on and then from the first one. Its cost is that of its hops and of
 -- the dead and leased rows in front of the first claimable one of each track; the worker stretches its interval to 50 times the
--- duration. If a step does not come around, it also looks at 64 tracks of a priority above p_above, and at the 64 newest of those made
--- since p_newest: a job of a high priority or of a new track does not wait until all tracks have been looked at.
+-- duration. If a step does not come around, it also looks at 64 tracks of a priority above p_above, and at the 64 newest that jobs
+-- waited for of those made since p_newest: a job of a high priority or of a new track does not wait until all tracks have been looked at.
 --
 -- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
 --
@@ -58,7 +58,7 @@ begin
       where (select r.id > 0 from reached r) and t.priority > p_above order by t.priority desc, t.id desc limit 64)
     union
     (select t.id from postrider.tracks t
-      where (select r.id > 0 from reached r) and t.id > p_newest order by t.id desc limit 64)),
+      where (select r.id > 0 from reached r) and t.is_awaited and t.id > p_newest order by t.id desc limit 64)),
   seen as (
     select f.id, f.seq, f.next_id is not distinct from f.id as has_more from found f
     union all

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new tracks, 20,000 fed
--- out of lists of one lane and 5000 out of lists of many lanes.
+-- out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a tenth of that is fed, and lists of many
+-- lanes not more often than every 100 ms.
 --
 -- Without has_crowd once.
 drop function if exists postrider.tend(int, bigint, timestamptz);
@@ -25,8 +26,11 @@ begin
   end if;
   select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
   v_placed := postrider.make_tracks(p_worker, p_epoch, 2000);
-  v_fed := postrider.feed_next(p_worker, p_epoch, 20000);
-  v_crowd := postrider.feed_crowd(p_worker, p_epoch, 5000);
+  -- Jobs whose track was just made wait for the end of this transaction.
+  v_fed := postrider.feed_next(p_worker, p_epoch, case when v_placed > 0 then 2000 else 20000 end);
+  if v_placed = 0 or not exists (select from postrider.feed_marks m where m.at > clock_timestamp() - interval '100 ms') then
+    v_crowd := postrider.feed_crowd(p_worker, p_epoch, case when v_placed > 0 then 500 else 5000 end);
+  end if;
   if exists (select from postrider.lane_pauses) then
     perform postrider.apply_pauses();
   end if;
