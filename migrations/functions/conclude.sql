@@ -56,7 +56,7 @@ begin
     select array_agg(o.job_id order by o.due_at, o.job_id),
            array_agg(o.parent_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
-           array_agg(case when o.is_swept then 'k' else o.state end order by o.due_at, o.job_id)
+           array_agg(case when o.is_swept and o.state <> 'k' then 'x' else o.state end order by o.due_at, o.job_id)
              filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.notify),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.callback_url is not null)

@@ -85,7 +85,7 @@ begin
     -- One that the functions have made run again has counted this end already.
     if v_run = (select t.run from postrider.trees t where t.job_id = p_end.parent_id) then
       perform postrider.members_ended(
-        array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept then 'k' else p_end.state end]);
+        array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x' else p_end.state end]);
     end if;
     has_ended := true;
     return;

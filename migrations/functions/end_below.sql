@@ -5,8 +5,9 @@
 --
 -- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
 -- may know results from the time when it was empty, from walking over all of it for each member.
+drop function if exists postrider.end_below(bigint, "char", int);
 create or replace function postrider.end_below(
-  p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out remaining boolean)
+  p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -29,6 +30,7 @@ declare
   v_has_limits constant boolean := exists (select from postrider.client_limits);
 begin
   ended := 0;
+  failed := 0;
 
   -- What was let go.
   select array_agg(u.job_id) into v_ids
@@ -90,6 +92,7 @@ begin
         from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
     select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
+    failed := ended;
     if v_aborts > 0 then
       perform pg_notify('postrider', 'abort');
     end if;
@@ -114,7 +117,9 @@ begin
     insert into postrider.tallies (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
       from over o where o.kind = 'request' group by o.queue)
-  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told) into released, ended from over o;
+  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told),
+         failed + count(*) filter (where o.kind = 'request' and not o.is_told and p_state <> 'k')
+    into released, ended, failed from over o;
 
   v_room := p_limit - ended;
   for v_tree in
@@ -134,6 +139,7 @@ begin
       update postrider.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
     end if;
     ended := ended + (v_state is not null)::int;
+    failed := failed + coalesce((v_state <> 'k')::int, 0);
     v_room := v_room - 1 - greatest(v_tree.children - v_tree.finished, 0);
   end loop;
 
@@ -145,4 +151,4 @@ begin
 end
 $$;
 comment on function postrider.end_below(bigint, "char", int) is
-  'private: ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, and whether some remain';
+  'private: ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, how many of these were not skipped, and whether some remain';

@@ -35,7 +35,8 @@ begin
     select * into v_below from postrider.end_below(p_tree.job_id, case
       when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
     update postrider.trees t
-       set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended
+       set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
+           failed = t.failed + v_below.failed
      where t.job_id = p_tree.job_id;
   end if;
   perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,

@@ -7,7 +7,8 @@
 -- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is begun by settle or by
 -- the judging session, too: there no call's result waits for it.
 --
--- What the end of the batch or chain itself has ended has not failed: it is counted by end_below, or told here as k.
+-- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree failed. If no
+-- callback or hook follows it, end_below counts it.
 create or replace function postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,7 +26,7 @@ begin
   -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
   with told as (
     select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
-      from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c')) as failed,
+      from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c', 'x')) as failed,
                    count(*) filter (where m.state = 's') as succeeded,
                    min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
               from unnest(p_tree, p_job, p_state) as m(tree, job, state)
@@ -42,7 +43,7 @@ begin
   begin
     perform set_config('postrider.is_told', 'on', true);
     for v_sum in
-      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c') as has_failed
+      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c', 'x') as has_failed, m.state = 'x' as is_swept
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
        cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
        where t.kind = 'c'
@@ -50,12 +51,12 @@ begin
       perform postrider.settle_tree(
         v_sum.job_id, v_sum.run, p_finished => 1, p_failed => v_sum.has_failed::int,
         p_succeeded => (v_sum.state = 's')::int,
-        p_failed_job => case when v_sum.has_failed then v_sum.job end);
+        p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
     end loop;
     perform set_config('postrider.is_told', v_is_told, true);
   exception when others then
     insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
-    select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c'))::int, (m.state = 's')::int,
+    select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c', 'x'))::int, (m.state = 's')::int,
            case when m.state in ('f', 'u', 'e', 'c') then m.job end
       from unnest(p_tree, p_job, p_state) as m(tree, job, state)
      cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
