@@ -125,7 +125,7 @@ struct ScheduleJobTests {
         let rows = try queue.rows(
             """
             select s.name, (s.missed > 0)::text, (s.last_missed_at is not null and s.last_missed_reason is not null)::text,
-                   (select (count(*) + s.missed - 1) * \(period) - extract(epoch from max(j.run_at) - min(j.run_at))::int
+                   (select (count(*) + s.missed - 1) * \(period) - extract(epoch from greatest(max(j.run_at), s.last_missed_at) - min(j.run_at))::int
                       from postrider.jobs j where j.tag = s.name)::text
               from postrider.schedule_status s order by s.name
             """)

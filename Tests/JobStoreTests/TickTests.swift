@@ -363,7 +363,7 @@ struct TickTests {
             """
             set session_replication_role = replica;
             insert into postrider.schedules (name, cron, spec, next_run_at)
-            select i, '@yearly', '{"url": "http://h/"}', now() + i * interval '1 s' from generate_series(1, 20000) i;
+            select i, '@yearly', '{"url": "http://h/"}', now() + i * interval '1 h' from generate_series(1, 20000) i;
             set session_replication_role = origin;
             analyze postrider.schedules;
             insert into postrider.schedules (name, cron, spec, next_run_at) values ('a', '@yearly', '{"url": "http://h/"}', '2026-01-01Z')
