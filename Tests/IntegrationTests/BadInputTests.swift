@@ -40,7 +40,7 @@ struct BadInputTests {
             "headers", "url, headers",
             "\(good), (select jsonb_object_agg('X-' || i, repeat('a', 7000)) from generate_series(1, 80) as i)"
         ),
-        ("method", "url, method", "\(good), 'BREW'"), ("method", "url, method", "\(good), 'get'"),
+        ("method", "url, method", "\(good), 'BREW'"), ("method", "url, method", "\(good), 'GET '"),
         ("body", "url, body, body_json", "\(good), 'a', '{}'"),
         ("body_json", "url, body_json, body_form", "\(good), '{}', '{}'"),
         ("body_form", "url, body_form", "\(good), '[1]'"),

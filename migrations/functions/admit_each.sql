@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.admit_each(p_each jsonb) returns void
+drop function if exists postrider.admit_each(jsonb);
+create or replace function postrider.admit_each(p_each jsonb, p_job bigint) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -31,8 +32,9 @@ begin
   end if;
   if v_reason is not null then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'each',
-      message = 'jobs.each: ' || v_reason, hint = v_hint;
+      message = 'jobs.each: ' || v_reason, detail = p_job::text, hint = v_hint;
   end if;
 end
 $$;
-comment on function postrider.admit_each(jsonb) is 'private: raises PR001 for an each that breaks a rule';
+comment on function postrider.admit_each(jsonb, bigint) is
+  'private: raises PR001 for an each that breaks a rule, with the id of the job as DETAIL';

@@ -42,7 +42,7 @@ begin
   v_job.max_attempts := coalesce(v_job.max_attempts, 5);
   v_job.delivery := coalesce(v_job.delivery, 'at_least_once');
   v_job.on_duplicate := coalesce(v_job.on_duplicate, 'error');
-  v_job.method := coalesce(v_job.method, 'GET');
+  v_job.method := upper(coalesce(v_job.method, 'GET') collate "C");
   v_job.use_cdn := coalesce(v_job.use_cdn, false);
   v_job.login_required := coalesce(v_job.login_required, false);
   v_job.response_format := coalesce(v_job.response_format, 'raw');

@@ -51,7 +51,10 @@ begin
      'created_at', 'must be a point in time', 'Leave it out for now.'),
     (not isfinite(p_job.run_at),
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
-    -- A deadline that has just passed is no mistake, and ends the job as expired.
+    -- A deadline that has just passed is no mistake: the job ends as expired. An hour is more than a transaction or a clock explains.
+    (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null
+       and current_setting('postrider.makes_ticks', true) is distinct from 'on',
+     'expires_at', 'is more than an hour in the past', 'Give a later time, or leave it out; check the time zone of the value.'),
     (p_job.expires_at <= p_job.run_at and p_job.run_at > now(),
      'expires_at', 'is not after run_at', 'Give a later time, or leave it out.'),
     (extract(epoch from p_job.timeout) <= 0 or extract(epoch from p_job.timeout) > 86400,
@@ -71,9 +74,9 @@ begin
      'dedupe_key', 'must have 1 to 1000 characters', 'Leave it out, or give a hash of it.'),
     (p_job.on_duplicate not in ('error', 'skip'),
      'on_duplicate', 'must be error or skip', 'Leave it out for error.'),
-    (p_job.method not in ('GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
+    (upper(p_job.method collate "C") not in ('GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
      'method', 'is not a method that can be sent',
-     'Give GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS, in capital letters.')
+     'Give GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then

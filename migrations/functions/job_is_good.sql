@@ -3,7 +3,7 @@
 -- The usual rows with more than a URL: a service, headers, arguments, limits, times. One expression that the planner
 -- inlines, 15 us a row where admit_job takes 300; whatever it is not sure of, admit_job looks at. The size of the body is not among it.
 create or replace function postrider.job_is_good(p_job postrider.jobs, p_service postrider.services) returns boolean
-language sql immutable parallel safe
+language sql stable parallel safe
 as $$
   select p_job.kind = 'request' and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
      and (p_service.name is not null or p_job.service is null)
@@ -18,7 +18,7 @@ as $$
      and (p_job.lane is null or length(p_job.lane) between 1 and 300)
      and (p_job.name is null or length(p_job.name) between 1 and 200)
      and (p_job.position is null or p_job.parent_id is not null and p_job.position between 0 and 1000000000)
-     and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > p_job.run_at)
+     and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > greatest(p_job.run_at, now()))
      and (p_job.timeout is null or extract(epoch from p_job.timeout) > 0 and extract(epoch from p_job.timeout) <= 86400)
      and p_job.delivery in ('at_least_once', 'at_most_once')
      and p_job.on_duplicate in ('error', 'skip') and p_job.mode = 'all' and p_job.cache_version is not null

@@ -23,7 +23,12 @@ declare
   v_later bigint;
   v_special bigint;
   v_planted bigint[];
-  v_each jsonb[];
+  v_refusal record;
+  v_code text;
+  v_column text;
+  v_message text;
+  v_hint text;
+  v_detail text;
   v_planted_later bigint;
   v_is_large boolean;
   v_is_heard boolean;
@@ -116,7 +121,8 @@ begin
        where d.column_name is not null
        limit 1;
       if v_column is not null then
-        perform postrider.refuse_limit(v_column, v_reason, v_hint);
+        raise exception using errcode = 'PR015', schema = 'postrider', table = 'jobs', column = v_column,
+          message = format('jobs.%s: %s', v_column, v_reason), hint = v_hint;
       end if;
     end;
   end if;
@@ -214,22 +220,46 @@ begin
             or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
             or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop
-        perform postrider.admit_job(v_job);
+        select * into v_refusal from postrider.job_defect(v_job);
+        if v_refusal.column_name is not null then
+          v_message := format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason);
+          if v_rows > 1 then
+            raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
+              message = v_message, hint = v_refusal.hint,
+              detail = postrider.row_named((select count(*) from new_rows n where n.id <= v_job.id), v_job.url);
+          end if;
+          raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
+            message = v_message, hint = v_refusal.hint;
+        end if;
       end loop;
     end;
-    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now()), array_agg(distinct n.each)
-      into v_planted, v_planted_later, v_each
+    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now())
+      into v_planted, v_planted_later
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
     if v_planted is not null then
-      -- A batch over thousands of elements may make a batch for each: all with the same each, which is looked at once.
-      perform postrider.admit_each(e.each) from unnest(v_each) e (each) where e.each is not null;
-      perform postrider.refuse_foreign(m.parent_id, m.created_by)
-         from (select distinct n.parent_id, n.created_by from new_rows n where n.parent_id is not null) m;
-      perform postrider.plant(v_planted);
-      -- Again, now that they are held: a parent that somebody was just inserting could not be seen above, and the first member of it that
-      -- took a position has been waited for since.
-      perform postrider.refuse_foreign(m.parent_id, m.created_by)
-         from (select distinct n.parent_id, n.created_by from new_rows n where n.parent_id is not null) m;
+      begin
+        -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is checked once.
+        perform postrider.admit_each(e.each, e.id)
+           from (select n.each, min(n.id) as id from new_rows n where n.each is not null group by n.each) e;
+        perform postrider.refuse_foreign(m.parent_id, m.created_by, m.id)
+           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
+        perform postrider.plant(v_planted);
+        -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible above. Since then,
+        -- this one has waited for the first member of it that took a position.
+        perform postrider.refuse_foreign(m.parent_id, m.created_by, m.id)
+           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
+      exception when sqlstate 'PR001' or sqlstate 'PR005' then
+        -- Raised again from here: the user sees one line of CONTEXT, not one for each function. DETAIL holds the job's id.
+        get stacked diagnostics v_code = returned_sqlstate, v_message = message_text, v_hint = pg_exception_hint,
+          v_column = column_name, v_detail = pg_exception_detail;
+        if v_rows > 1 and v_detail ~ '^[0-9]+$' then
+          raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message,
+            hint = v_hint,
+            detail = (select postrider.row_named(count(*), max(n.url) filter (where n.id = v_detail::bigint))
+                        from new_rows n where n.id <= v_detail::bigint);
+        end if;
+        raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint;
+      end;
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;
     end if;
@@ -398,3 +428,4 @@ create or replace trigger jobs_feed
   after insert on postrider.jobs
   referencing new table as new_rows
   for each statement execute function postrider.jobs_feed();
+drop function if exists postrider.refuse_limit(text, text, text);

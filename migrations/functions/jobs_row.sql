@@ -1,13 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Before the row: what is skipped is never inserted, and RETURNING does not show it. A row that breaks a rule passes and takes
--- nothing; jobs_feed refuses it by its column. One trigger for both that rows seldom have: each condition is looked at for each row.
+-- Before the row: a skipped duplicate is never inserted, and RETURNING does not show it. A row that breaks a rule passes and takes no
+-- key; jobs_feed refuses it by its column. A tag or queue beyond its limit is refused here, because an index may be unable to take it.
+-- One trigger for all of these, because the executor evaluates the condition of each trigger for each row.
 create or replace function postrider.jobs_row() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_holder bigint;
+  v_refusal record;
 begin
+  if length(new.tag) > 400 or length(new.queue) > 200 then
+    select * into v_refusal from postrider.job_defect(new);
+    raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
+      message = format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason), hint = v_refusal.hint;
+  end if;
+  new.method := upper(new.method collate "C");
   if new.each is not null then
     new.each := postrider.each_times(new.each);
   end if;
@@ -28,10 +36,12 @@ begin
 end
 $$;
 comment on function postrider.jobs_row() is
-  'private: row trigger of jobs with a dedupe_key (refuses or skips a row whose key an unfinished job of its queue has) or an each (its times are read)';
+  'private: row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, reads the times of each, writes the method in capital letters';
 
 create or replace trigger jobs_row
   before insert on postrider.jobs
-  for each row when (new.dedupe_key is not null or new.each is not null) execute function postrider.jobs_row();
+  for each row when (
+    new.dedupe_key is not null or new.each is not null or length(new.tag) > 400 or length(new.queue) > 200
+    or new.method not in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')) execute function postrider.jobs_row();
 drop trigger if exists jobs_dedupe on postrider.jobs;
 drop function if exists postrider.jobs_dedupe();

@@ -20,8 +20,8 @@ begin
     new.pause_reason := format('paused by %s', session_user);
   end if;
   select d.c, d.r, d.h into v_column, v_reason, v_hint from (values
-    (new.name is null or new.name = '' or length(new.name) > 1000,
-     'name', 'must have 1 to 1000 characters', 'The lane of jobs: jobs.lane, else the service''s name, else host:port of the URL.'),
+    (new.name is null or new.name = '' or length(new.name) > 300,
+     'name', 'must have 1 to 300 characters', 'The lane of jobs: jobs.lane, else the service''s name, else host:port of the URL.'),
     (new.max_in_flight not between 1 and 1000000,
      'max_in_flight', 'is out of range', 'Give 1 to 1000000, or null for no limit; select postrider.pause_lane(…) lets nothing run.'),
     (new.rate_limit not between 1 and 1000000,

@@ -40,9 +40,10 @@ begin
       get stacked diagnostics v_constraint = constraint_name;
     end;
     -- The mate may be another's, whose batch or chain could not be seen before its commit: nothing is said of its members.
-    perform postrider.refuse_foreign(j.parent_id, j.created_by)
-       from (select distinct j.parent_id, j.created_by from postrider.jobs j where j.id = any (p_jobs) and j.parent_id is not null) j;
-    select j.parent_id, j.name, t.kind into v_place
+    perform postrider.refuse_foreign(j.parent_id, j.created_by, j.id)
+       from (select j.parent_id, j.created_by, min(j.id) as id
+               from postrider.jobs j where j.id = any (p_jobs) and j.parent_id is not null group by 1, 2) j;
+    select j.id, j.parent_id, j.name, t.kind into v_place
       from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.name is not null and v_constraint = 'members_name'
        and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.name = j.name)
@@ -52,10 +53,10 @@ begin
     if found then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'name',
         message = format('jobs.name: %s %s has a member named %s already', postrider.kind_name(v_place.kind),
-          v_place.parent_id, quote_ident(v_place.name)),
+          v_place.parent_id, quote_ident(v_place.name)), detail = v_place.id::text,
         hint = 'Names are unique among siblings; templates refer to them.';
     end if;
-    select j.parent_id, j.position, t.kind into v_place
+    select j.id, j.parent_id, j.position, t.kind into v_place
       from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.position is not null
        and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.position = j.position)
@@ -65,7 +66,7 @@ begin
     if found then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
         message = format('jobs.position: %s %s has a member at position %s already',
-          postrider.kind_name(v_place.kind), v_place.parent_id, v_place.position),
+          postrider.kind_name(v_place.kind), v_place.parent_id, v_place.position), detail = v_place.id::text,
         hint = 'Leave it out for the next free one.';
     end if;
     -- The mate's commit is later than the snapshot that such a transaction keeps, so it will never see the next free one.

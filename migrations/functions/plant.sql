@@ -26,10 +26,10 @@ begin
   loop
     v_tree := null;
     if v_job.parent_id is not null then
-      v_tree := postrider.join_tree(v_job.parent_id);
+      v_tree := postrider.join_tree(v_job.parent_id, v_job.id);
       if v_tree.depth >= 32 then
         raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'parent_id',
-          message = 'jobs.parent_id: batches and chains nest 32 deep at most', hint = 'Put less into one another.';
+          message = 'jobs.parent_id: batches and chains nest 32 deep at most', detail = v_job.id::text, hint = 'Put less into one another.';
       end if;
     end if;
     insert into postrider.trees (
@@ -43,22 +43,24 @@ begin
 
   for v_group in
     select m.parent_id, count(*)::int as added, min(m.position) as lowest,
-           bool_or(j.run_if is not null) as has_run_if
+           min(m.job_id) as first, min(m.job_id) filter (where j.run_if is not null) as first_run_if,
+           (array_agg(m.job_id order by m.position))[1] as lowest_job
       from unnest(p_jobs) as u(id)
-     cross join lateral (select x.parent_id, x.position from postrider.members x where x.job_id = u.id offset 0) m
+     cross join lateral (select x.job_id, x.parent_id, x.position from postrider.members x where x.job_id = u.id offset 0) m
      cross join lateral (select x.run_if from postrider.jobs x where x.id = u.id offset 0) j
      group by m.parent_id
      order by m.parent_id
   loop
-    v_tree := postrider.join_tree(v_group.parent_id);
-    if v_group.has_run_if and v_tree.kind <> 'c' then
+    v_tree := postrider.join_tree(v_group.parent_id, v_group.first);
+    if v_group.first_run_if is not null and v_tree.kind <> 'c' then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'run_if',
-        message = 'jobs.run_if: is for steps of a chain', hint = 'Leave it out of the members of a batch.';
+        message = 'jobs.run_if: is for steps of a chain', detail = v_group.first_run_if::text,
+        hint = 'Leave it out, or make the member a chain of this one step: run_if stands in the step.';
     end if;
     if v_group.lowest <= v_tree.reached then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
         message = format('jobs.position: %s %s has come past position %s', postrider.kind_name(v_tree.kind),
-          v_group.parent_id, v_group.lowest),
+          v_group.parent_id, v_group.lowest), detail = v_group.lowest_job::text,
         hint = 'Leave it out for the next free one.';
     end if;
     if v_tree.is_planted then

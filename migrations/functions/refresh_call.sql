@@ -8,7 +8,7 @@ declare
   v_spec jsonb := p_credential.refresh;
 begin
   if p_credential.kind = 'custom' then
-    method := coalesce(v_spec ->> 'method', 'POST');
+    method := upper(coalesce(v_spec ->> 'method', 'POST') collate "C");
     url := v_spec ->> 'url';
     headers := postrider.pairs(coalesce(v_spec -> 'headers', '{}'));
     body := convert_to((v_spec -> 'body_json')::text, 'UTF8');

@@ -18,7 +18,7 @@ begin
     if v_key not in ('method', 'url', 'headers', 'body_json', 'body_form', 'access_token', 'refresh_token', 'expires_in') then
       reason := format('$%s is not a key of refresh', postrider.json_path_key(left(v_key, 100)));
       hint := 'The keys are method, url, headers, body_json, body_form, access_token, refresh_token and expires_in.';
-    elsif v_key = 'method' and v_value not in ('"POST"', '"GET"', '"PUT"', '"PATCH"') then
+    elsif v_key = 'method' and upper(v_value #>> '{}' collate "C") in ('POST', 'GET', 'PUT', 'PATCH') is not true then
       reason := '$.method is not a method';
       hint := 'Give POST (the default), GET, PUT or PATCH.';
     elsif v_key in ('access_token', 'refresh_token', 'expires_in') then
@@ -68,7 +68,7 @@ begin
   elsif p_refresh ? 'body_json' and p_refresh ? 'body_form' then
     reason := '$.body_form: there is a body_json, too';
     hint := 'Give one body.';
-  elsif p_refresh ->> 'method' = 'GET' and (p_refresh ? 'body_json' or p_refresh ? 'body_form') then
+  elsif upper(p_refresh ->> 'method' collate "C") = 'GET' and (p_refresh ? 'body_json' or p_refresh ? 'body_form') then
     reason := '$.method is GET, and there is a body';
     hint := 'Leave the body out, or take POST.';
   elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text, E'\\{\\{[A-Za-z_][A-Za-z0-9_]{0,62}\\}\\}', '', 'g') like '%{{%' then

@@ -9,8 +9,8 @@ begin
     (p_server.service is null, 'service', 'is missing', 'Name a row of postrider.services.'),
     (p_server.position is null or p_server.position not between 0 and 1000000,
      'position', 'is missing or out of range', 'Give 0 to 1000000; the lowest is used first.'),
-    (p_server.environment is null or length(p_server.environment) not between 1 and 100,
-     'environment', 'must have 1 to 100 characters', 'Leave it out for release; workers name theirs with --environment.'),
+    (p_server.environment is null or length(p_server.environment) not between 1 and 200,
+     'environment', 'must have 1 to 200 characters', 'Leave it out for release; workers name theirs with --environment.'),
     (p_server.state is null or p_server.state not in ('active', 'aside', 'probing')
        or p_server.state = 'probing' and p_server.probe_fence is null,
      'state', 'is not one that can be given', 'Give active or aside, or leave it to Postrider.'),

@@ -2,6 +2,6 @@
 create or replace function postrider.url_shown(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic
-  select regexp_replace(p_url, '^([A-Za-z]+:/*)[^/?#]*@', E'\\1');
+  select regexp_replace(p_url, '^((?:[Hh][Tt][Tt][Pp][Ss]?:)?/*)[^/?#]*@', E'\\1');
 end;
 comment on function postrider.url_shown(text) is 'private: a URL without its user and password';
