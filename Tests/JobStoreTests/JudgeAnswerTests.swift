@@ -96,7 +96,17 @@ struct JudgeAnswerTests {
             encoding: "koi8-r"),
         Case(
             job: json, type: "application/json; charset=us-ascii", body: text("\"ü\""), verdict: "s", result: "\"ü\"",
-            encoding: "us-ascii"),
+            encoding: "utf-8"),
+        // JSON that is valid UTF-8 is UTF-8, whatever its label says.
+        Case(
+            job: json, type: "application/json; charset=ISO-8859-1", body: text("\"Jürgen\""), verdict: "s",
+            result: "\"Jürgen\"", encoding: "utf-8"),
+        Case(
+            job: json, type: "text/plain; charset=windows-1252", body: text("{\"n\": \"Jürgen €\"}"), verdict: "s",
+            result: "{\"n\": \"Jürgen €\"}", encoding: "utf-8"),
+        Case(
+            job: json, type: "application/json; charset=shift_jis", body: text("[\"日本\"]"), verdict: "s",
+            result: "[\"日本\"]", encoding: "utf-8"),
         Case(
             job: json, type: "a/b; charset=utf-16", body: #"'\xfffe22003dd800de2200'"#, verdict: "s", result: "\"😀\"",
             encoding: "utf-16le"),

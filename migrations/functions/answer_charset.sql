@@ -27,8 +27,22 @@ begin
   v_match := regexp_match(v_type,
     E'^[^;]*(?:;(?!\\s*charset\\s*=)(?:[^";]|"(?:[^"\\\\]|\\\\.)*")*)*;\\s*charset\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s"]*))');
   v_name := btrim(coalesce(v_match[1], v_match[2]), ' ''');
-  return case when v_name ~ '^[a-z0-9][a-z0-9_.:+-]{0,39}$' then v_name end;
+  if v_name !~ '^[a-z0-9][a-z0-9_.:+-]{0,39}$' then
+    return null;
+  end if;
+  -- RFC 8259, 8.1: JSON is UTF-8, and servers label it by a default of their own. UTF-16 holds zero bytes, which UTF-8 text has not.
+  if v_name not in ('utf-8', 'utf8')
+     and (split_part(v_type, ';', 1) like '%json%'
+          or (p_is_text or v_type not like 'text/%') and substring(p_body from 1 for 1) in ('{', '[')) then
+    begin
+      perform convert_from(p_body, 'UTF8');
+      return 'utf-8';
+    exception when character_not_in_repertoire or untranslatable_character then
+      return v_name;
+    end;
+  end if;
+  return v_name;
 end
 $$;
 comment on function postrider.answer_charset(bytea, bytea, boolean) is
-  'private: the charset that an answer declares, lower case, by its byte order mark or its Content-Type; null without one';
+  'private: the charset of an answer, lower case: by its byte order mark, else UTF-8 for JSON that is valid UTF-8, else what its Content-Type declares; null without one';

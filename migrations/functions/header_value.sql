@@ -6,7 +6,7 @@ language sql immutable parallel safe
 as $$
   select case when length(v.value) <= 8000 then v.value end
     from (select string_agg(btrim(m.part[1], E' \t'), ', ' order by m.place) as value
-            from regexp_matches(convert_from(p_headers, 'LATIN1'), '^' || p_name || E':([^\\n]*)$', 'gin')
+            from regexp_matches(postrider.header_text(p_headers), '^' || p_name || E':([^\\n]*)$', 'gin')
                  with ordinality as m(part, place)) v
 $$;
 comment on function postrider.header_value(bytea, text) is

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: header_text.sql
 create or replace function postrider.headers_json(p_headers bytea) returns jsonb
 language sql immutable strict parallel safe
 begin atomic
@@ -6,9 +7,9 @@ begin atomic
     from (
       select split_part(l.line, ': ', 1) as name,
              jsonb_agg(substring(l.line from position(': ' in l.line) + 2) order by l.place) as value
-        from regexp_split_to_table(convert_from(p_headers, 'LATIN1'), E'\n') with ordinality as l(line, place)
+        from string_to_table(postrider.header_text(p_headers), E'\n') with ordinality as l(line, place)
        where l.line <> ''
        group by 1) h;
 end;
 comment on function postrider.headers_json(bytea) is
-  'private: header lines as an object, name to array of values in arrival order; bytes read as Latin-1';
+  'private: header lines as an object, name to array of values in arrival order; bytes read by header_text';

@@ -13,7 +13,7 @@ declare
   v_is_anchored boolean;
 begin
   for v_line in
-    select (regexp_matches(convert_from(p_headers, 'LATIN1'), '^link:(.*)$', 'gin'))[1]
+    select (regexp_matches(postrider.header_text(p_headers), '^link:(.*)$', 'gin'))[1]
   loop
     for v_link in
       select regexp_matches(

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// How the bytes of an answer's headers become text.
+struct HeaderTextTests {
+    private static let database = Result { try TestQueue.makeDatabase() }
+
+    /// A value as bytes in hexadecimal, and its text.
+    @Test(arguments: [
+        ("6162", "ab"), ("4ac3bc7267656e", "Jürgen"), ("4afc7267656e", "Jürgen"), ("e697a5e69cac", "日本"), ("f09f9880", "😀"),
+        // Valid Latin-1 only: an overlong form, a surrogate, a cut-off character, a byte that UTF-8 never has.
+        ("c0af", "À¯"), ("eda080", "í\u{A0}\u{80}"), ("e697", "æ\u{97}"), ("ff", "ÿ"), ("f4908080", "ô\u{90}\u{80}\u{80}"),
+    ])
+    func `a value that is valid UTF-8 is read as UTF-8, any other as Latin-1`(bytes: String, text: String) throws {
+        let connection = try PGConnection(Self.database.get())
+        // Each line by itself: beside this one stands one of the other kind.
+        let headers = "'\\x782d6e616d653a20\(bytes)0a782d6f746865723a20fc0a782d6d6f72653a20c3bc0a'::bytea"
+        let read = try connection.query(
+            """
+            select postrider.headers_json(\(headers)) #>> '{x-name,0}', postrider.header_value(\(headers), 'x-name'),
+                   postrider.headers_json(\(headers)) #>> '{x-other,0}', postrider.headers_json(\(headers)) #>> '{x-more,0}'
+            """)
+        #expect((0..<4).map { read.text(0, $0) } == [text, text, "ü", "ü"])
+    }
+
+    @Test func `the next page's link keeps its letters`() throws {
+        let connection = try PGConnection(Self.database.get())
+        let link = #"convert_to('link: </seite?name=Jürgen>; rel="next"' || chr(10), 'UTF8')"#
+        #expect(try connection.query("select postrider.link_next(\(link))").text(0, 0) == "/seite?name=Jürgen")
+    }
+}
