@@ -110,6 +110,38 @@ struct ClientCountTests {
                 desk.client) == nil)
     }
 
+    @Test(arguments: [false, true]) func `an INSERT with thousands of lanes is counted in steps, by a recount too`(
+        isRecount: Bool
+    ) throws {
+        let desk = try LimitDesk("max_unfinished, max_lanes", "1000000, 1000000")
+        let rows =
+            "insert into postrider.jobs (url, lane) select 'http://h/', 'lane ' || i from generate_series(1, 12000) i"
+        try desk.client.execute("insert into postrider.jobs (url) values ('http://h/')")
+        try desk.count()
+        // Two statements of one transaction, and ids on both sides of the place where the recount begins.
+        let open = try TestRole.client.connect(desk.queue)
+        try open.execute("begin; \(rows)")
+        if isRecount {
+            try desk.queue.connection.execute("update postrider.client_counting set recounted_at = null")
+            try desk.count()
+        }
+        try open.execute("\(rows.replacing("lane ' || i", with: "lane ' || 2 * i")); commit")
+        _ = try desk.queue.number("select count(*) from postrider.jobs where lane = 'lane 7' and postrider.cancel(id)")
+        let version = try desk.queue.number("select version from postrider.client_counting")
+        var counts = 0
+        try TestClock.wait(60, for: "the count") {
+            try desk.count()
+            counts += 1
+            return try desk.queue.number("select count(*) from postrider.client_deltas") == 0
+        }
+        let steps = try desk.queue.number("select version - \(version) from postrider.client_counting")
+        #expect(steps >= 12, "\(steps) steps in \(counts) counts")
+        if isRecount { try desk.recount() }
+        #expect(try desk.usage() == "24000 18000")
+        #expect(try desk.usage() == desk.truth())
+        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
+    }
+
     @Test(arguments: Soak.stormSeeds) func `counts stay exact under sessions that insert, roll back, cancel and retry`(
         seed: UInt64
     ) throws {
@@ -132,6 +164,11 @@ struct ClientCountTests {
                         case 0:
                             try session.execute("begin; \(rows); savepoint s; \(rows); rollback to s; \(rows); commit")
                         case 1: try session.execute("begin; \(rows); rollback")
+                        // More lanes than the leader counts in a step.
+                        case 2 where random.chance(20):
+                            try session.execute(
+                                "insert into postrider.jobs (url, lane) select 'http://h/', 'l' || i from generate_series(1, 2500) i"
+                            )
                         // Others may have ended or retried the job in the meantime.
                         case 2, 3:
                             for _ in 1...20 {
@@ -163,7 +200,10 @@ struct ClientCountTests {
             TestClock.sleep(milliseconds: 5)
         }
         for thread in threads { thread.join() }
-        try desk.count()
+        try TestClock.wait(60, for: "the count") {
+            try desk.count()
+            return try desk.queue.number("select count(*) from postrider.client_deltas") == 0
+        }
         let deltas = try desk.usage()
         #expect(try deltas == desk.truth())
         try desk.recount()

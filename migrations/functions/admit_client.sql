@@ -91,11 +91,19 @@ begin
     if v_new <> '{}' then
       insert into postrider.client_new_lanes (role, lane) select p_role, n.lane from unnest(v_new) n (lane);
     end if;
+    -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so a recount meets them once.
     insert into postrider.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
-    values (p_role, coalesce(v_limits.so_far, 0) + p_jobs, coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
-      p_first_id, p_last_id,
-      case when v_limits.max_lanes is null then array[null] else p_lanes end,
-      case when v_limits.max_lanes is null then array[p_jobs] else p_lane_jobs end);
+    select p_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
+           coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
+           p_first_id, case when p.nth = 0 then p_last_id else p_first_id - 1 end, p.lanes, p.lane_jobs
+      from (select 0 as nth, p_jobs as jobs, case when v_limits.max_lanes is null then array[null::text] else p_lanes end as lanes,
+                   case when v_limits.max_lanes is null then array[p_jobs] else p_lane_jobs end as lane_jobs
+             where v_limits.max_lanes is null or cardinality(p_lanes) <= 1000
+            union all
+            select (l.number - 1) / 1000, sum(l.jobs)::bigint, array_agg(l.lane order by l.number), array_agg(l.jobs order by l.number)
+              from unnest(p_lanes, p_lane_jobs) with ordinality as l(lane, jobs, number)
+             where v_limits.max_lanes is not null and cardinality(p_lanes) > 1000
+             group by 1) p;
   end if;
 end
 $$;

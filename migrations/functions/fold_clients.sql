@@ -11,6 +11,9 @@
 -- takes the deltas. A delta counts for the recount if its ids lie in what was walked over before, and an end that is not yet folded is added
 -- to the range in which the step finds its result. A delta that lies on both sides of the mark is counted by its rows, which
 -- share their xmin with it.
+--
+-- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time however much waits. While more waits, steps walk
+-- nothing and `seen` stays: a walk must take all deltas that its snapshot sees. Rows that were added are gone, so no step finds them again.
 create or replace function postrider.fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -24,6 +27,8 @@ declare
   v_has_lanes boolean;
   v_least bigint;
   v_next bigint;
+  v_is_partial boolean;
+  v_places tid[];
   v_from xid8;
   v_open xid8[];
   v_began constant timestamptz := clock_timestamp();
@@ -64,18 +69,30 @@ begin
     v_from := coalesce(pg_snapshot_xmax(v_state.seen), '0');
     v_open := array(select x from pg_snapshot_xip(v_state.seen) x);
     v_state.version := v_state.version + 1;
-    v_next := v_state.recounted_from - 10000;
+    select array_agg(w.place) filter (where w.before < 2000), coalesce(sum(w.lanes), 0) > 2000
+      into v_places, v_is_partial
+      from (select c.place, c.lanes, coalesce(sum(c.lanes) over (rows between unbounded preceding and 1 preceding), 0) as before
+              from ((select x.ctid as place, cardinality(x.lanes) as lanes from postrider.client_deltas x
+                      where x.xact >= v_from order by x.xact, x.role, x.so_far limit 2001)
+                    union all
+                    (select x.ctid, cardinality(x.lanes) from postrider.client_deltas x
+                      where x.xact = any (v_open) limit 2001)) c) w;
+    v_next := case when not v_is_partial then v_state.recounted_from - 10000 end;
     with folded as (
       delete from postrider.client_deltas d
-       where d.ctid = any (array(
+       where d.ctid = any (case when v_is_partial then v_places else array(
                select x.ctid from postrider.client_deltas x where x.xact >= v_from
                union all
-               select x.ctid from postrider.client_deltas x where x.xact = any (v_open)))
+               select x.ctid from postrider.client_deltas x where x.xact = any (v_open)) end)
       returning d.*, d.xmin as inserted_by),
     forgotten as (
       delete from postrider.client_new_lanes n
        where n.ctid = any (array(
-               select x.ctid from folded f join postrider.client_new_lanes x on x.xact = f.xact and x.role = f.role))),
+               select x.ctid
+                 from folded f cross join lateral unnest(f.lanes) c (lane)
+                cross join lateral (
+                      select x.ctid from postrider.client_new_lanes x
+                       where x.xact = f.xact and x.role = f.role and x.lane = c.lane collate "C" offset 0) x))),
     walked as (
       select j.id
         from postrider.jobs j
@@ -108,12 +125,14 @@ begin
              select x.created_by, x.lane, x.service, x.url, x.kind from postrider.jobs x where x.id = i.id offset 0) j
        where j.kind = 'request'
        group by 1, 2),
+    -- Otherwise the function would run for each row of changed.
+    limited as materialized (
+      select r.role, l.max_lanes
+        from (select distinct x.role from changed x) r cross join lateral postrider.limits_of(r.role) l
+       where l.role is not null),
     scoped as materialized (
       select c.role, case when l.max_lanes is not null then c.lane end as lane, sum(c.jobs)::bigint as jobs, sum(c.recounted)::bigint as recounted
-        from changed c
-        join (select r.role, l.max_lanes
-                from (select distinct x.role from changed x) r cross join lateral postrider.limits_of(r.role) l
-               where l.role is not null) l on l.role = c.role
+        from changed c join limited l on l.role = c.role
        group by 1, 2),
     lanes_before as materialized (
       select b.role, b.lane, b.unfinished, case when b.pass = v_state.pass then b.recounted else 0 end as recounted
@@ -141,20 +160,25 @@ begin
     usage_after as (
       insert into postrider.client_usage (role, version, unfinished, lanes, recounted, recounted_lanes)
       select d.role, v_state.version, coalesce(b.unfinished, 0) + d.jobs, coalesce(b.lanes, 0) + d.lanes,
-             case when v_next is not null then coalesce(b.recounted, 0) + d.recounted end,
-             case when v_next is not null then coalesce(b.recounted_lanes, 0) + d.recounted_lanes end
+             case when v_state.recounted_from is not null then coalesce(b.recounted, 0) + d.recounted end,
+             case when v_state.recounted_from is not null then coalesce(b.recounted_lanes, 0) + d.recounted_lanes end
         from used d left join usage_before b on b.role = d.role)
-    select pg_current_snapshot(), array_agg(a.role), array_agg(a.lane)
+    select case when v_is_partial then v_state.seen else pg_current_snapshot() end, array_agg(a.role), array_agg(a.lane)
       into v_state.seen, v_empty_roles, v_empty_lanes
-      from lanes_after a where a.unfinished = 0 and (v_next is null or a.recounted = 0);
+      from lanes_after a where a.unfinished = 0 and (v_state.recounted_from is null or a.recounted = 0);
     if v_empty_roles is not null then
       delete from postrider.client_lanes l
        using unnest(v_empty_roles, v_empty_lanes) e (role, lane)
        where l.role = e.role and l.lane = e.lane collate "C" and l.unfinished = 0;
     end if;
+    p_ended := '{}';
+    if v_is_partial then
+      -- The other duties of the session wait meanwhile, heartbeats too.
+      exit when clock_timestamp() > v_began + interval '400 ms';
+      continue;
+    end if;
     exit when v_next is null;
     v_state.recounted_from := v_next;
-    p_ended := '{}';
     if v_next <= coalesce(v_least, v_next) then
       delete from postrider.client_usage u where (postrider.limits_of(u.role)).role is null;
       update postrider.client_usage u
