@@ -38,7 +38,9 @@ extension Dispatcher {
         sum.add(deferred.sizes)
         sum.add(writing.refused.sizes)
         sum.add(judging.sizes)
-        for exchange in exchanges.values { if let batch = exchange.batch { sum.add(batch.bytes, largest: batch.largest) } }
+        for exchange in exchanges.values {
+            if let batch = exchange.batch { sum.add(batch.bytes, largest: batch.largest) }
+        }
         return sum
     }
 

@@ -130,12 +130,17 @@ struct AtMostOnceTests {
         _ = worker
     }
 
-    @Test func `a call that may have been acted on is not repeated in bulk after a person's retry that was not sent`() throws {
+    @Test func `a call that may have been acted on is not repeated in bulk after a person's retry that was not sent`()
+        throws
+    {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         let closed = try TargetServer.freePort()
         try queue.connection.execute(
-            "insert into postrider.services (name, base_url) values ('moved', '\(target.url)'), ('gone', 'http://127.0.0.1:\(closed)')"
+            """
+            insert into postrider.services (name, base_url)
+            values ('moved', '\(target.url)'), ('gone', 'http://127.0.0.1:\(closed)')
+            """
         )
         let call =
             #"{"method": "POST", "service": "moved", "url": "/hang", "delivery": "at_most_once", "timeout": "300 ms", "max_attempts": 1}"#
@@ -159,7 +164,8 @@ struct AtMostOnceTests {
         for id in [plain, chain, batch, doubted] { try queue.connection.execute("select postrider.retry(\(id))") }
         try queue.waitUntilDone()
         #expect(
-            try queue.number("select count(*) from postrider.job_status where state = 'failed' and error_code = 'connect'")
+            try queue.number(
+                "select count(*) from postrider.job_status where state = 'failed' and error_code = 'connect'")
                 == 5)
         try queue.connection.execute("update postrider.services set base_url = '\(target.url)' where name = 'moved'")
         #expect(try queue.number("select postrider.retry_failed()") == 1)

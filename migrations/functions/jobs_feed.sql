@@ -23,7 +23,7 @@ declare
   v_later bigint;
   v_special bigint;
   v_planted bigint[];
-  v_refusal record;
+  v_bad bigint;
   v_code text;
   v_column text;
   v_message text;
@@ -49,17 +49,14 @@ begin
   -- track whose lane reads as a plain host and port vouches for the host of a URL. The news name the track, for a claim
   -- that looks there only, and the job, since of equal news of one transaction PostgreSQL delivers one.
   insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
-  select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at
-    from new_rows n
-   cross join lateral (
-         select t.id, t.lane
+  select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at from new_rows n
+   cross join lateral ( select t.id, t.lane
            from postrider.tracks t
           where t.queue = n.queue and t.priority = n.priority and t.is_plain
             and not t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min'
             and t.lane = case when split_part(n.url, '/', 3) like '%:%' then split_part(n.url, '/', 3)
                               when n.url like 'https%' then split_part(n.url, '/', 3) || ':443'
-                              else split_part(n.url, '/', 3) || ':80' end
-          limit 1) t
+                              else split_part(n.url, '/', 3) || ':80' end limit 1) t
    where not exists (select from new_rows offset 1)
      and case when postrider.job_is_regular(row(n.*)::postrider.jobs) and postrider.url_is_regular(n.url)
                    and n.run_at <= now() and n.lane is null and n.service is null
@@ -80,51 +77,41 @@ begin
 
   -- Lanes, timeouts and sizes are computed only if some client has a limit for them.
   if v_has_limits then
-    declare
-      v_column text;
-      v_reason text;
-      v_hint text;
-    begin
-      with wanted as materialized (
-        select bool_or(l.max_lanes is not null) as lanes, bool_or(l.max_timeout is not null) as timeouts,
-               max(l.max_request_body) as most_bytes
-          from postrider.client_limits l)
-      select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
-        from (select b.role, sum(b.jobs)::bigint as jobs, min(b.first_id) as first_id, max(b.last_id) as last_id, min(b.lowest) as lowest,
-                     max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless, max(b.body) as body,
-                     bool_or(b.downloads) as downloads, array_agg(b.lane) filter (where b.jobs > 0) as lanes,
-                     array_agg(b.jobs) filter (where b.jobs > 0) as lane_jobs
-                from (select k.role, postrider.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
-                             min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest, max(k.highest) as highest,
-                             max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body, bool_or(k.downloads) as downloads
-                        from (select n.created_by as role,
-                                     case when (select w.lanes from wanted w) then coalesce(n.lane, n.service) end as lane,
-                                     case when (select w.lanes from wanted w) then split_part(n.url, '/', 1) end collate "C" as scheme,
-                                     case when (select w.lanes from wanted w) then split_part(n.url, '/', 3) end collate "C" as host,
-                                     count(*) filter (where n.kind = 'request') as jobs, min(n.id) as first_id, max(n.id) as last_id,
-                                     min(n.priority)::int as lowest, max(n.priority)::int as highest,
-                                     max(case when (select w.timeouts from wanted w) and n.kind = 'request'
-                                              then coalesce(n.timeout, (select s.timeout from postrider.services s where s.name = n.service), '60 s')
-                                         end) as timeout,
-                                     bool_or((select w.timeouts from wanted w) and n.timeout is null
-                                             and (n.download_to is not null or n.body_parts @? '$[*].file')) as is_endless,
-                                     max(case when n.body is not null then octet_length(n.body)
-                                              when num_nonnulls(n.body_json, n.body_form, n.body_parts) > 0
-                                              then postrider.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
-                                     bool_or(n.download_to is not null) as downloads
-                                from new_rows n
-                               group by 1, 2, 3, 4) k
-                       group by 1, 2) b
-               group by b.role) c
-       cross join lateral postrider.admit_client(
-               c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads, c.lanes, c.lane_jobs) d
-       where d.column_name is not null
-       limit 1;
-      if v_column is not null then
-        raise exception using errcode = 'PR015', schema = 'postrider', table = 'jobs', column = v_column,
-          message = format('jobs.%s: %s', v_column, v_reason), hint = v_hint;
-      end if;
-    end;
+    with wanted as materialized (
+      select bool_or(l.max_lanes is not null) as lanes, bool_or(l.max_timeout is not null) as timeouts,
+             max(l.max_request_body) as most_bytes
+        from postrider.client_limits l)
+    select d.column_name, d.reason, d.hint into v_column, v_message, v_hint
+      from (select b.role, sum(b.jobs)::bigint as jobs, min(b.first_id) as first_id, max(b.last_id) as last_id, min(b.lowest) as lowest,
+                   max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless, max(b.body) as body,
+                   bool_or(b.downloads) as downloads, array_agg(b.lane) filter (where b.jobs > 0) as lanes,
+                   array_agg(b.jobs) filter (where b.jobs > 0) as lane_jobs
+              from (select k.role, postrider.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
+                           min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest, max(k.highest) as highest,
+                           max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body, bool_or(k.downloads) as downloads
+                      from (select n.created_by as role,
+                                   case when (select w.lanes from wanted w) then coalesce(n.lane, n.service) end as lane,
+                                   case when (select w.lanes from wanted w) then split_part(n.url, '/', 1) end collate "C" as scheme,
+                                   case when (select w.lanes from wanted w) then split_part(n.url, '/', 3) end collate "C" as host,
+                                   count(*) filter (where n.kind = 'request') as jobs, min(n.id) as first_id, max(n.id) as last_id,
+                                   min(n.priority)::int as lowest, max(n.priority)::int as highest,
+                                   max(case when (select w.timeouts from wanted w) and n.kind = 'request'
+                                            then coalesce(n.timeout, (select s.timeout from postrider.services s where s.name = n.service), '60 s')
+                                       end) as timeout,
+                                   bool_or((select w.timeouts from wanted w) and n.timeout is null
+                                           and (n.download_to is not null or n.body_parts @? '$[*].file')) as is_endless,
+                                   max(case when n.body is not null then octet_length(n.body)
+                                            when num_nonnulls(n.body_json, n.body_form, n.body_parts) > 0
+                                            then postrider.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
+                                   bool_or(n.download_to is not null) as downloads from new_rows n
+                             group by 1, 2, 3, 4) k group by 1, 2) b group by b.role) c
+     cross join lateral postrider.admit_client(
+             c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads, c.lanes, c.lane_jobs) d
+     where d.column_name is not null limit 1;
+    if v_column is not null then
+      raise exception using errcode = 'PR015', schema = 'postrider', table = 'jobs', column = v_column,
+        message = format('jobs.%s: %s', v_column, v_message), hint = v_hint;
+    end if;
   end if;
 
   -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
@@ -145,8 +132,7 @@ begin
         substring(v_job.url from '^https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/') || '%' end;
       select v_pattern is not null
              and bool_and(n.url like v_pattern and n.run_at <= now() and n.priority = v_job.priority
-                          and postrider.job_is_regular(row(n.*)::postrider.jobs))
-        into v_alike
+                          and postrider.job_is_regular(row(n.*)::postrider.jobs)) into v_alike
         from (select r.* from new_rows r limit 1000) n;
       if v_alike then
         -- Judged below the aggregate, not in it: a scan of new rows hands each column that is named above it up, 50 of them.
@@ -157,15 +143,11 @@ begin
                          and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts and n.delivery = v_job.delivery
                          and (n.run_at = v_job.run_at or isfinite(n.run_at) and n.run_at <= now())
                          and n.response_format = v_job.response_format and n.result_type = v_job.result_type
-                         and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode
-                         and n.cache_version = v_job.cache_version
+                         and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode and n.cache_version = v_job.cache_version
                          and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
-                         and isfinite(n.created_at) and n.created_by is not null
-                         and num_nonnulls(n.body, n.body_json) <= v_bodies
-                         and coalesce(octet_length(n.body), 0) <= 65536
-                         and (n.body_json is null or postrider.json_is_small(n.body_json))
-                         and (n.metadata is null or postrider.json_fits(n.metadata))
-                         and (n.tag is null or length(n.tag) <= 400)
+                         and isfinite(n.created_at) and n.created_by is not null and num_nonnulls(n.body, n.body_json) <= v_bodies
+                         and coalesce(octet_length(n.body), 0) <= 65536 and (n.body_json is null or postrider.json_is_small(n.body_json))
+                         and (n.metadata is null or postrider.json_fits(n.metadata)) and (n.tag is null or length(n.tag) <= 400)
                          and postrider.job_is_simple(row(n.*)::postrider.jobs), false) as is_alike
                   from new_rows n offset 0) n;
       end if;
@@ -181,10 +163,8 @@ begin
                   from generate_series(v_first, v_last, 1000) s (id)
                  where v_last - v_first = v_rows - 1
                  union all
-                select min(n.id), max(n.id), array_agg(n.id)
-                  from new_rows n
-                 where v_last - v_first <> v_rows - 1
-                 group by n.id / 1000) l;
+                select min(n.id), max(n.id), array_agg(n.id) from new_rows n
+                 where v_last - v_first <> v_rows - 1 group by n.id / 1000) l;
         perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
         if v_is_heard then
           perform pg_notify('postrider', '');
@@ -199,8 +179,7 @@ begin
     from (select n.expires_at is not null or postrider.job_is_followed(row(n.*)::postrider.jobs) as is_special,
                  n.run_at > now() as is_later,
                  postrider.job_is_regular(row(n.*)::postrider.jobs) and postrider.url_is_regular(n.url)
-                 and postrider.host_is_plain(split_part(n.url, '/', 3)) as is_regular
-            from new_rows n offset 0) n;
+                 and postrider.host_is_plain(split_part(n.url, '/', 3)) as is_regular from new_rows n offset 0) n;
 
   if v_doubtful > 0 then
     declare
@@ -220,23 +199,15 @@ begin
             or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
             or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop
-        select * into v_refusal from postrider.job_defect(v_job);
-        if v_refusal.column_name is not null then
-          v_message := format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason);
-          if v_rows > 1 then
-            raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
-              message = v_message, hint = v_refusal.hint,
-              detail = postrider.row_named((select count(*) from new_rows n where n.id <= v_job.id), v_job.url);
-          end if;
-          raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
-            message = v_message, hint = v_refusal.hint;
-        end if;
+        select 'PR001', d.column_name, format('jobs.%s: %s', d.column_name, d.reason), d.hint, v_job.id
+          into v_code, v_column, v_message, v_hint, v_bad
+          from postrider.job_defect(v_job) d where d.column_name is not null;
+        exit when found;
       end loop;
     end;
-    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now())
-      into v_planted, v_planted_later
+    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now()) into v_planted, v_planted_later
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
-    if v_planted is not null then
+    if v_planted is not null and v_code is null then
       begin
         -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is checked once.
         perform postrider.admit_each(e.each, e.id)
@@ -249,30 +220,27 @@ begin
         perform postrider.refuse_foreign(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
       exception when sqlstate 'PR001' or sqlstate 'PR005' then
-        -- Raised again from here: the user sees one line of CONTEXT, not one for each function. DETAIL holds the job's id.
-        get stacked diagnostics v_code = returned_sqlstate, v_message = message_text, v_hint = pg_exception_hint,
-          v_column = column_name, v_detail = pg_exception_detail;
-        if v_rows > 1 and v_detail ~ '^[0-9]+$' then
-          raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message,
-            hint = v_hint,
-            detail = (select postrider.row_named(count(*), max(n.url) filter (where n.id = v_detail::bigint))
-                        from new_rows n where n.id <= v_detail::bigint);
-        end if;
-        raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint;
+        get stacked diagnostics v_code = returned_sqlstate, v_column = column_name, v_message = message_text, v_hint = pg_exception_hint,
+          v_detail = pg_exception_detail;
+        v_bad := substring(v_detail from '^[0-9]+$');
       end;
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;
+    end if;
+    -- Raised here, so that the user sees one line of CONTEXT, not one for each function that looked at the row.
+    if v_code is not null and v_bad is not null and exists (select from new_rows offset 1) then
+      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint,
+        detail = (select postrider.row_named(count(*), max(n.url) filter (where n.id = v_bad)) from new_rows n where n.id <= v_bad);
+    elsif v_code is not null then
+      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint;
     end if;
   end if;
 
   if v_later > 0 then
     insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
     select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
-           postrider.job_is_followed(row(n.*)::postrider.jobs)
-      from new_rows n
-     cross join lateral (
-           select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
-      left join lateral (
+           postrider.job_is_followed(row(n.*)::postrider.jobs) from new_rows n cross join lateral (
+           select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left join lateral (
            select t.id from postrider.tracks t
             where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority limit 1) t on true
      where n.run_at > now() and n.parent_id is null and n.kind = 'request';
@@ -283,8 +251,7 @@ begin
 
   if v_is_queued and v_rows <= 256 then
     v_behind := array(
-      select n.id
-        from new_rows n
+      select n.id from new_rows n
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
          and postrider.is_in_intake(n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority));
     insert into postrider.intake (queue, lane, priority, first_id, last_id, ids)
