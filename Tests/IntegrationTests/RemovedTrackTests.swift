@@ -211,6 +211,7 @@ struct RemovedTrackTests {
             }
             try queue.waitUntilDone()
             #expect(number == 1)
+            try queue.wait(until: "select (\(Self.numbers)) = 0")
         }
         #expect(try queue.states() == "succeeded 3")
         #expect(target.requests.count == 3)
