@@ -10,9 +10,11 @@ struct HeaderTextTests {
 
     /// A value as bytes in hexadecimal, and its text.
     @Test(arguments: [
-        ("6162", "ab"), ("4ac3bc7267656e", "Jürgen"), ("4afc7267656e", "Jürgen"), ("e697a5e69cac", "日本"), ("f09f9880", "😀"),
+        ("6162", "ab"), ("4ac3bc7267656e", "Jürgen"), ("4afc7267656e", "Jürgen"), ("e697a5e69cac", "日本"),
+        ("f09f9880", "😀"),
         // Valid Latin-1 only: an overlong form, a surrogate, a cut-off character, a byte that UTF-8 never has.
-        ("c0af", "À¯"), ("eda080", "í\u{A0}\u{80}"), ("e697", "æ\u{97}"), ("ff", "ÿ"), ("f4908080", "ô\u{90}\u{80}\u{80}"),
+        ("c0af", "À¯"), ("eda080", "í\u{A0}\u{80}"), ("e697", "æ\u{97}"), ("ff", "ÿ"),
+        ("f4908080", "ô\u{90}\u{80}\u{80}"),
     ])
     func `a value that is valid UTF-8 is read as UTF-8, any other as Latin-1`(bytes: String, text: String) throws {
         let connection = try PGConnection(Self.database.get())

@@ -7,10 +7,13 @@ import Testing
 /// Errors of an INSERT: which row, which column, and nothing of the database's insides.
 struct InsertRefusalTests {
     /// What psql shows of the error: SQLSTATE, message, DETAIL, and the number of CONTEXT lines.
-    private func refusal(_ statement: String, _ queue: borrowing TestQueue) throws -> (error: String, contextLines: Int) {
+    private func refusal(_ statement: String, _ queue: borrowing TestQueue) throws -> (error: String, contextLines: Int)
+    {
         let outcome = try Psql.run("\\set VERBOSITY verbose\n\(statement);", on: queue.database)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
-        let context = lines.drop { !$0.hasPrefix("CONTEXT:") }.prefix { !$0.hasPrefix("SCHEMA NAME:") && !$0.hasPrefix("LOCATION:") }
+        let context = lines.drop { !$0.hasPrefix("CONTEXT:") }.prefix {
+            !$0.hasPrefix("SCHEMA NAME:") && !$0.hasPrefix("LOCATION:")
+        }
         let error = lines.first { $0.contains("ERROR:") }?.split(separator: "ERROR:").last.map(String.init) ?? ""
         let detail = lines.first { $0.hasPrefix("DETAIL:") }.map { " |" + $0.dropFirst(8) } ?? ""
         return (String((error + detail).drop { $0 == " " }), context.count)
@@ -28,8 +31,14 @@ struct InsertRefusalTests {
             "jobs (url, queue) values ('http://h/', pg_temp.noise(6000))",
             "PR001: jobs.queue: must have 1 to 200 characters"
         ),
-        ("jobs (url, lane) values ('http://h/', pg_temp.noise(6000))", "PR001: jobs.lane: must have 1 to 300 characters"),
-        ("jobs (url, name) values ('http://h/', pg_temp.noise(6000))", "PR001: jobs.name: must have 1 to 200 characters"),
+        (
+            "jobs (url, lane) values ('http://h/', pg_temp.noise(6000))",
+            "PR001: jobs.lane: must have 1 to 300 characters"
+        ),
+        (
+            "jobs (url, name) values ('http://h/', pg_temp.noise(6000))",
+            "PR001: jobs.name: must have 1 to 200 characters"
+        ),
         ("lanes (name) values (pg_temp.noise(1000))", "PR001: lanes.name: must have 1 to 300 characters"),
         ("queues (name) values (pg_temp.noise(1000))", "PR001: queues.name: must have 1 to 200 characters"),
         (
@@ -60,8 +69,10 @@ struct InsertRefusalTests {
             """)
         #expect(try queue.number("select count(*) from postrider.lanes") >= 1)
         try queue.connection.execute(
-            "select postrider.add_tracks(array_agg(queue), array_agg(lane), array_agg(priority::int), '0') from postrider.jobs")
-        #expect(try queue.number("select count(*) from postrider.tracks t join postrider.jobs j using (queue, lane)") == 1)
+            "select postrider.add_tracks(array_agg(queue), array_agg(lane), array_agg(priority::int), '0') from postrider.jobs"
+        )
+        #expect(
+            try queue.number("select count(*) from postrider.tracks t join postrider.jobs j using (queue, lane)") == 1)
     }
 
     /// Row 777 of 1000 breaks a rule. The error names it, by its place and URL, and shows no query, password or body.
@@ -91,8 +102,10 @@ struct InsertRefusalTests {
     func `an error about one of many rows names it`(columns: String, expected: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
-            "begin; insert into postrider.jobs (kind) values ('batch'); insert into postrider.jobs (url, parent_id) values ('http://h/', 1); commit")
-        let parts = columns.split(separator: ", ", maxSplits: columns.hasPrefix("kind") ? 3 : columns.hasPrefix("url, case") ? 1 : .max)
+            "begin; insert into postrider.jobs (kind) values ('batch'); insert into postrider.jobs (url, parent_id) values ('http://h/', 1); commit"
+        )
+        let parts = columns.split(
+            separator: ", ", maxSplits: columns.hasPrefix("kind") ? 3 : columns.hasPrefix("url, case") ? 1 : .max)
         let names = parts.prefix { ["url", "kind", "each", "priority", "parent_id", "run_if", "name"].contains($0) }
         let values = parts.dropFirst(names.count).joined(separator: ", ")
         let select = "select \(values) from generate_series(1, 1000) i order by i"
@@ -114,7 +127,8 @@ struct InsertRefusalTests {
     func `rows of COPY and of VALUES are counted alike`(way: String) throws {
         let queue = try TestQueue()
         let statement =
-            way == "COPY" ? "\\copy postrider.jobs (url) from pstdin\nhttp://h/\nnope\nhttp://h/\n\\.\n"
+            way == "COPY"
+            ? "\\copy postrider.jobs (url) from pstdin\nhttp://h/\nnope\nhttp://h/\n\\.\n"
             : "insert into postrider.jobs (url) values ('http://h/'), ('nope'), ('http://h/')"
         let refusal = try refusal(statement, queue)
         #expect(refusal.error == #"PR001: jobs.url: has no scheme | row 2, url "nope""#)
