@@ -10,7 +10,7 @@ struct ScheduleTests {
         var schedule = Schedule()
         (schedule.beat, schedule.lead) = (30, 40)
         (schedule.aborts, schedule.tend, schedule.progress) = (20, 10, 25)
-        (schedule.watch, schedule.partition) = (50, 60)
+        (schedule.watch, schedule.partition, schedule.tracks) = (50, 60, 70)
         #expect(schedule.earliest(leads: false, hasCalls: false, canTend: true) == 30)
         #expect(schedule.earliest(leads: false, hasCalls: true, canTend: true) == 20)
         #expect(schedule.earliest(leads: true, hasCalls: true, canTend: true) == 10)
@@ -23,6 +23,9 @@ struct ScheduleTests {
         #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 35)
         schedule.partition = 5
         #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 5)
+        schedule.tracks = 3
+        #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 3)
+        #expect(schedule.earliest(leads: false, hasCalls: false, canTend: true) == 40)
     }
 
     @Test func `a worker that is silent for 10 s is lost, so three beats may be late`() {
