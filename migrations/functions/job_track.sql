@@ -2,6 +2,7 @@
 create or replace function postrider.job_track(p_track int, p_job bigint) returns int
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 declare
