@@ -2,7 +2,7 @@
 -- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for in
 -- text only. Of several charset parameters the first counts.
 create or replace function postrider.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) returns text
-language plpgsql immutable parallel safe
+language plpgsql immutable
 as $$
 declare
   v_type text := lower(postrider.content_type(p_headers) collate "C");

@@ -3,6 +3,7 @@
 -- decided by itself. The pattern describes UTF-8 as RFC 3629, 4 does, over the bytes read as Latin-1.
 create or replace function postrider.header_text(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text text := convert_from(p_headers, 'LATIN1');

@@ -62,7 +62,7 @@ enum HostileRows {
     private static let bodies: [HostileRow] = [
         row("a method that is none", "url, body, method", "\(good), '\(secret)', 'BREW'"),
         row("CR and LF in the method", "url, method", "\(good), E'GET / HTTP/1.1\\r\\nX-Injected: 1'"),
-        row("a method in small letters", "url, method", "\(good), 'get'"),
+        row("a method with a space", "url, method", "\(good), 'GET '"),
         row("a body for HEAD", "url, body, method", "\(good), '\(secret)', 'HEAD'", at: "body"),
         row("two bodies", "url, body, body_json", "\(good), '\(secret)', '{}'", at: "body"),
         row("a form in an array", "url, body_form", "\(good), '[\"\(secret)\"]'"),
