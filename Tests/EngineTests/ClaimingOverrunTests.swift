@@ -7,24 +7,7 @@ import Testing
 @testable import Engine
 
 /// Statements of the claiming session that exceed its time limit, and the memory of what waits meanwhile.
-struct ClaimingOverrunTests {
-    private let moment: UInt64 = 5_000_000_000
-
-    private func job(_ seq: Int64, isAtMostOnce: Bool = false) -> ClaimedJob {
-        ClaimedJob(
-            lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce, okStatuses: .success)
-    }
-
-    /// Enlisted, with a track that holds work.
-    private func dispatcher(capacity: Int = 4) -> Dispatcher {
-        .surveyed(capacity: capacity, at: moment)
-    }
-
-    /// Lets a claim bring jobs. Returns their slots.
-    private func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
-        dispatcher.claim(jobs, at: moment) ?? []
-    }
-
+struct ClaimingOverrunTests: DispatcherCases {
     private func rich(_ seq: Int64) -> ClaimedJob {
         var job = job(seq)
         job.call = nil

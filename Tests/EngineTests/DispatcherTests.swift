@@ -7,24 +7,7 @@ import Testing
 @testable import Engine
 
 /// The order of events, one at a time; whole fleets of them are in the simulation.
-struct DispatcherTests {
-    private let moment: UInt64 = 5_000_000_000
-
-    private func job(_ seq: Int64, isAtMostOnce: Bool = false) -> ClaimedJob {
-        ClaimedJob(
-            lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce, okStatuses: .success)
-    }
-
-    /// Enlisted, with a track that holds work.
-    private func dispatcher(capacity: Int = 4) -> Dispatcher {
-        .surveyed(capacity: capacity, at: moment)
-    }
-
-    /// Lets a claim bring jobs. Returns their slots.
-    private func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
-        dispatcher.claim(jobs, at: moment) ?? []
-    }
-
+struct DispatcherTests: DispatcherCases {
     @Test func `without a number nothing is sent`() {
         var dispatcher = Dispatcher(capacity: 4, canListen: true)
         dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)

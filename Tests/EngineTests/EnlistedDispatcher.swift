@@ -38,6 +38,30 @@ extension Dispatcher {
     }
 }
 
+/// Tests of one dispatcher at one moment, with plain jobs of track 1.
+protocol DispatcherCases {}
+
+extension DispatcherCases {
+    /// The time of all events: 5 s.
+    var moment: UInt64 { 5_000_000_000 }
+
+    /// A claimed job that needs no preparation.
+    func job(_ seq: Int64, isAtMostOnce: Bool = false) -> ClaimedJob {
+        ClaimedJob(
+            lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce, okStatuses: .success)
+    }
+
+    /// A dispatcher with a number, whose survey has found work in track 1.
+    func dispatcher(capacity: Int = 4) -> Dispatcher {
+        .surveyed(capacity: capacity, at: moment)
+    }
+
+    /// Lets a claim bring jobs. Returns their slots.
+    func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
+        dispatcher.claim(jobs, at: moment) ?? []
+    }
+}
+
 extension FinishedAttempt {
     /// A success with an answer of this size.
     static func ofSize(_ bytes: Int, id: Int64) -> FinishedAttempt {
