@@ -27,7 +27,7 @@ enum { HOST_SIZE = 256, ENTRY_SIZE = 1280 };
 /// A thread ends after 10 s without work. A watching thread takes a name after 2 ms.
 static const int64_t LONGEST_IDLE = 10000000000, PATIENCE = 2000000;
 
-/// A new name is refused if the oldest name has waited for more than 20 ms, or if the queue takes more than 50 ms to look up.
+/// A new name is refused if the oldest name has waited for 20 ms, or if the queue would take 50 ms.
 static const int64_t LONGEST_WAIT = 20000000, LONGEST_QUEUE = 50000000;
 
 typedef struct look_up look_up;

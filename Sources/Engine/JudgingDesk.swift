@@ -59,7 +59,7 @@ struct JudgingDesk {
     private var nextNumber: UInt64 = 1
     /// Bytes that all attempts here count towards the limit.
     private(set) var weight = 0
-    /// What they take.
+    /// The memory that these attempts take.
     private(set) var sizes = AttemptSizes()
     /// How many attempts are here.
     private(set) var count = 0
@@ -76,7 +76,7 @@ struct JudgingDesk {
     /// Whether a connection is needed.
     var hasWork: Bool { !turns.isEmpty || hasTrees || underWay != nil }
 
-    /// The leases of all attempts here, with that of the one that is being judged.
+    /// The leases of all attempts here, including the one under way.
     var leases: [Lease] { waiting.values.flatMap { $0.map(\.attempt.lease) } + [current?.lease].compactMap { $0 } }
 
     /// When the oldest attempt came; nil: none waits.

@@ -10,8 +10,8 @@ struct SurveyPace {
     static let quickInterval: UInt64 = 10_000_000
     /// A survey may take one part in so many of the time,
     static let rest: UInt64 = 50
-    /// or this part after news while there is room: then nothing but the survey is between a job on a new track and its call. Also while
-    /// tracks are left to look at: a lane without news waits for all the steps up to its track.
+    /// or this part after a notification while there is room, because a job on a new track then waits for the survey alone. It is also this
+    /// part while tracks are left to survey: a lane without notifications waits for all steps up to its track.
     static let newsRest: UInt64 = 20
     /// But it never rests longer than this: what it waited for in line counts as its cost, too, and jobs of a lane that this
     /// worker has not heard of wait for it.

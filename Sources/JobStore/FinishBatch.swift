@@ -27,7 +27,7 @@ public struct FinishedAttempt: Sendable {
     public var isCached = false
     /// Whether its job must not be sent again once bytes may have left.
     public var isAtMostOnce = false
-    /// How many batches the worker had stored when the time limit of the session first ended a batch with this attempt; nil: it has not.
+    /// Set when the time limit of the session first ends a batch with this attempt: how many batches the worker had stored by then.
     public var storedBeforeOverrun: UInt64?
     /// How often it has had to wait: its row was found locked, or it waited alone for another lock.
     public var lockWaits = 0
@@ -96,9 +96,9 @@ public struct FinishBatch: Sendable {
     public let attempts: [FinishedAttempt]
     /// Whether they are written by `judge`; otherwise by `finish`.
     public let isJudged: Bool
-    /// What its answers take in memory.
+    /// The bytes of its answers.
     public let bytes: Int
-    /// What its largest answer takes.
+    /// The bytes of its largest answer.
     public let largest: Int
 
     /// A batch of attempts in any order, all to be judged or none.

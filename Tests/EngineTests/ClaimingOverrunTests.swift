@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Statements of the claiming session that exceed its time limit, and the memory of what waits meanwhile.
+/// Statements of the claiming session that exceed its time limit, and the memory of the attempts that wait meanwhile.
 struct ClaimingOverrunTests: DispatcherCases {
     private func rich(_ seq: Int64) -> ClaimedJob {
         var job = job(seq)
@@ -55,7 +55,7 @@ struct ClaimingOverrunTests: DispatcherCases {
         #expect(dispatcher.isWritten == false)
     }
 
-    /// While nothing at all is stored, the limit says nothing of one answer: all wait, and none goes to the judging session with its shorter limit.
+    /// While no batch is stored, the limit says nothing about one answer. All answers wait, and the judging session gets none.
     @Test func `a database that is slow for ten minutes ends no job`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })

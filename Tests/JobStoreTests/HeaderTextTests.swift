@@ -18,7 +18,7 @@ struct HeaderTextTests {
     ])
     func `a value that is valid UTF-8 is read as UTF-8, any other as Latin-1`(bytes: String, text: String) throws {
         let connection = try PGConnection(Self.database.get())
-        // Each line by itself: beside this one stands one of the other kind.
+        // Each line is decided alone. The other two lines are one of each kind.
         let headers = "'\\x782d6e616d653a20\(bytes)0a782d6f746865723a20fc0a782d6d6f72653a20c3bc0a'::bytea"
         let read = try connection.query(
             """

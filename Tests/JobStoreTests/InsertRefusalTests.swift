@@ -6,7 +6,7 @@ import Testing
 
 /// Errors of an INSERT: which row, which column, and nothing of the database's insides.
 struct InsertRefusalTests {
-    /// What psql shows of the error: SQLSTATE, message, DETAIL, and the number of CONTEXT lines.
+    /// The error as psql shows it: SQLSTATE, message, DETAIL, and the number of CONTEXT lines.
     private func refusal(_ statement: String, _ queue: borrowing TestQueue) throws -> (error: String, contextLines: Int)
     {
         let outcome = try Psql.run("\\set VERBOSITY verbose\n\(statement);", on: queue.database)

@@ -97,7 +97,7 @@ struct JudgeAnswerTests {
         Case(
             job: json, type: "application/json; charset=us-ascii", body: text("\"ü\""), verdict: "s", result: "\"ü\"",
             encoding: "utf-8"),
-        // JSON that is valid UTF-8 is UTF-8, whatever its label says.
+        // JSON that is valid UTF-8 is read as UTF-8. Its label is ignored.
         Case(
             job: json, type: "application/json; charset=ISO-8859-1", body: text("\"Jürgen\""), verdict: "s",
             result: "\"Jürgen\"", encoding: "utf-8"),
