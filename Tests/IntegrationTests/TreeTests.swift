@@ -223,4 +223,27 @@ final class TreeTests {
         #expect(slowest < Soak.seconds(4), "\(slowest)")
         _ = worker
     }
+
+    @Test func `a cancelled batch that meets an open transaction's lock does not hold up another one`() throws {
+        let batches = try ["a", "b"].map { name in
+            try queue.number("select postrider.submit('{\"batch\": [{\"name\": \"\(name)\", \"url\": \"http://h/\"}]}')")
+        }
+        let other = try PGConnection(queue.database)
+        // What somebody has locked is left for later.
+        try other.execute("begin; select from postrider.ready for update")
+        for batch in batches { try queue.connection.execute("select postrider.cancel(\(batch))") }
+        let draining = "select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider.trees where is_draining"
+        #expect(try queue.text(draining) == "\(batches[0]),\(batches[1])")
+        try other.execute("rollback; begin")
+        try other.execute(
+            """
+            insert into postrider.results (job_id, state, attempt)
+            select id, 'c', 0 from postrider.jobs where parent_id = \(batches[0])
+            """)
+        try queue.connection.execute("select postrider.settle(0, true)")
+        #expect(try queue.text(draining) == "\(batches[0])")
+        try other.execute("rollback")
+        try queue.connection.execute("select postrider.settle(0, true)")
+        #expect(try queue.text(draining) == "")
+    }
 }

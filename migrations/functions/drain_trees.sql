@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Each tree has a savepoint of its own: one that meets a lock of somebody's open transaction stays as it is, and the others go on.
 create or replace function postrider.drain_trees(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,13 +14,17 @@ begin
   for v_tree in
     select t.* from postrider.trees t where t.is_draining order by t.job_id for no key update skip locked
   loop
-    select * into v_below from postrider.end_below(v_tree.job_id, case
-      when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k' else 'c' end::"char", p_limit - v_ended);
-    update postrider.trees t
-       set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
-           failed = t.failed + v_below.failed
-     where t.job_id = v_tree.job_id;
-    v_ended := v_ended + v_below.ended;
+    begin
+      select * into v_below from postrider.end_below(v_tree.job_id, case
+        when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k' else 'c' end::"char", p_limit - v_ended);
+      update postrider.trees t
+         set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
+             failed = t.failed + v_below.failed
+       where t.job_id = v_tree.job_id;
+      v_ended := v_ended + v_below.ended;
+    exception when lock_not_available then
+      null;
+    end;
     exit when v_ended >= p_limit;
   end loop;
   return v_ended;
