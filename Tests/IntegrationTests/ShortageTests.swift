@@ -224,11 +224,12 @@ struct ShortageTests {
         try queue.connection.execute(
             """
             alter function postrider.answer_value(bytea, bytea, text) rename to answer_value_indeed;
-            create function postrider.answer_value(p_headers bytea, p_body bytea, p_encoding text) returns jsonb
+            create function postrider.answer_value(
+              p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
             language plpgsql as $$
             begin
               perform app.fail('answer');
-              return postrider.answer_value_indeed(p_headers, p_body, p_encoding);
+              select i.* into value, defect from postrider.answer_value_indeed(p_headers, p_body, p_encoding) i;
             end $$;
             grant execute on function postrider.answer_value(bytea, bytea, text) to public;
             create trigger fails before insert on postrider.jobs for each row when (new.parent_id is not null)

@@ -226,13 +226,16 @@ final class TreeTests {
 
     @Test func `a cancelled batch that meets an open transaction's lock does not hold up another one`() throws {
         let batches = try ["a", "b"].map { name in
-            try queue.number("select postrider.submit('{\"batch\": [{\"name\": \"\(name)\", \"url\": \"http://h/\"}]}')")
+            try queue.number(
+                #"select postrider.submit('{"batch": [{"name": "\#(name)", "url": "http://h/"}]}')"#)
         }
         let other = try PGConnection(queue.database)
         // What somebody has locked is left for later.
         try other.execute("begin; select from postrider.ready for update")
         for batch in batches { try queue.connection.execute("select postrider.cancel(\(batch))") }
-        let draining = "select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider.trees where is_draining"
+        let draining = """
+            select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider.trees where is_draining
+            """
         #expect(try queue.text(draining) == "\(batches[0]),\(batches[1])")
         try other.execute("rollback; begin")
         try other.execute(

@@ -1,6 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- A body that claims to be JSON and cannot be read is an error for who reads it: without it a step would be skipped, or a batch made
+-- without members. p_takes_text: the body is put in as a whole, so its text will do.
+--
 -- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
-create or replace function postrider.answer_parts(p_job bigint, p_parts text[]) returns jsonb
+drop function if exists postrider.answer_parts(bigint, text[]);
+create or replace function postrider.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -10,6 +14,7 @@ as $$
 declare
   v_result postrider.results;
   v_value jsonb;
+  v_answer record;
   v_parts jsonb := '{}';
 begin
   select r.* into v_result from postrider.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
@@ -29,16 +34,20 @@ begin
         message = format('the answer of job %s is larger than 16 MiB; give that job an extract and use its result', p_job);
     end if;
   end if;
-  if 'body' = any (p_parts) then
-    v_value := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
-    if v_value is not null then
-      v_parts := jsonb_build_object('body', v_value);
-    end if;
-  end if;
   if 'result' = any (p_parts) then
     v_value := coalesce(v_result.result, postrider.result_json(v_result.headers, v_result.body));
     if v_value is not null then
-      v_parts := v_parts || jsonb_build_object('result', v_value);
+      v_parts := jsonb_build_object('result', v_value);
+    end if;
+  end if;
+  if 'body' = any (p_parts) or 'result' = any (p_parts) and v_value is null
+     and postrider.claims_json(coalesce(v_result.headers, ''), v_result.body) then
+    v_answer := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
+    if v_answer.defect is not null and not ('body' = any (p_parts) and p_takes_text) then
+      raise exception using errcode = 'PR009', message = format('the answer of job %s %s; its server has to send valid JSON', p_job, v_answer.defect);
+    end if;
+    if 'body' = any (p_parts) and v_answer.value is not null then
+      v_parts := v_parts || jsonb_build_object('body', v_answer.value);
     end if;
   end if;
   if 'status' = any (p_parts) and v_result.status_code is not null then
@@ -51,5 +60,5 @@ begin
   return v_parts;
 end
 $$;
-comment on function postrider.answer_parts(bigint, text[]) is
+comment on function postrider.answer_parts(bigint, text[], boolean) is
   'private: of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; of one that failed with an answer all but result; null for any other job';

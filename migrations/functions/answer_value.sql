@@ -2,39 +2,56 @@
 -- An object or a list is JSON whatever its Content-Type says; a bare number or word only if that says JSON, so that the
 -- text 1e5 stays what it was. A shortage of the database (memory, a lock, a file that cannot be read) is raised: without its body a step
 -- would be skipped.
-create or replace function postrider.answer_value(p_headers bytea, p_body bytea, p_encoding text) returns jsonb
+--
+-- The reason of a defect is found here and not taken from the error: PostgreSQL quotes the body in it.
+drop function if exists postrider.answer_value(bytea, bytea, text);
+create or replace function postrider.answer_value(
+  p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_charset text := coalesce(p_encoding, postrider.answer_charset(p_headers, p_body, true), 'utf-8');
   v_text text;
-  v_json jsonb;
+  v_reason text;
 begin
   if coalesce(octet_length(p_body), 0) = 0 then
-    return null;
+    return;
   end if;
-  v_text := postrider.answer_text(p_body, coalesce(p_encoding, postrider.answer_charset(p_headers, p_body, true), 'utf-8'));
   begin
-    v_json := v_text::jsonb;
-    if octet_length(v_text) > 2000 and postrider.has_endless_numbers(v_text, v_json) then
-      v_json := null;
-    end if;
+    v_text := postrider.answer_text(p_body, v_charset);
+    begin
+      value := v_text::jsonb;
+      if octet_length(v_text) > 2000 and postrider.has_endless_numbers(v_text, value) then
+        value := null;
+        v_reason := 'it has more than a hundred numbers of a thousand digits and more';
+      end if;
+    exception when others then
+      if postrider.is_passing(sqlstate) then
+        raise;
+      end if;
+      v_reason := case
+        when sqlstate = '22P05' then E'it has \\u0000 in it, which PostgreSQL cannot keep'
+        when sqlstate = '22003' then 'it has a number in it that is too large for the type numeric'
+        when v_text ~* E'\\\\ud[89ab][0-9a-f]{2}(?!\\\\ud[c-f][0-9a-f]{2})|(?<!\\\\ud[89ab][0-9a-f]{2})\\\\ud[c-f][0-9a-f]{2}'
+          then E'it has half of a surrogate pair in it, like \\ud83d without \\ude00'
+        when sqlstate = '22P02' then 'it breaks off, or its syntax is wrong'
+        else format('PostgreSQL refuses it (SQLSTATE %s)', sqlstate) end;
+    end;
   exception when others then
     if postrider.is_passing(sqlstate) then
       raise;
     end if;
-    v_json := null;
+    v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16' else format('its bytes are no text in %s', v_charset) end;
   end;
-  if jsonb_typeof(v_json) in ('object', 'array') or v_json is not null and split_part(postrider.content_type(p_headers), ';', 1) ~* 'json' then
-    return v_json;
+  if jsonb_typeof(value) in ('object', 'array') or value is not null and split_part(postrider.content_type(p_headers), ';', 1) ~* 'json' then
+    return;
   end if;
-  return to_jsonb(v_text);
-exception when others then
-  if postrider.is_passing(sqlstate) then
-    raise;
+  if v_reason is not null and postrider.claims_json(coalesce(p_headers, ''), p_body) then
+    defect := 'is JSON that cannot be read: ' || v_reason;
   end if;
-  return null;
+  value := to_jsonb(v_text);
 end
 $$;
 comment on function postrider.answer_value(bytea, bytea, text) is
-  'private: the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text';
+  'private: the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why what claims to be JSON is none';

@@ -40,7 +40,8 @@ begin
           'and those before its batch or chain', left(v_name, 200));
         return;
       end if;
-      v_object := case when v_step.state = 's' then postrider.step_object(v_step.step, v_step.is_tree, v_keys) end;
+      v_object := case when v_step.state = 's' then
+        postrider.step_object(v_step.step, v_step.is_tree, v_keys, postrider.run_if_reads(v_path, v_name)) end;
     end if;
     if v_object is not null then
       v_scope := v_scope || jsonb_build_object(v_name, v_object);

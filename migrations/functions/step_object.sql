@@ -1,26 +1,35 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.step_object(p_job bigint, p_is_tree boolean, p_keys text[]) returns jsonb
+-- p_reads: as run_if_reads gives it. Where something else than a key follows (a filter, a wildcard), what it reads is not known: then it
+-- is all that has a name of p_keys. What is not read is not looked at, so JSON there that cannot be read does no harm.
+drop function if exists postrider.step_object(bigint, boolean, text[]);
+create or replace function postrider.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
+declare
+  v_is_open constant boolean := exists (select from jsonb_array_elements(p_reads) r where jsonb_typeof(r.value -> 0) = 'null');
+  v_names constant text[] := array(select r.value ->> 0 from jsonb_array_elements(p_reads) r);
 begin
   if not p_is_tree then
     return postrider.answer_parts(p_job, array(
-      select k from unnest('{body,status,headers,result}'::text[]) k where p_keys is null or k = any (p_keys)));
+      select k from unnest('{body,status,headers,result}'::text[]) k
+       where k = any (v_names) or v_is_open and (p_keys is null or k = any (p_keys))));
   end if;
   perform postrider.leave_to_judging((
     select count(*) > 300 from (select from postrider.members m where m.parent_id = p_job limit 301) m));
   return coalesce((
-    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, m.is_tree, p_keys))
+    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, m.is_tree, p_keys, (
+             select jsonb_agg(case when jsonb_typeof(r.value -> 0) = 'null' then r.value else r.value - 0 end)
+               from jsonb_array_elements(p_reads) r where jsonb_typeof(r.value -> 0) = 'null' or r.value ->> 0 = m.name)))
       from postrider.member_states(p_job) m
-     where (p_keys is null and m.name is not null or m.name = any (p_keys))
+     where (m.name = any (v_names) or v_is_open and (p_keys is null and m.name is not null or m.name = any (p_keys)))
        and (m.state = 's' or m.state = 'f' and m.status_code is not null and not m.is_tree)), '{}')
-    || case when p_keys is null or 'results' = any (p_keys)
+    || case when 'results' = any (v_names) or v_is_open and (p_keys is null or 'results' = any (p_keys))
             then jsonb_build_object('results', postrider.tree_results(p_job)) else '{}' end;
 end
 $$;
-comment on function postrider.step_object(bigint, boolean, text[]) is
-  'private: what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as the keys given go (null: all)';
+comment on function postrider.step_object(bigint, boolean, text[], jsonb) is
+  'private: what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as it reads (p_reads, p_keys; null: all keys)';

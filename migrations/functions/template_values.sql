@@ -86,7 +86,10 @@ begin
           when 'item' then (select jsonb_build_object('item', e) from postrider.each_item(p_job) e where e is not null)
           when 'results' then jsonb_build_object('results', postrider.tree_results(v_steps[i]))
           else postrider.answer_parts(v_steps[i], array(
-                 select p.part from unnest(v_steps, v_parts) as p(step, part) where p.step = v_steps[i])) end;
+                 select p.part from unnest(v_steps, v_parts) as p(step, part) where p.step = v_steps[i]), not exists (
+                 select from unnest(v_steps, v_parts, p_templates, v_rest, p_places) as p(step, part, template, rest, place)
+                  where p.step = v_steps[i] and p.part = 'body'
+                    and ((postrider.template_path(p.template))[p.rest] is not null or p.place = 'each'))) end;
       exception when sqlstate 'PR009' then
         raise exception using errcode = 'PR009', message = v_place || ': ' || sqlerrm;
       end;
