@@ -56,6 +56,33 @@ struct FailedJobLogTests {
         #expect(worker.count(of: "job_failed") == 5 && worker.count(of: "more_failed") == 0)
     }
 
+    @Test func `each failure of a job that is retried quickly has a line with its own attempt`() throws {
+        let target = try TargetServer { request in
+            TargetStep.answer(request.path == "/late" && request.turn > 2 ? 200 : 400 + request.turn)
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        var expected: Set<String> = []
+        // The third time, the second one succeeds.
+        for path in ["early", "late"] {
+            let id = try queue.insert("url", "'\(target.url)/\(path)'")
+            for attempt in 1...2 {
+                try queue.wait(until: "select finished_at is not null from postrider.job_status where id = \(id)")
+                try queue.connection.execute("select postrider.retry(\(id))")
+                expected.insert(#""job":\#(id),"attempt":\#(attempt),"error_code":"http_status","status":\#(400 + attempt)"#)
+            }
+            if path == "early" { expected.insert(#""job":\#(id),"attempt":3,"error_code":"http_status","status":403"#) }
+        }
+        try queue.waitUntilDone()
+        try worker.wait(for: "job_failed", times: 5)
+        let lines = Self.lines(worker, "job_failed").map { line in
+            line.split(separator: ",").filter { $0.contains("job\"") || $0.contains("attempt\"") || $0.contains("status\"") }
+                .joined(separator: ",").replacing("}", with: "")
+        }
+        #expect(Set(lines) == expected && lines.count == 5, "\(lines)")
+        #expect(worker.end(15) == 0)
+    }
+
     @Test func `of thousands that fail at once ten lines tell, and one says how many more there were`() throws {
         let target = try TargetServer { _ in TargetStep.answer(404) }
         let queue = try TestQueue()

@@ -21,6 +21,7 @@ declare
   v_failed_states "char"[];
   v_failed_jobs int[];
   v_failed_samples bigint[];
+  v_failed_at timestamptz[];
   v_lanes text[];
   v_calls bigint[];
   v_good bigint[];
@@ -63,7 +64,7 @@ begin
      where c.state in ('s', 'f', 'u') and c.jobs > 0 and c.sample is not null
      order by g.id desc limit 200),
   failed as materialized (
-    select c.track, g.queue, c.state, c.jobs, c.sample, row_number() over (order by g.id) as nth
+    select c.track, g.queue, c.state, c.jobs, c.sample, g.at, row_number() over (order by g.id) as nth
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs, g.samples) as c(track, state, jobs, sample)
      where c.state in ('f', 'u') and c.jobs > 0),
   named as materialized (select f.* from failed f where f.nth <= 10)
@@ -71,11 +72,13 @@ begin
          (select sum(f.jobs) from failed f), (select array_agg(n.track order by n.nth) from named n),
          (select array_agg(n.queue order by n.nth) from named n), (select array_agg(n.state order by n.nth) from named n),
          (select array_agg(n.jobs order by n.nth) from named n), (select array_agg(n.sample order by n.nth) from named n),
+         (select array_agg(n.at order by n.nth) from named n),
          (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
          (select array_agg(e.id) from gone g cross join lateral unnest(g.ended) e (id)),
          (select array_agg(distinct e.track) from ended e),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
-    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_minutes, v_samples, v_weights,
+    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at, v_minutes, v_samples,
+         v_weights,
          v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
@@ -119,18 +122,25 @@ begin
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
-    -- One whose callbacks still run stands in outcomes; one that runs again already, nowhere.
+    -- One whose callbacks still run stands in outcomes; one that was retried since, in tries. The tally is as old as
+    -- its attempt: a job that has failed again since then has a later one, with a tally of its own.
     return query
     select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider.state_name(f.state), e.attempt,
            e.error_code, e.status_code::int
-      from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples)
-           with ordinality as f(track, queue, state, jobs, sample, nth)
+      from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at)
+           with ordinality as f(track, queue, state, jobs, sample, at, nth)
       left join lateral (select k.queue, k.lane from postrider.track_names k where k.id = f.track offset 0) t on true
       left join lateral (
-           (select r.attempt, r.error_code, r.status_code from postrider.results r where r.job_id = f.sample and r.state = f.state)
-           union all
-           (select o.attempt, o.error_code, o.status_code from postrider.outcomes o where o.job_id = f.sample and o.state = f.state)
-           limit 1) e on true
+           select x.attempt, x.error_code, x.status_code
+             from (select r.attempt, r.error_code, r.status_code from postrider.results r
+                     where r.job_id = f.sample and r.state = f.state and r.finished_at <= f.at
+                    union all
+                   select o.attempt, o.error_code, o.status_code from postrider.outcomes o
+                     where o.job_id = f.sample and o.state = f.state and o.finished_at <= f.at
+                    union all
+                   select t.attempt, t.error_code, t.status_code from postrider.tries t
+                     where t.job_id = f.sample and t.ended_as = f.state and t.finished_at <= f.at) x
+            order by x.attempt desc limit 1) e on true
      order by f.nth;
   end if;
 end
