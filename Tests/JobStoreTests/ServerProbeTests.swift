@@ -149,7 +149,30 @@ struct ServerProbeTests {
                 == "1")
     }
 
-    @Test(arguments: ["'api', 4", "'none', 1", "null, 1", "'api', null", "'api', 1, 'test'"])
+    @Test func `switch_server without a position moves to the next, around the end and past those that are aside`() throws {
+        let desk = try ServerDesk()
+        let worker = try desk.worker()
+        func next() throws -> [String] {
+            try desk.queue.connection.execute("select postrider.switch_server('api')")
+            try desk.insert()
+            return try desk.calls(worker)
+        }
+        #expect(try [next(), next(), next()] == [["http://two/x+"], ["http://three/x+"], ["http://one/x+"]])
+        // The calls go to the second, since the first is aside; the next one is the third.
+        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 1")
+        #expect(try next() == ["http://three/x+"])
+        // Whoever asks for the next one gets it, even if it is aside.
+        #expect(try next() == ["http://one/x+"])
+        try desk.queue.connection.execute(
+            "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')")
+        try desk.queue.connection.execute("select postrider.switch_server('api')")
+        #expect(
+            try desk.queue.rows(
+                "select environment, position::text from postrider.servers where is_preferred order by position")
+                == [["release", "2"], ["test", "7"]])
+    }
+
+    @Test(arguments: ["'api', 4", "'none', 1", "null, 1", "'api', 1, 'test'", "'none'", "'api', null, 'test'"])
     func `switch_server to what is not there is refused`(arguments: String) throws {
         let desk = try ServerDesk()
         let error = #expect(throws: PGError.self) {
