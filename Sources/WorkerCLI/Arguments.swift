@@ -29,7 +29,7 @@ struct Arguments: Sendable {
                 operands.append(word)
             }
         }
-        for flag in command.flags where values[flag.name] == nil {
+        for flag in command.flags where values[flag.name] == nil && !flag.isOfLineOnly {
             try takeEnvironment(flag)
         }
         try checkOperands(command)
@@ -104,12 +104,16 @@ struct Arguments: Sendable {
     }
 
     private static func unknownFlag(_ place: String, _ command: CommandSpec) -> CommandError {
-        let known = command.flags.map { "--\($0.name)" }
-        let near = known.min { editDistance($0, place) < editDistance($1, place) }
-        if let near, editDistance(near, place) <= 3 {
+        if let near = nearest(place, among: command.flags.map { "--\($0.name)" }, within: 3) {
             return .usage(place, "unknown flag of \(command.name)", "did you mean \(near)?")
         }
         return .usage(place, "unknown flag of \(command.name)", "see worker \(command.name) --help")
+    }
+
+    /// The word that is most like another one, if it takes at most so many letters to make one of the other.
+    static func nearest(_ word: String, among words: [String], within letters: Int) -> String? {
+        words.map { (word: $0, distance: editDistance($0, word)) }.min { $0.distance < $1.distance }
+            .flatMap { $0.distance <= letters ? $0.word : nil }
     }
 
     /// How many letters must be added, removed or changed to make one word of the other.

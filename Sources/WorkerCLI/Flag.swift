@@ -28,6 +28,9 @@ struct Flag: Sendable {
     var example = ""
     /// Whether it may be given several times; in the environment the values are separated by commas.
     var isRepeatable = false
+    /// Whether only the line gives it. So it is with what one command asks for: a worker's environment must not change what its
+    /// operator sees or does.
+    var isOfLineOnly = false
     /// What happens without it, for help.
     var fallback: String?
     /// What it does: one line.

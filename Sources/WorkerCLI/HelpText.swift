@@ -28,7 +28,8 @@ enum HelpText {
                     var meaning = flag.meaning
                     if let fallback = flag.fallback { meaning += " (default \(fallback))" }
                     if flag.isRepeatable { meaning += "; repeatable" }
-                    return ("--\(flag.name) \(flag.placeholder)", "\(meaning)  [\(flag.environmentName)]")
+                    if !flag.isOfLineOnly { meaning += "  [\(flag.environmentName)]" }
+                    return ("--\(flag.name) \(flag.placeholder)", meaning)
                 })
         }
         return lines.joined(separator: "\n") + "\n"

@@ -10,7 +10,7 @@ public enum Program {
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
         PauseCommands.queue, PauseCommands.lane, CredentialCommand.spec,
-        DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec,
+        DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]
 
     /// Runs the command that the words name; `run` if they begin with a flag or are none.
@@ -32,14 +32,7 @@ public enum Program {
         var rest = words
         var command = RunCommand.spec
         if let first = words.first, !first.hasPrefix("-") {
-            guard let named = commands.first(where: { $0.name == first }) else {
-                let names = commands.map(\.name).joined(separator: ", ")
-                // Not quoted if it may be more than a slip: a connection string without its flag.
-                let isWord = first.count <= 20 && first.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
-                let what = isWord ? quoted(first) : "the first word"
-                throw CommandError(.usage, "\(what) is not a command; give one of \(names)")
-            }
-            command = named
+            command = try self.command(named: first)
             rest.removeFirst()
         }
         let flags = rest.prefix { $0 != "--" }
@@ -48,10 +41,25 @@ public enum Program {
             return .clean
         }
         if words == ["--version"] {
-            Terminal.write("worker \(ProductVersion.current)\n")
+            HelpCommands.tellVersion()
             return .clean
         }
         return try command.run(Arguments(rest, for: command, environment: environment))
+    }
+
+    /// The command of this name.
+    /// - Throws: `usage` with the name that is nearest, or all of them.
+    static func command(named name: String) throws(CommandError) -> CommandSpec {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        // Not quoted if it may be more than a slip: a connection string without its flag.
+        let isWord = name.count <= 20 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
+        let what = isWord ? quoted(name) : "the first word"
+        let names = commands.map(\.name)
+        let near = isWord ? Arguments.nearest(name, among: names, within: 2) : nil
+        throw CommandError(
+            .usage,
+            "\(what) is not a command; "
+                + (near.map { "did you mean \($0)? See worker help" } ?? "give one of \(names.joined(separator: ", "))"))
     }
 
     private static func unwritten(_ number: Int32) -> CommandError {

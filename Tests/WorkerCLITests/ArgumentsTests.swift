@@ -121,6 +121,29 @@ struct ArgumentsTests {
         #expect(try Arguments(["7"], for: JobCommands.cancel).operands == ["7"])
     }
 
+    /// A worker's environment, in which an operator types a command.
+    @Test(arguments: [
+        ("jobs", ["POSTRIDER_QUEUE": "mail", "POSTRIDER_STATE": "failed", "POSTRIDER_LIMIT": "1", "POSTRIDER_JSON": "on"]),
+        ("retry", ["POSTRIDER_NEW_KEY": "on"]), ("migrate", ["POSTRIDER_STATUS": "on", "POSTRIDER_NO_ROLES": "on"]),
+        ("bench", ["POSTRIDER_CONCURRENCY": "3", "POSTRIDER_URL": "http://h/", "POSTRIDER_JOBS": "nonsense"]),
+    ])
+    func `a variable does not change what a command does`(name: String, environment: [String: String]) throws {
+        let command = try Program.command(named: name)
+        let words = command.operands.isEmpty ? [] : ["7"]
+        let arguments = try Arguments(words, for: command, environment: environment)
+        for flag in command.flags where flag.name != "database" { #expect(arguments.texts(flag.name) == []) }
+    }
+
+    @Test(arguments: [
+        ("job", "did you mean jobs?"), ("docter", "did you mean doctor?"), ("migrates", "did you mean migrate?"),
+        ("frobnicate", "give one of run, dev, migrate"), ("postgresql://u:secret@h/", "the first word is not a command"),
+    ])
+    func `a command that there is not is answered with the one that was meant`(word: String, answer: String) {
+        let error = #expect(throws: CommandError.self) { try Program.command(named: word) }
+        #expect(error?.message.contains(answer) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("secret") == false)
+    }
+
     @Test func `two dashes end the flags and one dash is a word`() throws {
         #expect(try Arguments(["-"], for: SubmitCommand.spec).operands == ["-"])
         #expect(try Arguments(["--", "--odd"], for: SubmitCommand.spec).operands == ["--odd"])
@@ -132,7 +155,7 @@ struct ArgumentsTests {
         let help = HelpText.command(command)
         for flag in command.flags {
             #expect(help.contains("--\(flag.name) "))
-            #expect(help.contains("[\(flag.environmentName)]"))
+            #expect(help.contains("[\(flag.environmentName)]") != flag.isOfLineOnly)
         }
         #expect(HelpText.program(Program.commands).contains("  \(name)"))
     }

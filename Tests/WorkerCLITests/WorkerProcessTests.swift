@@ -19,6 +19,16 @@ struct WorkerProcessTests {
     }
 
     @Test(arguments: [
+        (["help"], ["--help"]), (["help", "jobs"], ["jobs", "--help"]), (["version"], ["--version"]),
+    ])
+    func `help and version are commands, too`(words: [String], flags: [String]) throws {
+        let outcome = try WorkerProcess.run(words)
+        #expect(outcome.status == 0 && outcome.output.count > 10)
+        #expect(try WorkerProcess.run(flags) == outcome)
+        #expect(try WorkerProcess.run(["help", "jbos"]).output.contains("did you mean jobs?"))
+    }
+
+    @Test(arguments: [
         (
             ["--http", "localhost:80"],
             "--http: \"localhost:80\": it does not begin with an address in numbers; give one like 127.0.0.1:9464"

@@ -12,14 +12,14 @@ enum JobsCommand {
             Database.flag,
             Flag(
                 name: "state", kind: .choice(JobFilter.states), placeholder: "S", example: "failed",
-                meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
+                isOfLineOnly: true, meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
             Flag(
                 name: "queue", kind: .text, placeholder: "Q", example: "default", isRepeatable: true,
-                meaning: "only this queue"),
+                isOfLineOnly: true, meaning: "only this queue"),
             Flag(
-                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", fallback: "50",
+                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isOfLineOnly: true, fallback: "50",
                 meaning: "at most so many"),
-            Flag(name: "json", kind: .toggle, meaning: "one JSON object a line, all columns of job_status"),
+            Flag(name: "json", kind: .toggle, isOfLineOnly: true, meaning: "one JSON object a line, all columns of job_status"),
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)

@@ -12,10 +12,10 @@ enum MigrateCommand {
             Database.flag,
             Flag(
                 name: "status", kind: .toggle,
-                meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
+                isOfLineOnly: true, meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
             Flag(
                 name: "no-roles", kind: .toggle,
-                meaning: "make no roles and leave privileges alone; all belongs to who migrates"),
+                isOfLineOnly: true, meaning: "make no roles and leave privileges alone; all belongs to who migrates"),
         ],
         details: ["All or nothing, in one transaction; several at once wait for each other."],
         run: { (arguments) throws(CommandError) in
