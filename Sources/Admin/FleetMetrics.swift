@@ -173,7 +173,7 @@ enum FleetMetrics {
             ("postrider_wait_seconds", "From being due to the first attempt, of a sample of the last whole minute."),
             ("postrider_call_seconds", "Length of the calls that ended jobs, of a sample of the last whole minute."),
         ].enumerated() {
-            metrics.family(name, .gauge, help)
+            metrics.family(name, .summary, help)
             for (column, quantile) in ["0.5", "0.95", "0.99"].enumerated()
             where !times.isNull(0, first * 3 + column + 2) {
                 metrics.sample(name, ["quantile": quantile], times.float8(0, first * 3 + column + 2) / 1000)

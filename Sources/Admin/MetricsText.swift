@@ -8,6 +8,8 @@ struct MetricsText {
         case gauge
         /// Only grows, from 0 at the worker's start.
         case counter
+        /// Quantiles of what was seen; without a sum and a count.
+        case summary
     }
 
     /// The Content-Type of the text.
