@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Letters in another order, an s too many or too few, camelCase, and the words that others use for the same.
+-- after: edit_distance.sql
+-- camelCase, an s too many or too few, letters in another order, the words that others use for the same, and one or two wrong letters.
 create or replace function postrider.spec_key_meant(p_key text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -19,7 +20,15 @@ as $$
                ('payload', 'body_json'), ('form', 'body_form'), ('files', 'body_parts'), ('params', 'query'),
                ('retries', 'max_attempts'), ('attempts', 'max_attempts'), ('delay', 'run_at'), ('tags', 'tag'),
                ('children', 'chain or batch'), ('steps', 'chain'), ('jobs', 'batch')) m (word, key)
-      where m.word = lower(p_key collate "C")))
+      where m.word = lower(p_key collate "C")),
+    (select c.key
+       from (select a.attname::text as key from pg_attribute a
+              where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+                and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by')
+              union all
+             values ('chain'), ('batch')) c
+      where length(p_key) between 3 and 30 and postrider.edit_distance(c.key, p_key) <= least(2, (length(c.key) + 1) / 3)
+      order by postrider.edit_distance(c.key, p_key), c.key limit 1))
 $$;
 comment on function postrider.spec_key_meant(text) is
   'private: the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';
