@@ -36,6 +36,7 @@ begin
         when v_text ~* E'\\\\ud[89ab][0-9a-f]{2}(?!\\\\ud[c-f][0-9a-f]{2})|(?<!\\\\ud[89ab][0-9a-f]{2})\\\\ud[c-f][0-9a-f]{2}'
           then E'it has half of a surrogate pair in it, like \\ud83d without \\ude00'
         when sqlstate = '22P02' then 'it breaks off, or its syntax is wrong'
+        when sqlstate = '54001' then 'it is nested too deeply'
         else format('PostgreSQL refuses it (SQLSTATE %s)', sqlstate) end;
     end;
   exception when others then
