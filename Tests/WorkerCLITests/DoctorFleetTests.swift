@@ -56,6 +56,31 @@ struct DoctorFleetTests {
                 + "see postrider.client_status, raise it in postrider.client_limits")
     }
 
+    /// As after logical replication, which copies no sequence.
+    @Test func `sequences behind their tables are named with the statements that repair them`() throws {
+        let queue = try TestQueue()
+        #expect(try DoctorReport(queue.database)["sequences"] == "ok sequences none is behind its table")
+        let id = try queue.insert("url, tag", "'http://h/', 'kept'")
+        try queue.connection.execute(
+            """
+            select setval('postrider.jobs_id_seq', 1, false), setval('postrider.tracks_id_seq', 1, false)
+            """)
+        // A row that was repeated has a newer number than any job.
+        try queue.connection.execute("update postrider.ready set seq = \(id) + 41")
+        let report = try DoctorReport(queue.database)
+        #expect(report.status == 1)
+        #expect(
+            report["sequences"].contains(
+                "fault sequences postrider.jobs_id_seq is at 0, and its table holds \(id + 41): "
+                    + "the next rows are refused or get numbers twice; "
+                    + "run: select setval('postrider.jobs_id_seq', \(id + 41))"), "\(report)")
+        for row in try queue.rows("select repair from postrider.sequence_lags()") {
+            try queue.connection.execute(row[0] ?? "")
+        }
+        #expect(try DoctorReport(queue.database)["sequences"] == "ok sequences none is behind its table")
+        #expect(try queue.insert("url", "'http://h/'") == id + 42)
+    }
+
     @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()

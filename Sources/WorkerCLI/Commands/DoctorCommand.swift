@@ -54,6 +54,9 @@ enum DoctorCommand {
                         ? try FleetCheckup.findings(connection, configuration)
                         : try FleetCheckup.findings(connection)
                 })
+            if missing == nil {
+                found(try asking { () throws(PGError) in try SequenceCheckup.findings(connection) })
+            }
             return findings.contains { $0.grade == .fault } ? .failed : .clean
         })
 

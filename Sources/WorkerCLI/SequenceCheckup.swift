@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PGClient
+
+/// What `worker doctor` says of sequences that are behind their tables, as after a cut-over by logical replication.
+enum SequenceCheckup {
+    /// One fault for each sequence that would give a number again, with the statement that repairs it; else one line.
+    static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
+        let lags = try connection.query(
+            "select sequence, last_value, highest, repair from postrider.sequence_lags()")
+        if lags.rowCount == 0 { return [Finding(.ok, "sequences", "none is behind its table")] }
+        return (0..<lags.rowCount).map { row in
+            Finding(
+                .fault, "sequences",
+                "\(lags.text(row, 0)) is at \(lags.int64(row, 1)), and its table holds \(lags.int64(row, 2)): "
+                    + "the next rows are refused or get numbers twice; run: \(lags.text(row, 3))")
+        }
+    }
+}
