@@ -82,7 +82,7 @@ struct PlantSpecTests {
             try queue.text(
                 "select concat_ws(' ', mode, max_parallel, metadata, priority) from postrider.jobs where parent_id = \(root)"
             )
-                == #"settle 2 {"a": null} 0"#)
+                == #"settle 2 {"a": null} 4"#)
         #expect(try queue.text("select encode(body, 'hex') from postrider.jobs where url is not null") == "c3a4")
     }
 

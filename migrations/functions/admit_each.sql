@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 drop function if exists postrider.admit_each(jsonb);
-create or replace function postrider.admit_each(p_each jsonb, p_job bigint) returns void
+drop function if exists postrider.admit_each(jsonb, bigint);
+create or replace function postrider.admit_each(p_each jsonb, p_defaults jsonb, p_job bigint) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,7 +25,7 @@ begin
     end if;
     if v_reason is null then
       begin
-        perform postrider.spec_check(p_each -> 'do', '$.do', true);
+        perform postrider.spec_check(p_each -> 'do', '$.do', true, p_defaults);
       exception when sqlstate 'PR001' or sqlstate 'PR006' then
         get stacked diagnostics v_reason = message_text, v_hint = pg_exception_hint;
       end;
@@ -36,5 +37,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.admit_each(jsonb, bigint) is
+comment on function postrider.admit_each(jsonb, jsonb, bigint) is
   'private: raises PR001 for an each that breaks a rule, with the id of the job as DETAIL';

@@ -16,7 +16,7 @@ begin
   -- For job_defect.
   perform set_config('postrider.expands', 'on', true);
   v_ids := postrider.plant_spec(
-    postrider.spec_nodes(v_batch.each -> 'do', '$.batch.do'), p_batch,
+    postrider.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider.member_defaults(v_batch)), p_batch,
     (select coalesce(max(m.position), 0) from postrider.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
   perform set_config('postrider.expands', 'off', true);
   update postrider.members m

@@ -104,11 +104,6 @@ begin
     end if;
   end if;
 
-  if p_job.kind <> 'request' then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
-    return;
-  end if;
-
   if p_job.service is not null then
     select * into v_service from postrider.services s where s.name = p_job.service;
     if not found and v_is_new then
@@ -118,15 +113,20 @@ begin
       return;
     end if;
   end if;
-  if v_service.base_url is null and v_service.name is not null then
-    select t.base_url into v_service.base_url
-      from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
-  end if;
   if v_is_new and p_job.credential is not null and not exists (select from postrider.credentials c where c.name = p_job.credential) then
     column_name := 'credential';
     reason := format('there is no credential %s', quote_literal(p_job.credential));
     hint := 'Insert it into postrider.credentials first.';
     return;
+  end if;
+  if p_job.kind <> 'request' then
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
+    return;
+  end if;
+
+  if v_service.base_url is null and v_service.name is not null then
+    select t.base_url into v_service.base_url
+      from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
   if v_is_new and p_job.login_required and p_job.credential is null and v_service.credential is null then
     column_name := 'login_required';

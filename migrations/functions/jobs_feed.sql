@@ -210,8 +210,9 @@ begin
     if v_planted is not null and v_code is null then
       begin
         -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is checked once.
-        perform postrider.admit_each(e.each, e.id)
-           from (select n.each, min(n.id) as id from new_rows n where n.each is not null group by n.each) e;
+        perform postrider.admit_each(e.each, e.defaults, e.id)
+           from (select n.each, postrider.member_defaults(row(n.*)::postrider.jobs) as defaults, min(n.id) as id
+                   from new_rows n where n.each is not null group by 1, 2) e;
         perform postrider.refuse_foreign(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
         perform postrider.plant(v_planted);

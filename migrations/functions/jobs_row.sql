@@ -7,6 +7,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_parent postrider.jobs;
   v_holder bigint;
   v_refusal record;
 begin
@@ -14,6 +15,21 @@ begin
     select * into v_refusal from postrider.job_defect(new);
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
       message = format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason), hint = v_refusal.hint;
+  end if;
+  if new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off' then
+    select * into v_parent from postrider.jobs j
+     where j.id = new.parent_id and j.kind <> 'request' and (j.created_by = new.created_by or postrider.sees_all(new.created_by));
+    if found then
+      new.queue := case new.queue when 'default' then v_parent.queue else new.queue end;
+      new.priority := case new.priority when 0 then v_parent.priority else new.priority end;
+      new.timeout := coalesce(new.timeout, v_parent.timeout);
+      -- As in spec_inherits.
+      if new.service is null and v_parent.service is not null
+         and (new.kind <> 'request' or new.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:') then
+        new.service := v_parent.service;
+        new.credential := coalesce(new.credential, v_parent.credential);
+      end if;
+    end if;
   end if;
   new.method := upper(new.method collate "C");
   if new.each is not null then
@@ -36,12 +52,13 @@ begin
 end
 $$;
 comment on function postrider.jobs_row() is
-  'private: row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, reads the times of each, writes the method in capital letters';
+  'private: row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, gives members what they take from their batch or chain, reads the times of each, writes the method in capital letters';
 
 create or replace trigger jobs_row
   before insert on postrider.jobs
   for each row when (
     new.dedupe_key is not null or new.each is not null or length(new.tag) > 400 or length(new.queue) > 200
+    or new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off'
     or new.method not in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')) execute function postrider.jobs_row();
 drop trigger if exists jobs_dedupe on postrider.jobs;
 drop function if exists postrider.jobs_dedupe();

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
--- gives and no others: a row of values is planned in half the time that a list of nodes takes.
+-- gives and no others: a row of values is planned in half the time that a list of nodes takes. What a node takes from its batch or chain
+-- is in it already, so jobs_row adds nothing: a key that gives a default is no gap.
 create or replace function postrider.plant_spec(
   p_nodes postrider.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
 language plpgsql security invoker
@@ -20,6 +21,9 @@ declare
   v_state text;
   v_hint text;
 begin
+  if cardinality(p_nodes) > 1 or p_parent is not null or p_nodes[1].spec ? 'parent_id' then
+    perform set_config('postrider.inherits', 'off', true);
+  end if;
   for v_depth in 1 .. 32 loop
     if cardinality(p_nodes) = 1 then
       exit when v_depth > 1;
@@ -34,6 +38,7 @@ begin
         execute format('insert into postrider.jobs (%s) select %s from (values ($1)) s (spec) returning array[id]',
           substr(v_columns, 3), substr(v_values, 3))
           into v_ids using p_nodes[1].spec;
+        perform set_config('postrider.inherits', '', true);
         return v_ids;
       end if;
       execute format(
@@ -97,6 +102,7 @@ begin
     v_parents := v_ids;
     v_above := cardinality(v_level);
   end loop;
+  perform set_config('postrider.inherits', '', true);
   return v_roots;
 end
 $$;

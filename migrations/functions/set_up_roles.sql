@@ -80,7 +80,7 @@ begin
      where p.pronamespace = 'postrider'::regnamespace and not p.prosecdef and p.prorettype <> 'trigger'::regtype;
     execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
-    grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.job_status, postrider.attempts,
+    grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.parents, postrider.job_status, postrider.attempts,
       postrider.pages, postrider.callback_errors, postrider.recent_failures, postrider.client_status to postrider_client, postrider_admin, postrider_reader;
     grant execute on function postrider.explain_job, postrider.watch_places to postrider_client, postrider_admin, postrider_reader;
 

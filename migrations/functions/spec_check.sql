@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
-create or replace function postrider.spec_check(p_spec jsonb, p_place text, p_is_inside boolean) returns postrider.spec_node[]
+drop function if exists postrider.spec_check(jsonb, text, boolean);
+create or replace function postrider.spec_check(
+  p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider.spec_node[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_nodes postrider.spec_node[] := postrider.spec_nodes(p_spec, p_place);
+  v_nodes postrider.spec_node[] := postrider.spec_nodes(p_spec, p_place, p_defaults);
   v_is_open boolean := p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null';
   v_defect record;
   v_meant text;
@@ -32,7 +34,7 @@ begin
                      then 'element'
                    when n.kind <> 'request' and k.key not in (
                      'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key', 'on_duplicate',
-                     'run_if', 'mode', 'max_parallel', 'on_success', 'on_failure', 'callback_url', 'notify', 'tag', 'metadata')
+                     'run_if', 'timeout', 'service', 'credential', 'mode', 'max_parallel', 'on_success', 'on_failure', 'callback_url', 'notify', 'tag', 'metadata')
                      then 'request'
                    when k.key in ('mode', 'max_parallel') and n.kind <> 'batch' then 'batch'
                    when k.key in ('parent_id', 'position') and (n.level > 1 or p_is_inside) then 'place'
@@ -103,5 +105,5 @@ begin
   return v_nodes;
 end
 $$;
-comment on function postrider.spec_check(jsonb, text, boolean) is
+comment on function postrider.spec_check(jsonb, text, boolean, jsonb) is
   'private: all jobs of a spec; raises PR006 with the place of what is wrong. p_is_inside: the spec is the "do" of an each';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Level by level, a few statements each, so that ten thousand members take as many statements as two. What an each is made
+-- p_defaults: what the first takes from the batch or chain that it is for. Level by level, a few statements each, so that ten thousand members take as many statements as two. What an each is made
 -- of stands last in its level: it is not planted with the others, whose ranks those below them go by.
-create or replace function postrider.spec_nodes(p_spec jsonb, p_place text) returns postrider.spec_node[]
+drop function if exists postrider.spec_nodes(jsonb, text);
+create or replace function postrider.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,7 +11,8 @@ declare
   v_level postrider.spec_node[];
   v_defect record;
 begin
-  v_level := array[row(1, null, null, p_place, null, null, false, p_spec, null)::postrider.spec_node];
+  v_level := array[row(1, null, null, p_place, null, null, false,
+    case when p_defaults is null then p_spec else postrider.spec_inherits(p_spec, p_defaults) end, null)::postrider.spec_node];
   if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch,kind}' then
     v_level[1].kind := 'request';
     return v_level;
@@ -36,14 +38,16 @@ begin
     -- What is below a job is taken out of it once, not for each of its members.
     v_level := nullif(array(
       select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null, p.kind,
-                 p.is_drawn, c.spec, null)::postrider.spec_node
+                 p.is_drawn, case when p.defaults is null then c.spec else postrider.spec_inherits(c.spec, p.defaults) end, null)::postrider.spec_node
         from (select n.level, n.rank, n.place, case when n.spec ? 'chain' then 'chain' else 'batch' end as kind,
                      case when n.spec ? 'chain' then '.chain[#]'
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as step,
                      n.is_drawn or coalesce(jsonb_typeof(n.spec -> 'batch') = 'object', false) as is_drawn,
                      case when n.spec ? 'chain' then n.spec -> 'chain'
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then n.spec -> 'batch'
-                          else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below
+                          else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below,
+                     (select jsonb_object_agg(k.key, k.value) from jsonb_each(n.spec) k
+                       where k.key in ('queue', 'priority', 'timeout', 'service', 'credential') and k.value <> 'null') as defaults
                 from unnest(v_level) with ordinality
                      n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
                where n.spec ?| '{chain,batch}'
@@ -54,5 +58,5 @@ begin
   return v_nodes;
 end
 $$;
-comment on function postrider.spec_nodes(jsonb, text) is
+comment on function postrider.spec_nodes(jsonb, text, jsonb) is
   'private: all jobs of a spec, level by level, those that an each makes behind the others, else in their order; raises PR006 with the place where its shape is wrong';

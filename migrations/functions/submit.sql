@@ -9,7 +9,8 @@ begin
   if octet_length(spec::text) > 1048576 then
     raise exception using errcode = 'PR006', message = '$: the spec is larger than 1 MB', hint = 'Split it.';
   end if;
-  v_nodes := postrider.spec_check(spec, '$', false);
+  v_nodes := postrider.spec_check(spec, '$', false, case when spec ->> 'parent_id' ~ '^[0-9]{1,18}$' then (
+    select p.defaults from postrider.parents p where p.id = (spec ->> 'parent_id')::bigint) end);
   if v_nodes[1].kind = 'request' and not v_nodes[1].spec ? 'url' then
     raise exception using errcode = 'PR006', message = '$: the spec has no url', hint = 'Give at least {"url": "https://…"}.';
   end if;

@@ -5,12 +5,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   select d.c, 'is for requests, and this is a ' || p_job.kind, 'Give it to the members.' into column_name, reason, hint from (values
-    (p_job.service is not null, 'service'), (p_job.url is not null, 'url'), (p_job.method <> 'GET', 'method'),
+    (p_job.url is not null, 'url'), (p_job.method <> 'GET', 'method'),
     (p_job.use_cdn, 'use_cdn'), (p_job.query is not null, 'query'), (p_job.headers is not null, 'headers'),
     (p_job.body is not null, 'body'), (p_job.body_json is not null, 'body_json'),
     (p_job.body_form is not null, 'body_form'), (p_job.body_parts is not null, 'body_parts'),
-    (p_job.timeout is not null, 'timeout'), (p_job.backoff is not null, 'backoff'),
-    (p_job.credential is not null, 'credential'), (p_job.login_required, 'login_required'),
+    (p_job.backoff is not null, 'backoff'),
+    (p_job.login_required, 'login_required'),
     (p_job.response_format <> 'raw', 'response_format'), (p_job.ok_statuses is not null, 'ok_statuses'),
     (p_job.validator is not null, 'validator'), (p_job.extract is not null, 'extract'),
     (p_job.result_type <> 'any', 'result_type'), (p_job.max_response is not null, 'max_response'),
@@ -30,6 +30,8 @@ begin
      'mode', 'is for batches', 'Leave it out: a chain stops at its first failure.'),
     (p_job.kind = 'chain' and p_job.max_parallel is not null,
      'max_parallel', 'is for batches', 'Leave it out: a chain runs one step at a time.'),
+    (p_job.credential is not null and p_job.service is null,
+     'credential', 'goes to the members with the service only, and there is none', 'Give service too, or give credential to the members.'),
     (p_job.max_parallel < 1,
      'max_parallel', format('%s is out of range', p_job.max_parallel), 'Give 1 or more, or leave it out for all at once.'),
     (p_job.kind = 'chain' and p_job.each is not null,
