@@ -30,6 +30,37 @@ struct ClientCountTests {
         _ = worker
     }
 
+    /// What an INSERT reads of the tables behind the limits.
+    @Test(arguments: [false, true])
+    func `a check of limits reads a few rows by index, and none without limits`(hasLimits: Bool) throws {
+        let desk = try LimitDesk("max_unfinished, max_lanes", "100000, 1000")
+        try desk.client.execute(
+            "insert into postrider.jobs (url) select 'http://h' || i % 900 || '/' from generate_series(1, 2000) i")
+        try desk.count()
+        if !hasLimits {
+            try desk.queue.connection.execute("delete from postrider.client_limits")
+            try desk.count()
+        }
+        let reads = """
+            select coalesce(sum(s.seq_scan) filter (where s.relname ~ '^client_(usage|lanes|deltas|new_lanes)$'), 0)::bigint,
+                   coalesce(sum(s.seq_scan + s.idx_scan) filter (where s.relname ~ '^(jobs|results|outcomes)'), 0)::bigint,
+                   coalesce(sum(s.idx_tup_fetch) filter (where s.relname ~ '^client_'), 0)::bigint
+              from pg_stat_xact_user_tables s where s.schemaname = 'postrider'
+            """
+        for rows in [1, 100] {
+            let insert = "insert into postrider.jobs (url) select 'http://h1/' from generate_series(1, \(rows))"
+            try desk.queue.connection.execute("begin")
+            let before = try desk.queue.connection.query(reads)
+            try desk.queue.connection.execute("set local role \(client); \(insert); reset role")
+            let after = try desk.queue.connection.query(reads)
+            try desk.queue.connection.execute("rollback")
+            #expect(after.int64(0, 0) == before.int64(0, 0), "\(rows) rows")
+            #expect(after.int64(0, 1) == before.int64(0, 1), "\(rows) rows")
+            let read = after.int64(0, 2) - before.int64(0, 2)
+            #expect(hasLimits ? 1...8 ~= read : read == 0, "\(rows) rows: \(read)")
+        }
+    }
+
     @Test func `ends of every kind and retries are counted`() throws {
         let desk = try LimitDesk("max_unfinished, max_lanes", "1000, 1000")
         func check(_ expected: String, _ place: String) throws {

@@ -19,6 +19,8 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
+  -- The arguments have the collation of p_lanes, C. The indexes by role have the default.
+  v_role constant text collate "default" := p_role;
   v_acting constant text := coalesce(nullif(current_setting('role'), 'none'), session_user);
   v_limits record;
   v_unfinished bigint;
@@ -27,14 +29,14 @@ declare
 begin
   select l.*, u.unfinished, u.recounted, u.lanes, u.recounted_lanes, d.so_far, d.new_lanes
     into v_limits
-    from (select x.* from postrider.client_limits x where x.role = any (array[p_role, '*']) order by x.role = '*' limit 1) l
+    from (select x.* from postrider.client_limits x where x.role = any (array[v_role, '*']) order by x.role = '*' limit 1) l
     left join lateral (
-         select x.* from postrider.client_usage x where x.role = p_role order by x.version desc limit 1) u on true
+         select x.* from postrider.client_usage x where x.role = v_role order by x.version desc limit 1) u on true
     left join lateral (
          select x.so_far, x.new_lanes
            from postrider.client_deltas x
-          where x.xact = pg_current_xact_id() and x.role = p_role order by x.so_far desc limit 1) d on true;
-  if not found or postrider.client_is_exempt(p_role) then
+          where x.xact = pg_current_xact_id() and x.role = v_role order by x.so_far desc limit 1) d on true;
+  if not found or postrider.client_is_exempt(v_role) then
     return;
   end if;
   v_unfinished := greatest(v_limits.unfinished, v_limits.recounted, 0) + coalesce(v_limits.so_far, 0) + p_jobs;
@@ -43,10 +45,10 @@ begin
       select l.lane
         from unnest(p_lanes) l (lane)
        where l.lane is not null
-         and not exists (select from postrider.client_lanes c where c.role = p_role and c.lane = l.lane)
+         and not exists (select from postrider.client_lanes c where c.role = v_role and c.lane = l.lane)
          and not exists (
                select from postrider.client_new_lanes n
-                where n.xact = pg_current_xact_id() and n.role = p_role and n.lane = l.lane));
+                where n.xact = pg_current_xact_id() and n.role = v_role and n.lane = l.lane));
     v_lanes := greatest(v_limits.lanes, v_limits.recounted_lanes, 0) + coalesce(v_limits.new_lanes, 0) + cardinality(v_new);
   end if;
 
@@ -55,9 +57,9 @@ begin
       or p_is_endless and v_limits.max_timeout is not null or p_body > v_limits.max_request_body
       or p_downloads and not v_limits.may_download or v_new <> '{}' and v_lanes > v_limits.max_lanes
       or p_jobs > 0 and v_unfinished > v_limits.max_unfinished)
-     and (p_role = v_acting or not postrider.client_is_exempt(v_acting)) then
+     and (v_role = v_acting or not postrider.client_is_exempt(v_acting)) then
     select d.c, d.r, d.h into column_name, reason, hint
-      from (select format('client %s', p_role) as client) w
+      from (select format('client %s', v_role) as client) w
      cross join lateral (values
       (p_lowest < v_limits.min_priority,
        'priority', format('%s is below %s, the lowest of %s', p_lowest, v_limits.min_priority, w.client),
@@ -89,11 +91,11 @@ begin
 
   if p_jobs > 0 then
     if v_new <> '{}' then
-      insert into postrider.client_new_lanes (role, lane) select p_role, n.lane from unnest(v_new) n (lane);
+      insert into postrider.client_new_lanes (role, lane) select v_role, n.lane from unnest(v_new) n (lane);
     end if;
     -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so a recount meets them once.
     insert into postrider.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
-    select p_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
+    select v_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
            coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
            p_first_id, case when p.nth = 0 then p_last_id else p_first_id - 1 end, p.lanes, p.lane_jobs
       from (select 0 as nth, p_jobs as jobs, case when v_limits.max_lanes is null then array[null::text] else p_lanes end as lanes,
