@@ -30,6 +30,47 @@ struct ClientCountTests {
         _ = worker
     }
 
+    @Test func `an error in the count stops no other count, is shown, and a recount repairs it`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.client_limits (role, max_unfinished) values ('\(client)', 20);
+            alter function postrider.fold_clients(bigint[]) rename to fold_clients_kept;
+            create function postrider.fold_clients(bigint[]) returns void language plpgsql as $$begin raise exception 'broken'; end$$
+            """)
+        let session = try TestRole.client.connect(queue)
+        let worker = try RunningWorker(queue.database)
+        try session.execute("insert into postrider.jobs (url) values ('\(target.url)/ok'), ('\(target.url)/held')")
+        try queue.wait(until: "select succeeded = 1 from postrider.queue_status where queue = 'default'")
+        let error = "select count(*) from postrider.client_status where role = '\(client)' and count_error = 'broken'"
+        try queue.wait(until: "select (\(error)) = 1")
+        #expect(try session.query(error).int64(0, 0) == 0, "a client sees its row without the error")
+        #expect(try session.query("select count(*) from postrider.client_status").int64(0, 0) == 1)
+        #expect(try TestRole.reader.connect(queue).query(error).int64(0, 0) == 1)
+        // As if 10 s had passed.
+        let retry = "update postrider.client_counting set failed_at = failed_at - interval '10 s'"
+        try queue.connection.execute(
+            """
+            drop function postrider.fold_clients(bigint[]);
+            alter function postrider.fold_clients_kept(bigint[]) rename to fold_clients;
+            \(retry)
+            """)
+        try queue.wait(
+            until: """
+                select is_counted and unfinished = 1 and count_error is null
+                  from postrider.client_status where role = '\(client)'
+                """)
+        // The error of a count that ends with its last limit is forgotten, too.
+        try queue.connection.execute(
+            "update postrider.client_counting set scope = null, failed_at = now(), error = 'old'; delete from postrider.client_limits; \(retry)"
+        )
+        try queue.wait(until: "select error is null and failed_at is null from postrider.client_counting")
+        target.release()
+        try queue.waitUntilDone()
+        #expect(worker.count(of: "enlisted") == 1)
+    }
+
     /// What an INSERT reads of the tables behind the limits.
     @Test(arguments: [false, true])
     func `a check of limits reads a few rows by index, and none without limits`(hasLimits: Bool) throws {

@@ -81,6 +81,23 @@ struct DoctorFleetTests {
         #expect(try queue.insert("url", "'http://h/'") == id + 42)
     }
 
+    @Test(arguments: [TestRole.worker, .reader]) func `an error in the count of clients' jobs is a fault`(
+        role: TestRole
+    ) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.client_limits (role, max_unfinished) values ('shop', 100);
+            update postrider.client_counting set failed_at = now(), error = 'division by zero'
+            """)
+        let report = try DoctorReport(role.database(queue.database))
+        #expect(report.status == 1)
+        #expect(
+            report["clients"]
+                == "fault clients their jobs cannot be counted, so limits use an old count; the leader tries again every 10 s: division by zero"
+        )
+    }
+
     @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()

@@ -104,8 +104,9 @@ begin
    where not exists (select from postrider.workers w where w.id = m.worker and w.ended_at is null);
   delete from postrider.progress p
    where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
-  if exists (select from postrider.client_limits) or exists (select from postrider.client_counting c where c.scope is not null) then
-    perform postrider.fold_clients(coalesce(v_ended, '{}'));
+  if exists (select from postrider.client_limits)
+     or exists (select from postrider.client_counting c where c.scope is not null or c.failed_at is not null) then
+    perform postrider.try_fold_clients(coalesce(v_ended, '{}'));
   end if;
   perform postrider.tend_cache();
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);

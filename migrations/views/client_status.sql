@@ -2,7 +2,8 @@
 create or replace view postrider.client_status as
 select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        case when l.max_lanes is not null then coalesce(u.lanes, 0) end as lanes,
-       l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download, l.role = '*' as is_default, c.recounted_at is not null as is_counted
+       l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download, l.role = '*' as is_default, c.recounted_at is not null as is_counted,
+       case when (select postrider.sees_all()) then c.error end as count_error
   from (select u.role from postrider.client_usage u
         union
         select l.role from postrider.client_limits l where l.role <> '*'
@@ -29,3 +30,5 @@ comment on column postrider.client_status.max_request_body is 'most bytes of its
 comment on column postrider.client_status.may_download is 'false: it may not use download_to';
 comment on column postrider.client_status.is_default is 'whether the limits are those of the row *';
 comment on column postrider.client_status.is_counted is 'whether all jobs have been counted since the set of limited clients changed';
+comment on column postrider.client_status.count_error is
+  'error of the last count, the same in each row, shown only to roles that see all jobs; null: the count succeeded. A recount follows after 10 s';
