@@ -79,6 +79,13 @@ struct JudgingDesk {
     /// The leases of all attempts here, including the one under way.
     var leases: [Lease] { waiting.values.flatMap { $0.map(\.attempt.lease) } + [current?.lease].compactMap { $0 } }
 
+    /// Jobs of attempts here, the one that is being judged first.
+    func jobs(limit: Int) -> [Int64] {
+        guard !isEmpty else { return [] }
+        let waiting = turns.lazy.flatMap { self.waiting[$0] ?? [] }.map(\.attempt.lease.jobID)
+        return ([current?.lease.jobID].compactMap { $0 } + waiting.prefix(limit)).prefix(limit).map { $0 }
+    }
+
     /// When the oldest attempt came; nil: none waits.
     var oldest: UInt64? {
         (waiting.values.compactMap { $0.first?.since } + [current == nil ? nil : underWay?.since].compactMap { $0 })

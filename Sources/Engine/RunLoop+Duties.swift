@@ -44,7 +44,7 @@ extension RunLoop {
         if let epoch { leadersDuties(worker, epoch) }
     }
 
-    /// Jobs that a heartbeat names because their results wait.
+    /// Jobs that a heartbeat names because their results wait, and as many because their answers wait.
     private static let mostWaitingJobs = 1000
 
     private func beat(_ worker: Int32) {
@@ -60,7 +60,8 @@ extension RunLoop {
             isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, refused: refused,
             judgements: (
                 dispatcher.judging.count,
-                dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) }
+                dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) },
+                dispatcher.judging.jobs(limit: RunLoop.mostWaitingJobs)
             ), into: &parameters)
         liveness.beats(now: now)
         send(.beat, StoreStatement.beat)

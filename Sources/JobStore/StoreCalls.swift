@@ -184,10 +184,12 @@ public enum StoreCalls {
     ///
     /// - Parameters:
     ///   - refused: results that the database has refused, for how long in milliseconds, and their jobs.
-    ///   - judgements: how many answers wait to be judged, and for how many milliseconds the oldest has waited.
+    ///   - judgements: how many answers wait to be judged, for how many milliseconds the oldest has waited,
+    ///     and jobs among them.
     public static func beat(
         worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
-        refused: (count: Int, milliseconds: Int64, jobs: [Int64])?, judgements: (count: Int, age: Int64?),
+        refused: (count: Int, milliseconds: Int64, jobs: [Int64])?,
+        judgements: (count: Int, age: Int64?, jobs: [Int64]),
         into parameters: inout PGParameters
     ) {
         parameters.removeAll()
@@ -202,6 +204,11 @@ public enum StoreCalls {
         if let refused { parameters.append(int64s: refused.jobs) } else { parameters.appendNull(.int8Array) }
         parameters.append(int32: Int32(clamping: judgements.count))
         parameters.append(int64: judgements.age)
+        if judgements.jobs.isEmpty {
+            parameters.appendNull(.int8Array)
+        } else {
+            parameters.append(int64s: judgements.jobs)
+        }
     }
 
     /// `set_idle`.

@@ -64,7 +64,10 @@ public enum StoreStatement {
     /// Heartbeat.
     public static let beat = PGStatement(
         "beat",
-        "select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11), (pg_current_wal_flush_lsn() - '0/0')::bigint")
+        """
+        select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12), (pg_current_wal_flush_lsn() - '0/0')::bigint
+        """
+    )
     /// Asks for notifications, or for none.
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.

@@ -37,6 +37,20 @@ struct JudgingDeskTests {
         #expect(desk.isEmpty && !desk.hasWork && desk.weight == 0)
     }
 
+    @Test func `its jobs are listed up to a limit, the one that is being judged first`() {
+        var desk = JudgingDesk()
+        #expect(desk.jobs(limit: 9) == [])
+        for (id, lane) in [(1, "a"), (2, "a"), (3, "a"), (4, "b")] { desk.put(attempt(Int64(id), lane: lane), now: 0) }
+        #expect(desk.jobs(limit: 9) == [1, 2, 3, 4])
+        _ = desk.next(worker: 1, now: 0)
+        #expect(desk.jobs(limit: 9) == [1, 4, 2, 3])
+        #expect(desk.jobs(limit: 2) == [1, 4])
+        #expect(desk.jobs(limit: 0) == [])
+        // It was cancelled.
+        _ = desk.remove(jobID: 1, fence: 7)
+        #expect(!desk.jobs(limit: 9).contains(1))
+    }
+
     @Test func `steps of trees and answers take turns`() {
         var desk = JudgingDesk()
         desk.put(attempt(1, lane: "a"), now: 0)

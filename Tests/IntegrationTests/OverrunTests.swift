@@ -33,6 +33,32 @@ struct OverrunTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
+    @Test func `plain jobs end while expensive answers wait, and explain says so of each`() throws {
+        let target = try ExpensiveAnswerTests.target()
+        let queue = try TestQueue()
+        let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
+        for worker in workers { try worker.wait(for: "enlisted") }
+        // They keep both judging sessions busy for 40 s, at 2 s each.
+        try queue.insert(40, "url, extract, lane", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)', 'evil'")
+        try queue.wait(
+            until: """
+                select count(*) > 20 and bool_and(coalesce(r.job_id = any (w.judging_jobs), false))
+                  from postrider.ready r left join postrider.workers w on w.id = r.worker
+                """)
+        try queue.insert(300, "url, lane", "'\(target.url)/plain', 'plain'")
+        try queue.wait(
+            until: "select count(*) = 300 from postrider.job_status where lane = 'plain' and state = 'succeeded'")
+        let waiting = try queue.rows(
+            "select postrider.explain(id) from postrider.job_status where lane = 'evil' and finished_at is null")
+        #expect(waiting.count > 10)
+        let sentence = "its call has ended, and its answer waits for the judging session of this worker ("
+        for row in waiting { #expect(row[0]?.contains(sentence) == true, "\(row)") }
+        #expect(try queue.number("select postrider.cancel_all()") > 10)
+        // None of them waits after the next heartbeat.
+        try queue.wait(until: "select bool_and(judging_jobs is null) from postrider.workers")
+        _ = workers
+    }
+
     /// As it was filed: two workers with 16 slots each, and 100 rows in the queue.
     @Test(.enabled(if: Soak.isOn)) func `the p99 of plain jobs stays within three times that of a quiet run`() throws {
         let target = try ExpensiveAnswerTests.target()

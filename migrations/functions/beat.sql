@@ -6,14 +6,15 @@
 --
 -- p_waiting: results that the database has refused, for how long, and their jobs.
 --
--- p_judgements: answers that wait for the judging session, the oldest of them since p_judging_ms.
+-- p_judgements: answers that wait for the judging session, the oldest of them since p_judging_ms, and jobs among them.
 --
--- With four arguments once.
+-- With four and with eleven arguments once.
 drop function if exists postrider.beat(int, int, boolean, boolean);
+drop function if exists postrider.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint);
 create or replace function postrider.beat(
   p_worker int, p_in_flight int, p_draining boolean, p_idle boolean, p_start uuid default null, p_wal bigint default 0,
   p_waiting int default 0, p_waiting_ms bigint default null, p_waiting_jobs bigint[] default null,
-  p_judgements int default 0, p_judging_ms bigint default null)
+  p_judgements int default 0, p_judging_ms bigint default null, p_judging_jobs bigint[] default null)
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,6 +30,7 @@ begin
          results_waiting = p_waiting, results_waiting_since = clock_timestamp() - p_waiting_ms * interval '1 ms',
          waiting_jobs = p_waiting_jobs,
          judgements_waiting = p_judgements, judgements_since = clock_timestamp() - p_judging_ms * interval '1 ms',
+         judging_jobs = p_judging_jobs,
          steady_since = case when heartbeat_at between clock_timestamp() - interval '6.8 s' and clock_timestamp() + interval '5 s'
                              then steady_since else clock_timestamp() end
    where id = p_worker and ended_at is null and (p_start is null or start_id = p_start);
@@ -39,5 +41,5 @@ begin
   return v_alive;
 end
 $$;
-comment on function postrider.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint) is
+comment on function postrider.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint, bigint[]) is
   'private: heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';
