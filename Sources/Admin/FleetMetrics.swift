@@ -38,6 +38,9 @@ enum FleetMetrics {
          where minute >= date_trunc('minute', now()) - interval '1 minute' and minute < date_trunc('minute', now())
         """
 
+    private static let restores =
+        "select count(*), extract(epoch from max(found_at))::float8 from postrider.restores"
+
     /// If there are more, only the schedules that left out ticks most recently.
     private static let schedules = """
         select name, missed, skipped, extract(epoch from last_missed_at)::float8
@@ -58,6 +61,13 @@ enum FleetMetrics {
         write(workers: workers, to: &metrics)
         let clients = try connection.query(FleetMetrics.clients)
         write(clients: clients, to: &metrics)
+        let restores = try connection.query(FleetMetrics.restores)
+        metrics.family("postrider_restores", .gauge, "Restores of the database that workers have found.")
+        metrics.sample("postrider_restores", [:], Double(restores.int64(0, 0)))
+        if restores.int64(0, 0) > 0 {
+            metrics.family("postrider_last_restore_timestamp_seconds", .gauge, "When a worker found the last restore.")
+            metrics.sample("postrider_last_restore_timestamp_seconds", [:], restores.float8(0, 1))
+        }
         let failures = try connection.query(FleetMetrics.failures)
         write(failures: failures, to: &metrics)
         let schedules = try connection.query(FleetMetrics.schedules)

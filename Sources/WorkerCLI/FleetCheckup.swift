@@ -30,6 +30,8 @@ enum FleetCheckup {
                      from postrider.client_status c
                     where c.unfinished > 0.9 * c.max_unfinished or c.lanes > 0.9 * c.max_lanes order by c.role limit 10) c),
           (select to_char(max(r.found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores r),
+          (select format('%s leases lost, %s jobs unknown', sum(r.lost_leases), sum(r.unknown_jobs))
+             from postrider.restores r where r.found_at > now() - interval '1 day' having count(*) > 0),
           (select max(\(runsJobs ? "c.error) from postrider.client_counting c" : "c.count_error) from postrider.client_status c"))\
         \(runsJobs ? identity : "")
         """
@@ -87,11 +89,18 @@ enum FleetCheckup {
                     "above 90 % of a limit: \(clients); see postrider.client_status, raise it in postrider.client_limits"
                 ))
         }
-        if let error = answer.optionalText(0, 13) {
+        if let error = answer.optionalText(0, 14) {
             findings.append(
                 Finding(
                     .fault, "clients",
                     "their jobs cannot be counted, so limits use an old count; the leader tries again every 10 s: \(error)"
+                ))
+        }
+        if let last = answer.optionalText(0, 12), let lost = answer.optionalText(0, 13) {
+            findings.append(
+                Finding(
+                    .notice, "restores",
+                    "of the last day: \(lost); the last was found at \(last); see postrider.restores and docs/operating.md"
                 ))
         }
         let lanes = answer.int64(0, 3)
@@ -124,10 +133,10 @@ enum FleetCheckup {
 
     /// Whether the first worker that starts will find a restore.
     private static func restore(_ answer: borrowing PGResult) -> Finding {
-        if answer.bool(0, 14) {
+        if answer.bool(0, 15) {
             return Finding(
                 .notice, "identity",
-                "restored: the first worker ends \(answer.int64(0, 15)) leases, \(answer.int64(0, 16)) of at_most_once jobs as unknown; see docs/operating.md"
+                "restored: the first worker ends \(answer.int64(0, 16)) leases, \(answer.int64(0, 17)) of at_most_once jobs as unknown; see docs/operating.md"
             )
         }
         let last = answer.optionalText(0, 12).map { "; last restore found at \($0)" } ?? ""

@@ -45,4 +45,22 @@ struct FleetMetricsTests {
                 "postrider_client_max_lanes{client=\"shop\"} 10",
             ])
     }
+
+    @Test func `restores are counted, and the last one has its time`() throws {
+        let queue = try TestQueue()
+        func lines() throws -> [Substring] {
+            try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter {
+                $0.contains("restore") && !$0.hasPrefix("#")
+            }
+        }
+        #expect(try lines() == ["postrider_restores 0"])
+        for time in [86_400, 3_600] {
+            try queue.connection.execute(
+                """
+                insert into postrider.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by)
+                select 0, to_timestamp(\(time)), 1, 1, 1, 1, 'a'
+                """)
+        }
+        #expect(try lines() == ["postrider_restores 2", "postrider_last_restore_timestamp_seconds 86400"])
+    }
 }

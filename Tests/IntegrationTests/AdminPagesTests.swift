@@ -57,6 +57,7 @@ struct AdminPagesTests {
             "postrider_recent_failures{error_code=http_status,queue=q} 2",
             "postrider_recent_failures{error_code=expired,queue=p\"a\\b} 1",
             "postrider_queue_has_worker{queue=default} 1", "postrider_queue_has_worker{queue=p\"a\\b} 1",
+            "postrider_restores 0",
             "postrider_schedule_missed_ticks{schedule=a} 3", "postrider_schedule_missed_ticks{schedule=b} 0",
             "postrider_schedule_skipped_ticks{schedule=a} 4", "postrider_schedule_skipped_ticks{schedule=b} 0",
             "postrider_schedule_last_missed_timestamp_seconds{schedule=a} 86400",

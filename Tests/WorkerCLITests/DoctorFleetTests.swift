@@ -98,6 +98,31 @@ struct DoctorFleetTests {
         )
     }
 
+    @Test(arguments: [TestRole.worker, .reader]) func `restores of the last day are a notice`(role: TestRole) throws {
+        let queue = try TestQueue()
+        func found(_ ago: String, leases: Int, unknown: Int) throws {
+            try queue.connection.execute(
+                """
+                insert into postrider.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by,
+                  lost_leases, unknown_jobs)
+                select 0, now() - interval '\(ago)', r.system_identifier, r.timeline, r.database_oid, r.workers_oid, 'a', \(leases), \(unknown)
+                  from postrider.real_identity() r
+                """)
+        }
+        let database = role.database(queue.database)
+        try found("25 h", leases: 7, unknown: 3)
+        #expect(try DoctorReport(database)["restores"] == "")
+        try found("2 h", leases: 2, unknown: 1)
+        try found("1 h", leases: 4, unknown: 0)
+        let report = try DoctorReport(database)
+        #expect(report.status == 0)
+        let last = try queue.text("select to_char(max(found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores")
+        #expect(
+            report["restores"]
+                == "notice restores of the last day: 6 leases lost, 1 jobs unknown; the last was found at \(last ?? ""); see postrider.restores and docs/operating.md"
+        )
+    }
+
     @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
