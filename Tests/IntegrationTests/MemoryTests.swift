@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PGClient
+import PrivateCluster
 import TestSupport
 import Testing
 
@@ -66,6 +67,37 @@ import Testing
                 == Int64(Self.count))
         let peak = Self.peak(worker)
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
+    }
+
+    @Test func `answers that come while the database is stopped stay within the budget and are all stored afterwards`()
+        throws
+    {
+        let cluster = try PrivateCluster()
+        defer { cluster.remove() }
+        let size = 2 << 20
+        let answer =
+            [UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8) + [UInt8](repeating: 0x61, count: size)
+        // The whole answer waits until it is released.
+        let target = try TargetServer { request in TargetStep.byPath(request).dropLast() + [.send(answer)] }
+        let queue = try TestQueue(on: cluster)
+        try queue.insert(60, "url", "'\(target.url)/held/' || i")
+        let worker = try RunningWorker(queue.database, concurrency: 60, ["--memory", "64MiB"])
+        try TestClock.wait(20, for: "60 calls") { target.underWay == 60 }
+        let before = Self.peak(worker)
+        cluster.stop(.fast)
+        target.release()
+        // Some answers fill the budget, and the others have waited for 5 s.
+        try worker.wait(for: "memory_short")
+        #expect(Self.peak(worker) > before + 16 << 20)
+        try cluster.start()
+        let connection = try PGConnection(cluster.connectionString())
+        let stored = """
+            select count(*) from postrider.results where state = 's' and attempt = 1 and octet_length(body) = \(size)
+            """
+        try TestClock.wait(Soak.seconds(20), for: "all results") { try connection.query(stored).int64(0, 0) == 60 }
+        #expect(target.requests.count == 60)
+        let peak = Self.peak(worker)
+        #expect(peak < 64 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
     @Test func `jobs that can never fit fail alone, and those of others succeed`() throws {
