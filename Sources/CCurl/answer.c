@@ -100,7 +100,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
     ccurl_coding_end(t);
-    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->folding = t->coded = t->chunked = false;
+    t->has_location = t->has_wait = t->has_length = t->folding = t->coded = t->chunked = false;
     t->head_state = HEAD_LINES;
     t->answer_seen = false;
     // "HTTP/1.1 200" or "HTTP/2 200"
@@ -118,19 +118,22 @@ static bool names_chunks(const char *value, size_t length) {
     return false;
 }
 
+/// Whether a header may name a wait: Retry-After, retry-after-ms, x-ms-retry-after-ms, RateLimit… or X-Rate….
+static bool asks_for_wait(const char *name, size_t length) {
+    return (length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (length >= 11 && memcmp(name, "x-rate", 6) == 0) ||
+           (length >= 11 && memcmp(name, "retry-after", 11) == 0) ||
+           (length == 19 && memcmp(name, "x-ms-retry-after-ms", 19) == 0);
+}
+
 static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
     const char *name = (const char *)t->head.bytes + value - 2 - name_length;
     t->folds_length = false;
-    if (name_length == 11 && !t->has_retry_after && memcmp(name, "retry-after", 11) == 0) {
-        t->has_retry_after = true;
-        t->retry_after = value;
-        t->retry_after_length = value_length;
-    } else if (name_length == 8 && !t->has_location && memcmp(name, "location", 8) == 0) {
+    if (name_length == 8 && !t->has_location && memcmp(name, "location", 8) == 0) {
         t->has_location = true;
         t->location = value;
         t->location_length = value_length;
-    } else if ((name_length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (name_length >= 11 && memcmp(name, "x-rate", 6) == 0)) {
-        t->has_quota = true;
+    } else if (asks_for_wait(name, name_length)) {
+        t->has_wait = true;
     } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
         t->folds_length = true;
         // Nobody can tell where such an answer ends. libcurl takes the digits at its beginning, and the end of the connection where

@@ -177,12 +177,12 @@ struct ccurl_transfer {
     bool answering;
     /// Told by `ccurl_transfer_is_answered`.
     bool answer_seen;
-    size_t retry_after, retry_after_length, location, location_length;
+    size_t location, location_length;
     /// The Content-Length, if there is one.
     int64_t length;
     /// The header line before this one was a Content-Length, which a folded line would go on with.
     bool folds_length;
-    bool folding, has_retry_after, has_location, has_quota, has_length, length_unclear, chunked;
+    bool folding, has_location, has_wait, has_length, length_unclear, chunked;
     /// The answer ends with its TLS connection, whose end has not been announced.
     bool awaits_close;
     // Evidence.

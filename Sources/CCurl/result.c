@@ -68,11 +68,7 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.headers_length = t->head.length;
     r.body = t->answer.bytes;
     r.body_length = t->answer.length;
-    if (t->has_retry_after) {
-        r.retry_after = (const char *)t->head.bytes + t->retry_after;
-        r.retry_after_length = t->retry_after_length;
-    }
-    r.has_quota = t->has_quota;
+    r.has_wait = t->has_wait;
     if (t->has_location) {
         r.location = (const char *)t->head.bytes + t->location;
         r.location_length = t->location_length;

@@ -302,7 +302,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->changed_file = NULL;
     ccurl_transfer_await(t, NULL);
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
-    t->has_retry_after = t->has_location = t->has_quota = t->has_length = t->length_unclear = t->folding = false;
+    t->has_location = t->has_wait = t->has_length = t->length_unclear = t->folding = false;
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;

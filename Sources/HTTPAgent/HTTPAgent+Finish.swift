@@ -148,7 +148,7 @@ extension HTTPAgent {
         if case .writing? = downloads[slot]?.phase { return false }
         guard unsafe result.headers_whole, unsafe !result.memory_out else { return false }
         return unsafe result.status == 401 || result.status == 429
-            || result.status == 503 && result.retry_after != nil
+            || result.status == 503 && requestedWait(result)?.retryAfter != nil
     }
 
     /// Whether an answer is a redirect that leads on.
@@ -166,12 +166,20 @@ extension HTTPAgent {
             headerBlock: bytes(result.headers, result.headers_length),
             body: transfer?.takeBody(result.body_length) ?? []
         )
-        let wait = unsafe text(result.retry_after, result.retry_after_length)
-        guard unsafe wait != nil || result.has_quota else { return response }
-        let now = AnswerHeaders(block: response.headerBlock).clock(now: ccurl_wall_seconds())
-        response.retryAfter = wait.flatMap { RetryAfter.parse($0, now: now) }
-        if unsafe result.has_quota { response.quotaReset = QuotaHeaders.reset(response.headerBlock, now: now) }
+        if let wait = unsafe requestedWait(result) {
+            response.retryAfter = wait.retryAfter
+            response.quotaReset = wait.quotaReset
+            response.unreadableWait = wait.unreadable
+        }
         return response
+    }
+
+    /// What the answer's headers say about when to call again; nil: nothing.
+    private func requestedWait(_ result: ccurl_result) -> RequestedWait? {
+        guard unsafe result.has_wait else { return nil }
+        let block = unsafe bytes(result.headers, result.headers_length)
+        let now = AnswerHeaders(block: block).clock(now: ccurl_wall_seconds())
+        return unsafe RequestedWait(block, status: Int(result.status), now: now)
     }
 
     func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {
@@ -318,10 +326,5 @@ extension HTTPAgent {
         guard let start = unsafe result.location else { return nil }
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: result.location_length)
         return unsafe String(validating: bytes, as: UTF8.self) ?? PercentEncoding.encodeBeyondASCII(bytes)
-    }
-
-    private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String? {
-        guard let start = unsafe start else { return nil }
-        return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
 }

@@ -34,10 +34,12 @@ public struct HTTPResponse: Equatable, Sendable {
     public var headerBlock: [UInt8]
     /// Decompressed.
     public var body: [UInt8]
-    /// The answer's `Retry-After`, if it had a usable one, as a wait from now.
+    /// The answer's `Retry-After` or `retry-after-ms`, if it had a readable one, as a wait from now.
     public var retryAfter: Duration?
     /// If the answer tells that no call is left of a quota: the wait until it is renewed.
     public var quotaReset: Duration?
+    /// Name and value of a header that asks for a wait in no known form; nil if another header names a wait.
+    public var unreadableWait: String?
     /// Why the body was not to be had; what the status says holds all the same. The body then is empty.
     public var bodyDefect: CallFailure?
 

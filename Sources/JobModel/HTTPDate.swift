@@ -5,31 +5,50 @@ public enum HTTPDate {
     /// Seconds since 1970 UTC, or nil if the text is none of the three forms.
     ///
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. The
-    /// weekday is not compared with the date. A two-digit year is the one within 50 years of `now`'s.
+    /// weekday may be missing from the first and is not compared with the date. A two-digit year is the one within 50 years
+    /// of `now`'s. The zone may also be `UTC`, one of North America (RFC 822 §5.1) or an offset like `+0100`.
     public static func parse(_ text: String, now: Int64) -> Int64? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," })
         switch words.count {
         case 6: return modern(words)
         case 4: return twoDigitYear(words, now: now)
-        case 5: return asctime(words)
+        case 5: return number(words[0]) == nil ? asctime(words) : modern([""] + words)
         default: return nil
         }
     }
 
     private static func modern(_ words: [Substring]) -> Int64? {
-        guard words[5] == "GMT", words[3].utf8.count == 4 else { return nil }
-        return seconds(day: words[1], month: words[2], year: number(words[3]), time: words[4])
+        guard let offset = offset(words[5]), words[3].utf8.count == 4 else { return nil }
+        return seconds(day: words[1], month: words[2], year: number(words[3]), time: words[4]).map { $0 - offset }
     }
 
     private static func twoDigitYear(_ words: [Substring], now: Int64) -> Int64? {
         let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
-        guard words[3] == "GMT", date.count == 3, date[2].utf8.count == 2, let short = number(date[2]) else {
-            return nil
+        guard let offset = offset(words[3]), date.count == 3, [2, 4].contains(date[2].utf8.count),
+            let written = number(date[2])
+        else { return nil }
+        var year = written
+        if date[2].utf8.count == 2 {
+            let thisYear = self.year(ofDay: floorDivide(now, 86_400))
+            year = thisYear / 100 * 100 + written
+            if year > thisYear + 50 { year -= 100 }
         }
-        let thisYear = year(ofDay: floorDivide(now, 86_400))
-        var year = thisYear / 100 * 100 + short
-        if year > thisYear + 50 { year -= 100 }
-        return seconds(day: date[0], month: date[1], year: year, time: words[2])
+        return seconds(day: date[0], month: date[1], year: year, time: words[2]).map { $0 - offset }
+    }
+
+    private static let zones: [Substring: Int64] = [
+        "GMT": 0, "UTC": 0, "UT": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
+        "PST": -8, "PDT": -7,
+    ]
+
+    /// Seconds east of UTC; nil for an unknown zone.
+    private static func offset(_ zone: Substring) -> Int64? {
+        if let hours = zones[zone] { return hours * 3_600 }
+        guard zone.utf8.count == 5, let sign = zone.first, sign == "+" || sign == "-",
+            let digits = number(zone.dropFirst()), digits / 100 < 24, digits % 100 < 60
+        else { return nil }
+        let seconds = digits / 100 * 3_600 + digits % 100 * 60
+        return sign == "-" ? -seconds : seconds
     }
 
     private static func asctime(_ words: [Substring]) -> Int64? {

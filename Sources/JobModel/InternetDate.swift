@@ -29,10 +29,11 @@ public enum InternetDate {
     private static let minus: UInt8 = 0x2d
     private static let colon: UInt8 = 0x3a
 
-    /// Seconds east of UTC: `Z` or `+02:00`.
+    /// Seconds east of UTC: `Z`, `+02:00` or `+0200`.
     private static func offset(_ bytes: ArraySlice<UInt8>) -> Int64? {
-        let bytes = [UInt8](bytes)
+        var bytes = [UInt8](bytes)
         if bytes == [0x5a] || bytes == [0x7a] { return 0 }
+        if bytes.count == 5 { bytes.insert(colon, at: 3) }
         guard bytes.count == 6, bytes[0] == 0x2b || bytes[0] == minus, bytes[3] == colon,
             let hours = number(bytes[1..<3]), let minutes = number(bytes[4..<6]), hours < 24, minutes < 60
         else { return nil }

@@ -68,8 +68,16 @@ public struct Verdict: Equatable, Sendable {
     }
 
     private static func judge(_ response: HTTPResponse, okStatuses: StatusRanges, isAtMostOnce: Bool) -> Verdict {
+        if okStatuses.contains(response.status) { return Verdict(.succeeded, retryAfter: response.quotaReset) }
+        var verdict = judgeRefusal(response, isAtMostOnce: isAtMostOnce)
+        if let value = response.unreadableWait {
+            verdict.message = (verdict.message ?? "") + "; it asked for a wait in no known form: \(value)"
+        }
+        return verdict
+    }
+
+    private static func judgeRefusal(_ response: HTTPResponse, isAtMostOnce: Bool) -> Verdict {
         let status = response.status
-        if okStatuses.contains(status) { return Verdict(.succeeded, retryAfter: response.quotaReset) }
         if status == 429 {
             return Verdict(
                 .held, .http429, "the server answered 429, too many requests; call it less often",

@@ -18,6 +18,7 @@ struct HeldBackTests {
     @Test(arguments: [
         (429, ["Retry-After: 2"], "http_429"), (503, ["Retry-After: 2"], "http_status"),
         (429, ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2"], "http_429"),
+        (429, ["X-RateLimit-Reset: 2s"], "http_429"), (503, ["retry-after-ms: 2000"], "http_status"),
     ])
     func `who is asked to wait waits that long, with its whole lane, and uses no attempt`(
         status: Int, headers: [String], code: String
@@ -180,6 +181,22 @@ struct HeldBackTests {
         )
         #expect(row == [[code, "\(status)", "true"]])
         #expect(target.requests.count == 1)
+        _ = worker
+    }
+
+    @Test(arguments: [429, 403])
+    func `a wait in no known form counts as absent and is quoted`(status: Int) throws {
+        let long = "in a while, or " + String(repeating: "x", count: 40)
+        let target = try TargetServer(
+            answer: Self.answers(["Retry-After: \(long)"], status: status, refusals: status == 429 ? 1 : 9))
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url", "'\(target.url)/'")
+        try queue.wait(for: id, toBe: status == 429 ? "succeeded" : "failed")
+        let error = try queue.text(
+            "select error from postrider.attempts where job_id = \(id) and status_code = \(status)")
+        let quote = "it asked for a wait in no known form: retry-after \"\(long.prefix(40))\""
+        #expect(error?.hasSuffix(quote) == true, "\(error ?? "")")
         _ = worker
     }
 

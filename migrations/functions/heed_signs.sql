@@ -8,7 +8,7 @@
 -- was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the first one it is half a second by choice). Calls
 -- from before that pause tell of a time when the server was not asked for too much yet.
 --
--- A wait of less than a second is taken for none: a server that always says 0 would be asked without end.
+-- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second counts as a second.
 --
 -- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
 -- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
@@ -43,8 +43,8 @@ begin
               on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
               where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
-          if v.wait >= interval '1 s' then
-            v_wait := least(v.wait, interval '1 hour');
+          if v.wait > interval '0' then
+            v_wait := least(greatest(v.wait, interval '1 s'), interval '1 hour');
             v_reason := format('the server answered %s and asked for a wait of %s s', v.status,
               round(extract(epoch from v_wait)::numeric, 1));
           elsif found then

@@ -105,13 +105,11 @@ typedef struct {
     bool looked_up;
     /// `socket(2)` failed: out of descriptors.
     bool out_of_descriptors;
-    /// The answer's Retry-After, Location; not terminated, null if absent.
-    const char *_Nullable retry_after;
-    size_t retry_after_length;
+    /// The answer's Location; not terminated, null if absent.
     const char *_Nullable location;
     size_t location_length;
-    /// Some header's name begins with RateLimit or X-Rate.
-    bool has_quota;
+    /// Some header may name a wait, by its name.
+    bool has_wait;
     const uint8_t *_Nullable headers;
     size_t headers_length;
     const uint8_t *_Nullable body;
