@@ -147,8 +147,8 @@ extension HTTPAgent {
         // A status that a download takes for its file is none.
         if case .writing? = downloads[slot]?.phase { return false }
         guard unsafe result.headers_whole, unsafe !result.memory_out else { return false }
-        return unsafe result.status == 401 || result.status == 429
-            || result.status == 503 && requestedWait(result)?.retryAfter != nil
+        if unsafe result.status == 401 { return true }
+        return unsafe Throttle(answer(result)) != nil
     }
 
     /// Whether an answer is a redirect that leads on.

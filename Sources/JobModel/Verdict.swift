@@ -18,6 +18,8 @@ public struct Verdict: Equatable, Sendable {
         case gainedLittle
         /// Ready again at its old place, no attempt used, while its lane is paused: the server asks to come later.
         case held
+        /// Scheduled again after the wait that the server asks for, no attempt used. Its lane is not paused.
+        case delayed
         /// The same attempt goes on at another server, and none is used.
         case onward
         /// Given back, and no attempt is used: the database refuses to prepare its call, and prepares others. It fails after 15 minutes.
@@ -30,8 +32,8 @@ public struct Verdict: Equatable, Sendable {
     public var code: ErrorCode?
     /// One sentence for the user; nil for a success.
     public var message: String?
-    /// For a retryable failure the least wait before the next try. For a job that is given back, the wait until it is ready. For all
-    /// others how long the lane is to be paused, nil if not or, for one that is held, if the server did not say.
+    /// For a retryable failure the least wait before the next try. For a job that is given back or delayed, the wait until it is
+    /// ready. For all others how long the lane is to be paused, nil if not or, for one that is held, if the server did not say.
     public var retryAfter: Duration?
 
     /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such attempts.
@@ -78,16 +80,19 @@ public struct Verdict: Equatable, Sendable {
 
     private static func judgeRefusal(_ response: HTTPResponse, isAtMostOnce: Bool) -> Verdict {
         let status = response.status
-        if status == 429 {
-            return Verdict(
-                .held, .http429, "the server answered 429, too many requests; call it less often",
-                retryAfter: response.retryAfter.flatMap { $0 >= .seconds(1) ? $0 : nil } ?? response.quotaReset
-                    ?? response.retryAfter)
-        }
-        let message = "the server answered \(status), which is not in ok_statuses; look at the body for its reason"
-        if status == 503, let wait = response.retryAfter {
-            // What must not be sent twice may have been acted on: a 503 does not rule that out as a 429 does.
-            return Verdict(isAtMostOnce ? .failed : .held, .httpStatus, message, retryAfter: wait)
+        let message =
+            status == 429
+            ? "the server answered 429, too many requests; call it less often"
+            : "the server answered \(status), which is not in ok_statuses; look at the body for its reason"
+        if let throttle = Throttle(response) {
+            let code: ErrorCode = status == 429 ? .http429 : .httpStatus
+            guard throttle.scope == .lane else {
+                // What must not be sent twice may have been acted on.
+                if isAtMostOnce { return Verdict(.failed, code, message, retryAfter: response.quotaReset) }
+                return Verdict(.delayed, code, message, retryAfter: throttle.wait)
+            }
+            let mayCallAgain = !isAtMostOnce || throttle.isRefusal
+            return Verdict(mayCallAgain ? .held : .failed, code, message, retryAfter: throttle.wait)
         }
         let canRetry = isAtMostOnce ? certainlyNotProcessed(status) : isRetryable(status)
         guard canRetry else { return Verdict(.failed, .httpStatus, message, retryAfter: response.quotaReset) }
@@ -165,3 +170,4 @@ extension Verdict.Kind {
         }
     }
 }
+        case .delayed: "d"

@@ -132,7 +132,7 @@ public struct FinishBatch: Sendable {
             rows.encode(into: &parameters)
         } else {
             rows.encode(into: &parameters)
-            let waits: Set<Verdict.Kind> = [.held, .unprepared, .gainedLittle]
+            let waits: Set<Verdict.Kind> = [.held, .delayed, .unprepared, .gainedLittle]
             parameters.append(bool: attempts.contains { waits.contains($0.verdict.kind) })
         }
     }

@@ -13,6 +13,8 @@ struct VerdictTests {
     static let retryableStatuses: Set<Int> = [
         408, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529, 530, 598, 599,
     ]
+    static let laneStatuses: Set<Int> = [403, 420, 429, 503, 509, 529]
+    static let jobStatuses: Set<Int> = [409, 413, 423]
     /// By these the server says that it has not acted.
     static let refusingStatuses: Set<Int> = [408, 425, 429]
 
@@ -57,11 +59,12 @@ struct VerdictTests {
             #expect(verdict == .success)
         } else {
             let isRetryable = Self.retryableStatuses.contains(status)
-            // With a Retry-After, a 503 asks to come later as a 429 does.
-            let isHeld = status == 429 || status == 503
-            #expect(verdict.kind == (isHeld ? .held : isRetryable ? .retryable : .failed))
+            // With a Retry-After they ask for a later call of the lane, or of this job.
+            let kind: Verdict.Kind? =
+                Self.laneStatuses.contains(status) ? .held : Self.jobStatuses.contains(status) ? .delayed : nil
+            #expect(verdict.kind == kind ?? (isRetryable ? .retryable : .failed))
             #expect(verdict.code == (status == 429 ? .http429 : .httpStatus))
-            #expect(verdict.retryAfter == (isRetryable ? .seconds(7) : nil))
+            #expect(verdict.retryAfter == (isRetryable || kind != nil ? .seconds(7) : nil))
         }
     }
 
@@ -98,6 +101,16 @@ struct VerdictTests {
         #expect(verdict(200, quota: 9).retryAfter == .seconds(9))
         #expect(verdict(404, quota: 9).retryAfter == .seconds(9))
         #expect(verdict(404, retryAfter: 3).retryAfter == nil)
+        #expect(verdict(404, retryAfter: 3).kind == .failed)
+        for status in Self.laneStatuses.union(Self.jobStatuses).subtracting([429]) {
+            let isForLane = Self.laneStatuses.contains(status)
+            #expect(verdict(status, quota: 9).kind == (isForLane ? .held : .delayed))
+            #expect(verdict(status, quota: 9).retryAfter == .seconds(9))
+            #expect(verdict(status).kind == (Self.retryableStatuses.contains(status) ? .retryable : .failed))
+            let once = verdict(status, retryAfter: 3, atMostOnce: true)
+            #expect(once.kind == (status == 420 ? .held : .failed))
+            #expect(once.retryAfter == (isForLane ? .seconds(3) : nil))
+        }
     }
 
     @Test(arguments: [404, 429, 500])
@@ -150,8 +163,8 @@ struct VerdictTests {
 
     @Test func `each kind has its letter`() {
         let kinds: [Verdict.Kind] = [
-            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .onward,
+            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .delayed, .onward,
         ]
-        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "l", "w", "o"])
+        #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "l", "w", "d", "o"])
     }
 }

@@ -37,7 +37,7 @@ struct VerdictLetterTests {
             case .unknown: "ended unknown"
             case .retryable: "scheduled later, attempt 2"
             case .handedBack: "scheduled at once, attempt 1"
-            case .progressed, .gainedLittle: "scheduled soon, attempt 1"
+            case .progressed, .gainedLittle, .delayed: "scheduled soon, attempt 1"
             case .held: "ready, attempt 1, lane paused"
             case .onward: "ready, attempt 1"
             case .unprepared: "scheduled at once, attempt 1"

@@ -212,7 +212,7 @@ final class QueueInMemory {
             switch attempt.verdict.kind {
             case .retryable where row.attempt < job.maxAttempts:
                 scheduled.append((timeline.now + UInt64(row.attempt) * 300 * millisecond, row))
-            case .progressed, .gainedLittle:
+            case .progressed, .gainedLittle, .delayed:
                 row.attempt -= 1
                 scheduled.append((timeline.now + 300 * millisecond, row))
             case .handedBack, .onward, .unprepared:

@@ -80,7 +80,7 @@ begin
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
       postrider.explain_budget(v_lane, v_attempt),
       ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider.explain_deadline(v_expires, v_at),
-      case when v_attempt > 0 then (
+      case when v_attempt > 0 or exists (select from postrider.throttled_tries(p_id, v_attempt + 1)) then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
                from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;

@@ -9,9 +9,10 @@
 -- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
 -- o onward: the attempt goes on at another server of its service. The row is ready again at its old place, no attempt used.
 -- w wait: the server asks to come later. The row is ready again at its old place, no attempt used, and its lane is paused.
+-- d delayed: the server asks this job to come later. Scheduled after the wait, no attempt used.
 -- b back: the database refused to prepare the call, and prepared others. No attempt used; scheduled after growing waits, failed after
 -- 15 minutes of them.
--- p_waits: whether some may have verdict w, b or l; then each attempt is looked at.
+-- p_waits: whether some may have verdict w, d, b or l; then each attempt is looked at.
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
@@ -60,7 +61,7 @@ begin
       x.*,
       case when x.server is not null then (select t.base_url from postrider.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
-           when x.verdict in ('p', 'l', 'o', 'h', 'b') and r.expires_at <= now() then 'f'
+           when x.verdict in ('p', 'l', 'o', 'h', 'b', 'd') and r.expires_at <= now() then 'f'
            else x.verdict end as outcome),
   final as (
     insert into postrider.results (
@@ -85,7 +86,7 @@ begin
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
          array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider.sign)
-           filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict <> 'r' and (g.verdict = 'h' and g.code = 'internal') is not true
+           filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd') and (g.verdict = 'h' and g.code = 'internal') is not true
                       or g.verdict in ('s', 'n') and (select exists (select from postrider.lane_strains))),
          array_agg(row(
              g.seq, g.job_id, g.fence, g.since, g.track, g.attempt, g.max_attempts, g.rekey,

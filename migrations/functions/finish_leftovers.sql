@@ -34,7 +34,7 @@ begin
       g.version, case g.outcome when 'b' then postrider.refusals_in_row(g.job_id) + 1 end,
       case g.outcome when 'l' then true when 'p' then false end
       from unnest(p_left) g
-     where g.outcome in ('r', 'h', 'p', 'l', 'n', 'w', 'o', 'b')),
+     where g.outcome in ('r', 'h', 'p', 'l', 'n', 'w', 'o', 'b', 'd')),
   onward as (
     insert into postrider.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
@@ -46,15 +46,16 @@ begin
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
   insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-  select now() + case g.outcome when 'b' then postrider.refusal_wait(postrider.refusals_in_row(g.job_id) + 1) when 'h' then case g.code
+  select now() + case g.outcome when 'b' then postrider.refusal_wait(postrider.refusals_in_row(g.job_id) + 1)
+         when 'd' then postrider.throttle_wait(g.job_id, g.attempt, g.retry_after_ms) when 'h' then case g.code
              when 'refresh_failed' then interval '5 s'
              when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome in ('p', 'l') then 1 else g.attempt end, g.retry_after_ms) end,
-         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
+         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b', 'd'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
          g.parent_id, g.is_followed
     from unnest(p_left) g
-   where g.outcome in ('r', 'h', 'p', 'l', 'b');
+   where g.outcome in ('r', 'h', 'p', 'l', 'b', 'd');
 end
 $$;
 comment on function postrider.finish_leftovers(int, postrider.leftover[]) is

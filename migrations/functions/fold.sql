@@ -56,7 +56,7 @@ begin
     select k.lane, sum(e.calls)::bigint as calls, coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
            coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
       from ended e join postrider.track_names k on k.id = e.track
-     where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'l', 'o', 'w') and e.calls > 0
+     where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'l', 'o', 'w', 'd') and e.calls > 0
      group by k.lane),
   sampled as materialized (
     select date_trunc('minute', g.at) as minute, c.sample, c.jobs

@@ -38,7 +38,7 @@ begin
     v_attempt := p_attempts[i];
     v_has_credentials := v_has_credentials or v_attempt.credential is not null;
     v_has_cookies := v_has_cookies or v_attempt.cookies is not null;
-    v_waits := v_waits or v_attempt.verdict in ('w', 'l');
+    v_waits := v_waits or v_attempt.verdict in ('w', 'd', 'l');
     if v_attempt.verdict in ('f', 'r', 'u') then
       -- Of a list of pages the answer alone does not tell which one it was.
       v_attempt.error := v_attempt.error || coalesce((
@@ -123,7 +123,7 @@ begin
     -- To at_most_once a failure that others try again is final. Only that a GET or HEAD may have reached the server is
     -- nothing that somebody must know.
     if v_cached and v_service.stale_if_error is not null and v_attempt.code is distinct from 'too_expensive'
-       and (v_attempt.verdict in ('r', 'w') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
+       and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
         from postrider.cache_stale(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);

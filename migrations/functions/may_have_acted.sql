@@ -11,7 +11,7 @@ as $$
     when 's' then true
     when 'f' then case
       when a.status_code is not null then
-        (a.status_code in (408, 425, 429) and a.error_code in ('http_status', 'http_429')) is not true
+        (a.status_code in (408, 420, 425, 429) and a.error_code in ('http_status', 'http_429')) is not true
       else coalesce(a.bytes_sent, 0) > 0
            and (select e.class <> 'network' from postrider.error_codes e where e.code = a.error_code) end
     else false end), false)

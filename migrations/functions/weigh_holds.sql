@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Attempts that were answered by "come later" (verdict w) use nothing up, so something else must end them: max_wait of
+-- Attempts that were answered by "come later" (verdicts w and d) use nothing up, so something else must end them: max_wait of
 -- the service, counted from the first such answer to this attempt number, and expires_at.
 --
 -- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
@@ -22,7 +22,7 @@ declare
   v_wait interval;
   v_first timestamptz;
 begin
-  for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'w' loop
+  for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict in ('w', 'd') loop
     v_attempt := p_attempts[v_at];
     select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
       from (select r.* from postrider.ready r
@@ -30,11 +30,7 @@ begin
      cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (
-           select min(o.started_at) as first
-             from postrider.tries o
-            where o.job_id = r.job_id and o.attempt = r.attempt and o.status_code in (429, 503)
-              and o.fence > coalesce((select max(p.fence) from postrider.tries p
-                                       where p.job_id = r.job_id and p.error_code is null), 0)) t;
+           select min(o.started_at) as first from postrider.throttled_tries(r.job_id, r.attempt) o) t;
     continue when not found;
     if v_expires <= now() then
       p_attempts[v_at].verdict := 'f';

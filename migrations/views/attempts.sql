@@ -37,7 +37,7 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
 comment on view postrider.attempts is
   'public: one row for each try that reached the network or was refused on its way there, with its timings; the fence tells two tries of one number apart. A step or member whose template has no value ends before it is tried';
 comment on column postrider.attempts.job_id is 'the job; its tries may have more than one row of a number, told apart by fence';
-comment on column postrider.attempts.attempt is 'number of the try from 1; a 429 and a wait for a token use none up';
+comment on column postrider.attempts.attempt is 'number of the try from 1; a 429, another answer that asks for a later call, and a wait for a token use none up';
 comment on column postrider.attempts.worker is 'who made it; see worker_status';
 comment on column postrider.attempts.started_at is 'when it was claimed for this try';
 comment on column postrider.attempts.dns_ms is 'until the name was resolved, in milliseconds since the call began';
