@@ -49,8 +49,7 @@ typedef struct {
 
 /// For calls without a transport and for each transport one for public addresses and one for all, and both twice more, made when
 /// first needed: for TLS without HTTP/2, since libcurl 7.88 shares no HTTP/2 connection with a host any more once it has spoken
-/// HTTP/1.1 with it in the same pool, and for calls that have a connection of their own. Behind a 417 libcurl sends again without
-/// Expect, on an open connection even where it was told to take a new one: here there is none. That many at once; few have all six.
+/// HTTP/1.1 with it in the same pool, and for calls that have a connection of their own. That many at once; few have all six.
 enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
 /// libcurl's own in each pool: a pair of sockets to be woken by.

@@ -186,6 +186,11 @@ extension HTTPAgent {
             count += 1
         }
         if sendsBody, flight.transfer.hasGzipBody {
+        if sendsBody {
+            // libcurl would wait a second for the 100 of a server that ignores it (RFC 9110 §10.1.1).
+            RequestHeaders.appendRemoval(of: "Expect", to: &lines)
+            count += 1
+        }
             RequestHeaders.append("Content-Encoding", "gzip", to: &lines)
             count += 1
         }

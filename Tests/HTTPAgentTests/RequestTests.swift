@@ -2,6 +2,7 @@
 import HTTPAgent
 import HostileTarget
 import JobModel
+import TestSupport
 import Testing
 
 struct RequestTests {
@@ -32,6 +33,25 @@ struct RequestTests {
         ).response()
         #expect(Array(response.body.suffix(body.count)) == body)
         #expect(response.text.contains("Content-Length: 200000\r\n\r\n"))
+    }
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+    func `no body makes the call wait for a 100`(method: HTTPMethod) throws {
+        let large = [UInt8](repeating: 65, count: (1 << 20) + 1)
+        let bodies: [RequestBody] = [
+            .bytes(large, contentType: nil), .form([FormField("a", String(decoding: large, as: UTF8.self))]),
+            .parts([BodyPart(name: "a", content: .bytes(large))]),
+        ]
+        for (body, gzip) in bodies.map({ ($0, false) }) + [(bodies[0], true)] {
+            let target = try TargetServer { _ in TargetStep.answer(200) }
+            var call = HTTPCall(
+                method: method, url: target.url, body: body, limits: CallLimits(total: .seconds(20)),
+                allowsPrivateNetwork: true)
+            call.compressesBody = gzip
+            #expect(try AgentDriver().run(call).response().status == 200)
+            let request = try #require(target.requests.first)
+            #expect(request.header("expect") == nil && Int(request.header("content-length") ?? "") ?? 0 > 1_000)
+        }
     }
 
     @Test func `query and form are encoded each in its own way`() throws {

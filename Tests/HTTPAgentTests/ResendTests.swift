@@ -54,20 +54,6 @@ struct ResendTests {
         }
     }
 
-    @Test func `what such a call sends again without Expect goes out on a connection of its own, too`() throws {
-        let server = try ExpectingServer()
-        let driver = try AgentDriver()
-        var call = HTTPCall(url: server.url, limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
-        #expect(try driver.run(call).response().text == "1")
-        call.method = .post
-        call.body = .bytes([UInt8](repeating: 65, count: 2 << 20), contentType: nil)
-        // Others may take the connection that is open.
-        #expect(try driver.run(call).response().text != "1")
-        (call.isRepeatable, call.mayShareConnection) = (false, false)
-        let outcome = try driver.run(call)
-        #expect(try outcome.response().text == "1" && !outcome.reused, "\(outcome)")
-    }
-
     @Test func `the sentence of a request that is not sent again says whether it was before`() throws {
         let nginx = try NginxServer(firstPort: 22_040)
         let server = try RefusingServer(as: nginx)

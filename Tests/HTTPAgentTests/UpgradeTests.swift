@@ -34,7 +34,7 @@ struct UpgradeTests {
         let agent = try HTTPAgent(slots: 1)
         var flight = try flight(call(.bytes([1], contentType: nil)), agent)
         let withBody = try lines(flight, agent)
-        #expect(withBody == "Content-Type: application/json\nContent-Encoding: br\nContent-Language: de\n")
+        #expect(withBody == "Content-Type: application/json\nContent-Encoding: br\nContent-Language: de\nExpect:\n")
         (flight.method, flight.keepsBody) = (.get, false)
         #expect(try !lines(flight, agent).contains("Content-"))
         let bare = try lines(self.flight(call(.none), agent), agent)
