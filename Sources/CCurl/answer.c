@@ -26,21 +26,70 @@ bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
     return true;
 }
 
+/// Keeps bytes that need no decoding. `decoded` of them are kept already.
+static size_t keep_plain(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    size_t done = t->decoded < length ? t->decoded : length;
+    if (ccurl_lacks_room(t, length - done)) return ccurl_wait_for_room(t);
+    t->decoded = 0;
+    return ccurl_keep_body(t, bytes + done, length - done) ? length : 0;
+}
+
+/// Keeps received bytes beside what was decoded, in case that the rest cannot be decoded. Both together stay below the limit of the
+/// answer; beyond it the received bytes are given up.
+static bool keep_raw(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
+    if (t->raw_is_lost) return true;
+    if ((int64_t)(t->answer.length + t->raw.length + length) > t->answer_limit) {
+        ccurl_forget_raw(t);
+        t->raw_is_lost = true;
+        return true;
+    }
+    if (!ccurl_buffer_reserve(&t->raw, length)) {
+        t->memory_out = true;
+        return false;
+    }
+    memcpy(t->raw.bytes + t->raw.length, bytes, length);
+    t->raw.length += length;
+    return true;
+}
+
+void ccurl_forget_raw(ccurl_transfer *t) {
+    free(t->raw.bytes);
+    t->raw = (ccurl_buffer){0};
+    t->raw_is_lost = false;
+}
+
+bool ccurl_use_raw(ccurl_transfer *t) {
+    if (t->raw_is_lost) return false;
+    ccurl_buffer decoded = t->answer;
+    t->answer = t->raw;
+    t->raw = decoded;
+    ccurl_forget_raw(t);
+    ccurl_coding_end(t);
+    t->coded = false;
+    return true;
+}
+
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     ccurl_transfer *t = context;
     size_t length = size * count;
     if (t->sink != TO_MEMORY) return ccurl_on_part_body(t, bytes, length);
-    if (t->coded && !t->coding && !ccurl_coding_begin(t)) return 0;
-    const uint8_t *body = (const uint8_t *)bytes;
-    if (!t->coding) {
-        if (ccurl_lacks_room(t, length)) return ccurl_wait_for_room(t);
-        return ccurl_keep_body(t, body, length) ? length : 0;
+    if (t->coded && !t->coding && !ccurl_coding_begin(t)) {
+        if (t->memory_out) return 0;
+        t->coded = false;
     }
+    const uint8_t *body = (const uint8_t *)bytes;
+    if (!t->coding) return keep_plain(t, body, length);
     if (t->room < t->answer_limit && ccurl_coding_is_nested(t->coding)) return ccurl_wait_for_room(t);
     // After a pause libcurl hands the same bytes out once more, with what has come behind them.
     size_t done = t->decoded < length ? t->decoded : length, left = 0;
     t->decoded = 0;
-    if (!ccurl_coding_write(t, body + done, length - done, &left)) return 0;
+    if (!ccurl_coding_write(t, body + done, length - done, &left)) {
+        // What was received so far was kept as it came; the rest follows it.
+        if (t->coding_defect != CCURL_CODING_BROKEN || !ccurl_use_raw(t)) return 0;
+        t->decoded = done;
+        return keep_plain(t, body, length);
+    }
+    if (!keep_raw(t, body + done, length - done - left)) return 0;
     if (!left) return length;
     t->decoded = length - left;
     return ccurl_wait_for_room(t);
@@ -100,6 +149,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
     ccurl_coding_end(t);
+    ccurl_forget_raw(t);
     t->has_location = t->has_wait = t->has_length = t->folding = t->coded = t->chunked = false;
     t->head_state = HEAD_LINES;
     t->answer_seen = false;
@@ -142,7 +192,7 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
     } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
                (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
         // A download takes its bytes as they are sent.
-        t->coded = !t->part && !t->library_decodes;
+        if (name[0] == 't' || t->decodes) t->coded = !t->part && !t->library_decodes;
         if (name[0] == 't' && names_chunks((const char *)t->head.bytes + value, value_length)) t->chunked = true;
     }
 }

@@ -31,6 +31,23 @@ static bool is_name(const char *text, size_t length, const char *name) {
     return strlen(name) == length && strncasecmp(text, name, length) == 0;
 }
 
+/// Whether a value names no coding, but is sent by mistake for the charset, the media type or the framing of a body. The bytes are
+/// then as the server has them.
+static bool is_no_coding(const char *text, size_t length) {
+    static const char *const names[] = {"identity", "none", "chunked", "aws-chunked", "binary", "7bit", "8bit", "utf8", "us-ascii",
+                                        "ascii", "latin1", "plain", "text", "json", "null", "default"};
+    static const char *const beginnings[] = {"utf-", "iso-", "windows-", "charset"};
+    // No token (RFC 9110 §8.4.1), like text/html or charset=utf-8.
+    if (length == 0 || memchr(text, '/', length) || memchr(text, '=', length) || memchr(text, '"', length)) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_name(text, length, names[i])) return true;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        size_t size = strlen(beginnings[i]);
+        if (length >= size && strncasecmp(text, beginnings[i], size) == 0) return true;
+    }
+    return false;
+}
+
 /// Adds what one header line lists; false: there is something that nobody here can undo.
 static bool add(ccurl_coding *c, const char *text, size_t length) {
     const char *end = text + length;
@@ -41,9 +58,7 @@ static bool add(ccurl_coding *c, const char *text, size_t length) {
         while (size && (*text == ' ' || *text == '\t')) text++, size--;
         while (size && (text[size - 1] == ' ' || text[size - 1] == '\t')) size--;
         bool is_gzip = is_name(text, size, "gzip") || is_name(text, size, "x-gzip");
-        bool is_none = size == 0 || is_name(text, size, "identity") || is_name(text, size, "none") ||
-                       is_name(text, size, "chunked");
-        if (!is_none) {
+        if (!is_no_coding(text, size)) {
             if (!is_gzip && !is_name(text, size, "deflate")) return false;
             if (c->count == STEPS) return false;
             c->steps[c->count++] = (step){.is_gzip = is_gzip};
@@ -76,7 +91,7 @@ bool ccurl_coding_begin(ccurl_transfer *t) {
         return false;
     }
     // What was applied last is undone first, and the transfer's codings lie around the content's.
-    bool knows_content = add_headers(c, &t->head, "content-encoding: ");
+    bool knows_content = !t->decodes || add_headers(c, &t->head, "content-encoding: ");
     if (!knows_content || !add_headers(c, &t->head, "transfer-encoding: ")) {
         free(c);
         t->coding_defect = knows_content ? CCURL_CODING_UNKNOWN_TRANSFER : CCURL_CODING_UNKNOWN;
@@ -143,7 +158,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
             s->z.avail_out = sizeof out;
             // With no input left there are at most a few kilobytes to come.
             if (left && t->room < t->answer_limit && s->z.avail_in) {
-                int64_t room = t->room - (int64_t)t->answer.length;
+                int64_t room = t->room - (int64_t)(t->answer.length + t->raw.length);
                 if (room <= 0) {
                     *left = s->z.avail_in;
                     return true;

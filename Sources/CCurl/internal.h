@@ -159,9 +159,12 @@ struct ccurl_transfer {
     /// How much of the piece that libcurl hands out once more is decoded already.
     size_t decoded;
     /// The answer has encodings that are to be undone; `coding` does it from the body's first byte on.
-    bool coded, library_decodes;
+    bool coded, decodes, library_decodes;
     ccurl_coding *coding;
     ccurl_coding_defect coding_defect;
+    /// The received bytes of what is being decoded, unless they are too many.
+    ccurl_buffer raw;
+    bool raw_is_lost;
     // A download. Its bytes so far, those of earlier attempts included.
     ccurl_part *part;
     int sink;
@@ -243,6 +246,10 @@ void ccurl_transfer_forget_room(ccurl_transfer *t);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);
+/// Frees the received bytes that are kept beside the decoded ones.
+void ccurl_forget_raw(ccurl_transfer *t);
+/// Makes the received bytes the body, since they cannot be decoded; false: there were too many to keep.
+bool ccurl_use_raw(ccurl_transfer *t);
 /// Prepares to undo the encodings that the headers list; false: it cannot be done.
 bool ccurl_coding_begin(ccurl_transfer *t);
 /// Undoes them for a piece of the body; false: broken, or too large. `left` is how much of the piece there was no room for.

@@ -48,7 +48,10 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.headers_too_large = t->headers_too_large || ccurl_headers_lost(t);
     r.memory_out = t->memory_out;
     r.coding_defect = t->coding_defect;
-    if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) r.coding_defect = CCURL_CODING_CUT;
+    if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) {
+        r.coding_defect = t->coding_defect = CCURL_CODING_CUT;
+        if (!ccurl_use_raw(t)) t->answer.length = 0;
+    }
     r.length_unclear = t->length_unclear;
     r.close_unannounced = t->awaits_close;
     r.answer_whole = r.headers_whole && ccurl_answer_is_whole(t);

@@ -202,6 +202,7 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
     ccurl_coding_end(t);
     free(t->head.bytes);
     free(t->answer.bytes);
+    ccurl_forget_raw(t);
     free(t);
 }
 
@@ -306,6 +307,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
     t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
     t->coding_defect = CCURL_CODING_FINE;
+    t->decodes = s->decodes;
+    ccurl_forget_raw(t);
     t->is_done = t->looked_up = t->tls_began = t->multiplexed = t->awaits_close = t->certificate_wanted = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
@@ -349,6 +352,7 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     shrink(&t->head);
     shrink(&t->answer);
     ccurl_coding_end(t);
+    ccurl_forget_raw(t);
     // What waits for its file has no progress, and none of the call before it.
     t->started_ns = t->uploaded = t->upload_total = t->received = t->answer_total = 0;
     t->last_file = NULL;

@@ -69,6 +69,7 @@ enum { PIECE = 1024 * 1024 };
 
 // From the end on, since a block that shrinks there gives its pages back at once.
 void ccurl_transfer_take_body(ccurl_transfer *t, uint8_t *out) {
+    ccurl_forget_raw(t);
     size_t left = t->answer.length;
     while (left > PIECE) {
         left -= PIECE;

@@ -11,7 +11,8 @@ extension Dispatcher {
         var outcome = outcome
         outcome.demandBody(of: job.okStatuses)
         var verdict = Verdict(
-            outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce, attempt: Int(job.lease.attempt))
+            outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce,
+            isIdempotent: job.call?.method.isIdempotent ?? true, attempt: Int(job.lease.attempt))
         if verdict.kind == .handedBack { return end(job, verdict, now: now) }
         if job.checksXML { verdict.requireXML(of: outcome) }
         var sequel = job.sequel

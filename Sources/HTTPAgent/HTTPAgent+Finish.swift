@@ -125,8 +125,10 @@ extension HTTPAgent {
                 return unsafe lookAgain(slot, flight, result)
             }
         }
-        if unsafe isRefusal(slot, result) {
-            var refusal = unsafe answer(result)
+        let isUndecoded = unsafe isUndecoded(result, end)
+        if unsafe isUndecoded || isRefusal(slot, result) {
+            let isWhole = end == .library(UInt32(CURLE_OK.rawValue))
+            var refusal = unsafe answer(result, takenFrom: isUndecoded && isWhole ? flight.transfer : nil)
             refusal.bodyDefect = failure
             return unsafe deliver(slot, flight, result, .response(refusal))
         }
@@ -149,6 +151,15 @@ extension HTTPAgent {
         guard unsafe result.headers_whole, unsafe !result.memory_out else { return false }
         if unsafe result.status == 401 { return true }
         return unsafe Throttle(answer(result)) != nil
+    }
+
+    /// Whether an answer came whole, or as far as libcurl could decode it, and only its encoding is at fault.
+    private func isUndecoded(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
+        guard unsafe result.headers_whole, unsafe !result.memory_out, unsafe !result.body_too_large else { return false }
+        let isKept = unsafe end == .library(UInt32(CURLE_OK.rawValue)) && !result.close_unannounced
+        return unsafe isKept && result.coding_defect != CCURL_CODING_FINE
+            || end == .library(UInt32(CURLE_BAD_CONTENT_ENCODING.rawValue))
+            || end == .library(UInt32(CURLE_WRITE_ERROR.rawValue)) && result.coding_defect == CCURL_CODING_BROKEN
     }
 
     /// Whether an answer is a redirect that leads on.

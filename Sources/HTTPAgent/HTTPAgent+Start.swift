@@ -124,7 +124,8 @@ extension HTTPAgent {
                 may_share: call.mayShareConnection,
                 host_is_known: hostIsKnown,
                 may_multiplex: call.mayMultiplex,
-                library_decodes: asksForMore,
+                decodes: call.decodesBody,
+                library_decodes: asksForMore && call.decodesBody,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),
                 address_age: movedNames.age(of: flight.url.host, now: ccurl_wall_seconds()),
@@ -185,12 +186,12 @@ extension HTTPAgent {
             }
             count += 1
         }
-        if sendsBody, flight.transfer.hasGzipBody {
         if sendsBody {
             // libcurl would wait a second for the 100 of a server that ignores it (RFC 9110 §10.1.1).
             RequestHeaders.appendRemoval(of: "Expect", to: &lines)
             count += 1
         }
+        if sendsBody, flight.transfer.hasGzipBody {
             RequestHeaders.append("Content-Encoding", "gzip", to: &lines)
             count += 1
         }

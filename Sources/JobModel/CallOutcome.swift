@@ -40,7 +40,8 @@ public struct HTTPResponse: Equatable, Sendable {
     public var quotaReset: Duration?
     /// Name and value of a header that asks for a wait in no known form; nil if another header names a wait.
     public var unreadableWait: String?
-    /// Why the body was not to be had; what the status says holds all the same. The body then is empty.
+    /// Why the body was not to be had; what the status says holds all the same. The body then is empty, or as received if it
+    /// could not be decoded.
     public var bodyDefect: CallFailure?
 
     /// An answer as the agent saw it.
@@ -151,9 +152,11 @@ public struct CallOutcome: Equatable, Sendable {
         self.download = download
     }
 
-    /// Without its body an answer is none to a job that wants this status. Others are told enough by the status.
+    /// Without its body an answer is none to a job that wants this status. Others are told enough by the status. If the body could
+    /// not be decoded, the answer stays, with the bytes as received, and the verdict is `decode`.
     public mutating func demandBody(of wanted: StatusRanges) {
-        guard case .response(let response) = ending, let defect = response.bodyDefect, wanted.contains(response.status)
+        guard case .response(let response) = ending, let defect = response.bodyDefect, defect.code != .decode,
+            wanted.contains(response.status)
         else { return }
         ending = .failure(defect)
     }

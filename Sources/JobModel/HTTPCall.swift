@@ -158,6 +158,9 @@ public struct HTTPCall: Sendable {
     /// Over TLS: whether it may be one of several on a connection of HTTP/2. An answer that may have to wait for memory must not be.
     public var mayMultiplex = true
 
+    /// Whether Content-Encoding is undone; otherwise the body is kept as received.
+    public var decodesBody = true
+
     /// How many bytes of the answer the agent keeps before its owner has to grant more: all, unless set.
     public var answerRoom = Int.max
 

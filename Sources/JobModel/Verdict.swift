@@ -51,17 +51,26 @@ public struct Verdict: Equatable, Sendable {
 
     /// Judges how an attempt of a job ended.
     ///
-    /// - Parameter attempt: counts from 1; a broken content encoding is tried again once only.
-    public init(_ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, attempt: Int) {
+    /// - Parameters:
+    ///   - isIdempotent: whether the method may be repeated; an answer that cannot be decoded allows no other call if not.
+    ///   - attempt: counts from 1; a broken content encoding is tried again once only.
+    public init(
+        _ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, isIdempotent: Bool = true, attempt: Int
+    ) {
         if outcome.download?.isComplete == true {
             self = .success
             return
         }
         switch outcome.ending {
         case .response(let response):
-            self = Verdict.judge(response, okStatuses: okStatuses, isAtMostOnce: isAtMostOnce)
+            if let defect = response.bodyDefect, okStatuses.contains(response.status) {
+                self = Verdict.judge(
+                    defect, isAtMostOnce: isAtMostOnce, isIdempotent: isIdempotent, attempt: attempt)
+            } else {
+                self = Verdict.judge(response, okStatuses: okStatuses, isAtMostOnce: isAtMostOnce)
+            }
         case .failure(let failure):
-            self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, attempt: attempt)
+            self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, isIdempotent: isIdempotent, attempt: attempt)
         }
         // Bounded: each such try must have made the file longer than any before it.
         if kind == .retryable, let download = outcome.download, download.gained > 0 {
@@ -100,7 +109,9 @@ public struct Verdict: Equatable, Sendable {
         return Verdict(.retryable, .httpStatus, message, retryAfter: waits.max())
     }
 
-    private static func judge(_ failure: CallFailure, isAtMostOnce: Bool, attempt: Int) -> Verdict {
+    private static func judge(
+        _ failure: CallFailure, isAtMostOnce: Bool, isIdempotent: Bool, attempt: Int
+    ) -> Verdict {
         if failure.lacksDescriptors, failure.sent == .no {
             return Verdict(.handedBack, failure.code, failure.message)
         }
@@ -108,7 +119,8 @@ public struct Verdict: Equatable, Sendable {
             return Verdict(
                 followsWholeAnswer(failure.code) ? .failed : .unknown, failure.code, failure.message)
         }
-        let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1)
+        // The server has answered with a success, so it has acted.
+        let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1 && isIdempotent)
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
 
@@ -139,10 +151,10 @@ public struct Verdict: Equatable, Sendable {
     }
 
     /// Failures that come after an answer was read whole: a redirect that may not be followed, a file that is not the one
-    /// expected. After all others with the request on its way, a broken answer included, it is open what the server did.
+    /// expected, a body that cannot be decoded. After all others with the request on its way, a broken answer included, it is open what the server did.
     static func followsWholeAnswer(_ code: ErrorCode) -> Bool {
         switch code {
-        case .deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum: true
+        case .deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum, .decode: true
         default: false
         }
     }
@@ -165,9 +177,9 @@ extension Verdict.Kind {
         case .progressed: "p"
         case .gainedLittle: "l"
         case .held: "w"
+        case .delayed: "d"
         case .onward: "o"
         case .unprepared: "b"
         }
     }
 }
-        case .delayed: "d"

@@ -74,6 +74,11 @@ public struct PrepareReader: Sendable {
                 okStatuses: job.okStatuses, maxBytes: result.optionalInt64(row, 9))
             call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
         }
+        if !result.isNull(row, 42) {
+            let options = result.int32(row, 42)
+            call.limits.maxRedirects = Int(options & 15)
+            call.decodesBody = options & 16 == 0
+        }
         // Transfers of files take the time they need; they end as slow when they stall.
         if call.body.hasFiles || call.download != nil, result.isNull(row, 8) {
             call.limits.total = CallLimits.unlimited

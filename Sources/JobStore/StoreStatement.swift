@@ -35,7 +35,7 @@ public enum StoreStatement {
         pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
         has_hooks, webhook_time, has_pages, server, goes_on, \
         credential, credential_kind, credential_version, sealed, secrets, place, \
-        expensive \
+        expensive, answer_options \
         from postrider.prepare($1,$2,$3,$4,$5,$6,$7,$8)
         """)
     /// Ends attempts of rich jobs.

@@ -44,7 +44,7 @@ struct VerdictTests {
     ) {
         let isRetryable = Self.retryableCodes.contains(code)
         #expect(verdict(failure(code, sent: .no), atMostOnce: true).kind == (isRetryable ? .retryable : .failed))
-        let isKnown = [.deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum].contains(code)
+        let isKnown = [.deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum, .decode].contains(code)
         for status in [nil, 200] {
             let failure = failure(code, sent: .maybe, status: status)
             #expect(verdict(failure, atMostOnce: true).kind == (isKnown ? .failed : .unknown))

@@ -12,7 +12,10 @@
 -- - f: a failure may need them, too
 -- - c: a cached answer serves the job, so it is not called
 -- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
+--
+-- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
 drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]);
+drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]);
 create or replace function postrider.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null,
   p_long bigint[] default '{}')
@@ -25,7 +28,7 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[])
+  expensive text[], answer_options int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -125,7 +128,8 @@ begin
          case when v_cached <> '{}' and j.id = any (v_cached)
                 or num_nonnulls(j.validator, j.extract, s.envelope, j.paginate) > 0 and not postrider.judges_cheaply(j, s.envelope)
               then array[postrider.expensive_columns(j, s.envelope), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
-                         case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end
+                         case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end,
+         case when j.decode is not null then 5 + (not j.decode)::int * 16 end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service

@@ -131,6 +131,8 @@ typedef struct {
     bool host_is_known;
     /// It may share a connection of HTTP/2. Its answer cannot wait for room there: that would stop the others of the connection.
     bool may_multiplex;
+    /// Content-Encoding is undone; otherwise the body is kept as received.
+    bool decodes;
     /// The call asks for encodings that only libcurl can undo.
     bool library_decodes;
     long total_ms;

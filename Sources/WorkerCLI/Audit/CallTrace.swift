@@ -29,9 +29,13 @@ struct CallTrace: Sendable {
         }
     }
 
-    /// The failure, if it ended as one.
+    /// The failure, if it ended as one or has a body that could not be decoded.
     var failure: CallFailure? {
-        if case .failure(let failure)? = outcome?.ending { failure } else { nil }
+        switch outcome?.ending {
+        case .failure(let failure): failure
+        case .response(let response): response.bodyDefect
+        case nil: nil
+        }
     }
 
     /// The answer, if there was one.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Answers whose Content-Encoding is not what it says.
+struct UndecodedAnswerTests {
+    /// What the job says besides its URL, the status of the answer, and what must become of the job after how many calls.
+    struct Case: Sendable {
+        var columns = ""
+        var values = ""
+        var method = "POST"
+        var status = 200
+        var end: String
+        var calls = 1
+    }
+
+    static let cases: [Case] = [
+        Case(end: "failed decode 200"),
+        Case(method: "PATCH", end: "failed decode 200"),
+        Case(method: "PUT", end: "failed decode 200", calls: 2),
+        Case(method: "GET", end: "failed decode 200", calls: 2),
+        Case(status: 400, end: "failed http_status 400"),
+        Case(status: 500, end: "failed http_status 500", calls: 2),
+        Case(columns: ", delivery", values: ", 'at_most_once'", status: 400, end: "failed http_status 400"),
+        Case(columns: ", delivery", values: ", 'at_most_once'", end: "failed decode 200"),
+        Case(columns: ", decode", values: ", false", end: "succeeded 200"),
+        Case(columns: ", ok_statuses", values: ", '{[400,401)}'", status: 400, end: "failed decode 400"),
+    ]
+
+    @Test(arguments: cases)
+    func `an answer that cannot be decoded keeps its body and is judged by its status`(test: Case) throws {
+        let target = try TargetServer { _ in
+            TargetStep.answer(test.status, "plain", headers: ["Content-Encoding: gzip"])
+        }
+        let queue = try TestQueue()
+        let id = try queue.insert(
+            "method, url, max_attempts, backoff" + test.columns,
+            "'\(test.method)', '\(target.url)/', 2, '{0 s}'" + test.values)
+        let worker = try RunningWorker(queue.database)
+        try queue.waitUntilDone()
+        let end = try queue.text(
+            """
+            select concat_ws(' ', state, error_code, status_code, nullif(convert_from(body, 'UTF8'), 'plain'))
+              from postrider.job_status where id = \(id)
+            """)
+        #expect(end == test.end)
+        #expect(target.requests.count == test.calls)
+        _ = worker
+    }
+
+    @Test(arguments: ["UTF-8", "binary", "aws-chunked", "us-ascii"])
+    func `a value that is no coding loses no answer and repeats no call`(value: String) throws {
+        let target = try TargetServer { _ in
+            TargetStep.answer(200, "{\"a\": 1}", headers: ["Content-Encoding: \(value)"])
+        }
+        let queue = try TestQueue()
+        let id = try queue.insert("method, url, response_format", "'POST', '\(target.url)/', 'json'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.text("select result::text from postrider.job_status where id = \(id)") == "{\"a\": 1}")
+        #expect(target.requests.count == 1)
+        _ = worker
+    }
+}
