@@ -18,6 +18,7 @@ struct JudgeAnswerTests {
         var result: String?
         var encoding: String? = "utf-8"
         var words: String?
+        var status = 200
     }
 
     /// Bodies are SQL expressions of type bytea.
@@ -240,7 +241,39 @@ struct JudgeAnswerTests {
         Case(job: "{}", service: html, type: "text/html", body: text("<html>"), verdict: "s", encoding: nil),
     ]
 
-    @Test(arguments: plain + charsets + results)
+    static let bodiless: [Case] = [204, 205, 304].flatMap { status in
+        [
+            Case(job: json, body: "null", verdict: "s", encoding: nil, status: status),
+            Case(job: "{}", service: envelope, body: "''", verdict: "s", encoding: nil, status: status),
+            Case(
+                job: #"{"validator": {"a": "string"}, "extract": "$.a"}"#, body: "''", verdict: "s", encoding: nil,
+                status: status),
+            Case(
+                job: #"{"result_type": "list"}"#, body: "null", verdict: "f", code: "no_data", encoding: nil,
+                words: "the result should be a list, and the answer has no body (status \(status))", status: status),
+        ]
+    }
+
+    static let envelopes: [Case] = [
+        Case(job: json, service: envelope, body: "''", verdict: "s", encoding: nil),
+        Case(job: #"{"validator": {"a": "string"}}"#, service: envelope, body: "null", verdict: "s", encoding: nil),
+        Case(job: "{}", service: envelope, body: "null", verdict: "s", encoding: nil, status: 202),
+        Case(
+            job: #"{"result_type": "object"}"#, service: envelope, body: "''", verdict: "f", code: "no_data",
+            encoding: nil, words: "the result should be an object, and the answer has no body"),
+        Case(job: #"{"use_envelope": false}"#, service: envelope, body: text("ok"), verdict: "s", encoding: nil),
+        Case(
+            job: #"{"use_envelope": false, "response_format": "json"}"#, service: envelope, body: text("[1]"),
+            verdict: "s", result: "[1]"),
+        Case(
+            job: #"{"use_envelope": false, "response_format": "json"}"#, service: envelope, body: "''", verdict: "f",
+            code: "json_invalid", words: "the answer has no body"),
+        Case(
+            job: #"{"use_envelope": true}"#, service: envelope, body: text("ok"), verdict: "f", code: "json_invalid",
+            words: "the body is not JSON"),
+    ]
+
+    @Test(arguments: plain + charsets + results + bodiless + envelopes)
     func `each answer has its verdict, and no bytes raise an error`(item: Case) throws {
         let row = try Self.database().query(
             """
@@ -248,7 +281,7 @@ struct JudgeAnswerTests {
               from postrider.judge_answer(
                 jsonb_populate_record(null::postrider.jobs, '{"method": "GET", "response_format": "raw",
                   "result_type": "any", "delivery": "at_least_once"}'::jsonb || $x$\(item.job)$x$::jsonb),
-                jsonb_populate_record(null::postrider.services, $x$\(item.service)$x$::jsonb), 200,
+                jsonb_populate_record(null::postrider.services, $x$\(item.service)$x$::jsonb), \(item.status),
                 convert_to(\(item.type.isEmpty ? "''" : "E'x-a: b\\n' || $x$content-type: \(item.type)$x$ || E'\\nx-b: c\\n'"), 'UTF8'),
                 \(item.body)) a
             """)

@@ -22,8 +22,8 @@ begin
       left join postrider.services s on s.name = j.service
      cross join lateral (
            select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
-     where num_nonnulls(j.validator, j.extract, s.envelope, j.paginate) > 0
-       and not postrider.judges_cheaply(j, s.envelope)),
+     where num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope), j.paginate) > 0
+       and not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope))),
   gone as (
     delete from postrider.ready r
      using expensive x

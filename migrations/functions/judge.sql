@@ -54,6 +54,7 @@ begin
     select * into v_service from postrider.services s where s.name = v_job.service;
     if v_attempt.server is not null then
       -- Links to further pages are compared with where the call went.
+    v_service.envelope := postrider.used_envelope(v_job.use_envelope, v_service.envelope);
       v_service.base_url := coalesce((select t.base_url from postrider.server_routes t where t.id = v_attempt.server), v_service.base_url);
     end if;
     if v_job.paginate is not null then

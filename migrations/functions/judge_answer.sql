@@ -3,6 +3,9 @@
 -- validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker,
 -- what comes from the cache by the one that stored it (cache_suits).
 --
+-- An answer without a body by its status or method passes all but result_type. Under an envelope the same holds for an empty body: such
+-- services answer so where there is nothing to say.
+--
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
 -- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
 -- which would cost as much as the rest: its caller's hold.
@@ -12,9 +15,10 @@ create or replace function postrider.judge_answer(
 language plpgsql stable
 as $$
 declare
+  v_envelope jsonb := postrider.used_envelope(p_job.use_envelope, p_service.envelope);
   v_needs_json boolean := p_job.response_format <> 'xml' and p_job.method <> 'HEAD' and p_job.download_to is null
     and (p_job.response_format = 'json' or p_job.result_type <> 'any'
-         or num_nonnulls(p_job.validator, p_job.extract, p_service.envelope) > 0);
+         or num_nonnulls(p_job.validator, p_job.extract, v_envelope) > 0);
   v_step text := 'text';
   v_text text;
   v_json jsonb;
@@ -25,6 +29,15 @@ declare
   v_context text;
 begin
   verdict := 's';
+  if p_status in (204, 205, 304) or v_envelope is not null and coalesce(octet_length(p_body), 0) = 0 then
+    if v_needs_json and p_job.result_type <> 'any' then
+      verdict := 'f';
+      code := 'no_data';
+      error := format('the result should be %s, and the answer has no body (status %s)',
+        case p_job.result_type when 'list' then 'a list' else 'an object' end, p_status);
+    end if;
+    return;
+  end if;
   encoding := postrider.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
   if p_job.response_format = 'xml' and encoding is null then
     encoding := substring(encode(substring(p_body from 1 for 200), 'escape')
@@ -46,9 +59,9 @@ begin
       raise exception using errcode = 'numeric_value_out_of_range';
     end if;
 
-    if p_service.envelope is not null then
+    if v_envelope is not null then
       v_step := 'envelope';
-      v_outcome := postrider.envelope_outcome(p_service.envelope, v_json);
+      v_outcome := postrider.envelope_outcome(v_envelope, v_json);
       if v_outcome.code is not null then
         code := v_outcome.code;
         error := v_outcome.error;
@@ -61,9 +74,9 @@ begin
     if p_job.extract is not null then
       v_source := case when p_job.paginate ? 'items' then 'paginate.items' else 'extract' end;
       result := postrider.path_value(v_json, p_job.extract);
-    elsif p_service.envelope ? 'result' then
+    elsif v_envelope ? 'result' then
       v_source := 'the result of services.envelope';
-      result := postrider.path_value(v_json, (p_service.envelope ->> 'result')::jsonpath);
+      result := postrider.path_value(v_json, (v_envelope ->> 'result')::jsonpath);
     else
       result := v_json;
     end if;
