@@ -92,6 +92,48 @@ struct CacheSuitsTests {
         #expect(try desk.take() == [jobs[1]])
     }
 
+    private static let envelope = #"{"code": "$.code"}"#
+
+    @Test(arguments: [
+        ("response_format", "'json'"), ("validator", "'{\"a\": \"string\"}'"), ("extract", "'$.a'"),
+        ("service", "'enveloped'"), ("result_type", "'list'"),
+    ])
+    func `a stored answer that does not fit a job is a miss for it, and the new one is stored`(
+        column: String, value: String
+    ) throws {
+        let desk = try CacheDesk()
+        try desk.queue.connection.execute(
+            """
+            insert into postrider.services (name, base_url, cache_namespace, envelope)
+            values ('bare', 'http://h', 'n', null), ('enveloped', 'http://h', 'n', '\(Self.envelope)')
+            """)
+        let isService = column == "service"
+        let columns = isService ? column : "service, " + column
+        let values = isService ? value : "'bare', " + value
+        try store(desk, 200, "hello", ("service", "'bare'"))
+        #expect(try desk.fetch(columns, values, "still not") == "failed cache_data json_invalid 200 still not")
+        // The failure is not stored, and the others are still served.
+        #expect(try desk.fetch("service", "'bare'") == "succeeded hit 200 hello")
+        let good = column == "result_type" ? "[1]" : "{\"code\": 200, \"a\": \"x\"}"
+        #expect(try desk.fetch(columns, values, good) == "succeeded cache_data 200 \(good)")
+        #expect(try desk.fetch(columns, values) == "succeeded hit 200 \(good)")
+        #expect(try desk.fetch("service", "'bare'") == "succeeded hit 200 \(good)")
+    }
+
+    @Test func `an answer that a 304 confirms and that does not fit is asked for anew`() throws {
+        let desk = try CacheDesk()
+        try store(desk, 200, "hello", headers: "etag: \"v1\"")
+        try desk.queue.connection.execute(Self.outdate)
+        let job = try desk.insert("response_format, backoff", "'json', '{0 s}'")
+        #expect(try desk.take() == [job])
+        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try desk.queue.state(job) == "scheduled")
+        let error = try desk.queue.text("select error from postrider.attempts where job_id = \(job)") ?? ""
+        #expect(error.contains("does not fit this job (json_invalid: the body is not JSON"), "\(error)")
+        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        #expect(try desk.queue.number("select sum(entries)::bigint from postrider.cache_status") == 0)
+    }
+
     @Test func `cache_put stores under a status that its job allows`() throws {
         let desk = try CacheDesk()
         try desk.queue.connection.execute(

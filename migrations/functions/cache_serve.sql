@@ -3,7 +3,8 @@
 -- who wants what is being fetched already waits for it (cache_join); the others are noted in cache_calls and called.
 --
 -- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
--- status or length the job does not accept (cache_suits) is no answer to it, and the server is asked.
+-- status or length the job does not accept (cache_suits), or which is not what the job asks of an answer, is no answer to it, and the
+-- server is asked. On the judging session its entry is removed: otherwise the job would come back here before its call.
 --
 -- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is the judging session.
 -- p_error: such a job fails with too_expensive and this sentence.
@@ -141,15 +142,18 @@ begin
         if p_error is not null and v_attempt.body is not null then
           select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result, null as encoding into v_answer;
         end if;
-        -- HTML that counts as a 502 is no success to this job, whatever it was to the one that stored it.
-        if v_answer.verdict is null or v_answer.code = 'http_status' then
+        -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
+        if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
+          if p_judges then
+            perform postrider.cache_remove(array[v.key[i]]);
+          end if;
           v.miss_track := v.miss_track || v_attempt.track;
           v.miss_seq := v.miss_seq || v_attempt.seq;
           v.miss_fence := v.miss_fence || v_attempt.fence;
           v.miss_job := v.miss_job || v.job[i];
           v.miss_base := v.miss_base || v.base[i];
           v.miss_key := v.miss_key || v.key[i];
-          v.miss_reason := v.miss_reason || 'miss'::text;
+          v.miss_reason := v.miss_reason || case when v_answer.code <> 'http_status' then 'cache_data' else 'miss' end;
           v.miss_joins := v.miss_joins || true;
           v.miss_etag := v.miss_etag || null::text;
           v.miss_modified := v.miss_modified || null::text;

@@ -28,6 +28,8 @@ declare
   v_pages postrider.fetched_pages[] := '{}';
   v_page postrider.fetched_pages;
   v_done bigint[];
+  v_unfit bytea[] := '{}';
+  v_is_unfit boolean;
   v_cached boolean := exists (
     select from postrider.cache_calls c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
@@ -52,9 +54,9 @@ begin
       and not coalesce(v_attempt.status between 200 and 399 or v_attempt.redirected, false);
     select * into v_job from postrider.jobs j where j.id = v_attempt.job_id;
     select * into v_service from postrider.services s where s.name = v_job.service;
+    v_service.envelope := postrider.used_envelope(v_job.use_envelope, v_service.envelope);
     if v_attempt.server is not null then
       -- Links to further pages are compared with where the call went.
-    v_service.envelope := postrider.used_envelope(v_job.use_envelope, v_service.envelope);
       v_service.base_url := coalesce((select t.base_url from postrider.server_routes t where t.id = v_attempt.server), v_service.base_url);
     end if;
     if v_job.paginate is not null then
@@ -97,12 +99,26 @@ begin
     if v_attempt.verdict = 's' then
       select * into v_answer
         from postrider.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body);
+      v_is_unfit := v_attempt.cache = 'revalidated' and v_answer.verdict <> 's';
+      if v_is_unfit then
+        -- The stored answer may have been a success to another job.
+        v_unfit := v_unfit || v_call.key;
+        v_answer.error := format('status 304, but the cached answer does not fit this job (%s: %s); the next try asks for all of it',
+          v_answer.code, v_answer.error);
+        v_answer.verdict := 'r';
+        v_answer.code := 'http_status';
+        v_answer.encoding := null;
+        v_attempt.cache := 'cache_data';
+        v_attempt.status := p_attempts[i].status;
+        v_attempt.headers := p_attempts[i].headers;
+        v_attempt.body := p_attempts[i].body;
+      end if;
       v_attempt.verdict := v_answer.verdict;
       v_attempt.code := v_answer.code;
       v_attempt.error := v_answer.error;
       v_attempt.encoding := v_answer.encoding;
       v_attempt.result := v_answer.result;
-      if v_answer.verdict = 'r' and v_attempt.server is not null and v_attempt.left_origin is not true then
+      if v_answer.verdict = 'r' and v_is_unfit is not true and v_attempt.server is not null and v_attempt.left_origin is not true then
         -- HTML that counts as a 502, unless another origin sent it.
         v_attempt.health := 'f';
       end if;
@@ -171,6 +187,9 @@ begin
      where x.cache is not null and x.seq = any (v_done)
      group by 1, 2;
     perform postrider.cache_settle(p_worker, p_app_version, p_attempts, v_done);
+    if v_unfit <> '{}' then
+      perform postrider.cache_remove(v_unfit);
+    end if;
   end if;
   if v_outdates <> '{}' then
     -- Whether or not the lease still held: the server has acted.
