@@ -33,6 +33,29 @@ struct RestoredRowsTests {
         return worker
     }
 
+    @Test func `jobs inserted after a restore and before the first worker have new keys`() throws {
+        let queue = try TestQueue()
+        _ = try leased(queue)
+        let last = try queue.number("select max(id) from postrider.jobs")
+        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        // One is open until after the first worker.
+        let open = try PGConnection(queue.database)
+        try open.execute("begin; insert into postrider.jobs (url) values ('http://h/open')")
+        let client = try TestRole.client.connect(queue)
+        try client.execute("insert into postrider.jobs (url) values ('http://h/1'), ('http://h/2')")
+        try client.execute("insert into postrider.jobs (url) select 'http://h/' || i from generate_series(1, 12000) i")
+        try client.execute("select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}]}')")
+        let above = try queue.number(
+            "select e.keys_above[1] from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}') e")
+        #expect(above == last)
+        try open.execute("commit")
+        #expect(try queue.number("select min(id) from postrider.jobs where url = 'http://h/open'") > above)
+        try queue.connection.execute("delete from postrider.early_inserts")
+        // Then no INSERT notes anything.
+        try client.execute("insert into postrider.jobs (url) values ('http://h/3')")
+        #expect(try queue.number("select count(*) from postrider.early_inserts") == 0)
+    }
+
     @Test func `the first worker ends all leases, and a second one finds nothing left`() throws {
         let queue = try TestQueue()
         let old = try leased(queue)

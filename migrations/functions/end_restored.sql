@@ -5,7 +5,8 @@
 -- before. So both sequences are raised to the clock: fences to microseconds since 1970, worker numbers to seconds since 2020.
 -- Both grow more slowly than the clock, so no value repeats. The same holds for the epoch of the leader.
 --
--- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id get keys with a new first part.
+-- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with a new first part.
+-- What clients have inserted since the restore stands in early_inserts; a transaction that is still open has ids above the backup's, too.
 create or replace function postrider.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -36,7 +37,9 @@ begin
   insert into postrider.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
   select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
          p_name, end_restored.lost_leases, end_restored.unknown_jobs
-    from postrider.jobs j;
+    from postrider.jobs j
+   where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider.early_inserts e);
+  delete from postrider.early_inserts;
   perform postrider.wake();
 end
 $$;

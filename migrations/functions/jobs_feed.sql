@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Runs once for each INSERT into jobs, whatever its number of rows: refuses bad rows, feeds ready and scheduled.
 --
--- An inserting transaction never writes into tracks: others that need the same new track would wait for its
--- commit. Rows whose track does not exist yet go to track 0, and the leader moves them within milliseconds. While some wait there, rows
--- of a track made within the last second go behind them: a row that was inserted while the track was made has not been moved
--- yet, and 300 rows one by one on a new lane had a dozen overtaken by those after them.
+-- An inserting transaction never writes into tracks: others that need the same new track would wait for its commit. Rows whose track does
+-- not exist yet go to track 0, and the leader moves them within milliseconds. While some wait there, rows of a track made within the last
+-- second go behind them: a row inserted while the track was made has not been moved yet, and rows after it would overtake it.
 --
 -- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in.
 -- While such lists wait, a row queues behind them only if its own track has rows there, so order holds. The rows of a statement come
@@ -44,10 +43,13 @@ declare
   v_span bigint;
   v_base bigint;
 begin
-  -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
-  -- more before it does anything, three times that in a session that has been idle, so one does it all, or nothing. A
-  -- track whose lane reads as a plain host and port vouches for the host of a URL. The news name the track, for a claim
-  -- that looks there only, and the job, since of equal news of one transaction PostgreSQL delivers one.
+  if current_setting('postrider.identified', true) is distinct from ('postrider.workers'::regclass::oid)::text then
+    perform postrider.note_early((select min(n.id) from new_rows n));
+  end if;
+  -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and more before it
+  -- does anything, three times that in a session that has been idle, so one does it all, or nothing. A track whose lane reads as a plain
+  -- host and port vouches for the host of a URL. The news name the track, for a claim that looks there only, and the job, since of equal
+  -- news of one transaction PostgreSQL delivers one.
   insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at from new_rows n
    cross join lateral ( select t.id, t.lane
@@ -114,9 +116,8 @@ begin
     end if;
   end if;
 
-  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
-  -- cheaper than looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell
-  -- whether it is worth trying.
+  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is cheaper than
+  -- looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell whether it is worth trying.
   if v_is_large then
     declare
       v_job postrider.jobs;
