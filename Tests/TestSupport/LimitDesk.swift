@@ -32,9 +32,12 @@ public struct LimitDesk: ~Copyable {
             "insert into postrider.client_limits (role, \(columns)) values ('\(role)', \(values))")
     }
 
-    /// What the leader does once a second.
+    /// What the leader does once a second. Throws an error of the count, which the leader only keeps.
     public func count() throws {
         try queue.connection.execute("select postrider.fold(\(worker), \(epoch), 0, 100000)")
+        if let error = try queue.text("select error from postrider.client_counting") {
+            throw TestClock.Timeout(description: "the count failed: \(error)")
+        }
     }
 
     /// Counts until a recount has come to its end.
