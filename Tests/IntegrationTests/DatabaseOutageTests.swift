@@ -67,6 +67,8 @@ struct DatabaseOutageTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 32)
+        // A worker whose first look at the schema fails ends.
+        try worker.wait(for: "enlisted")
         let rounds = Soak.count(30, reduced: 6)
         let started = TestClock.now
         var thirds = 0
