@@ -237,7 +237,7 @@ struct ClientCountTests {
                             try session.execute("begin; \(rows); savepoint s; \(rows); rollback to s; \(rows); commit")
                         case 1: try session.execute("begin; \(rows); rollback")
                         // More lanes than the leader counts in a step.
-                        case 2 where random.chance(20):
+                        case 2 where random.chance(10):
                             try session.execute(
                                 "insert into postrider.jobs (url, lane) select 'http://h/', 'l' || i from generate_series(1, 2500) i"
                             )

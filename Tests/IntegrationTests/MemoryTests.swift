@@ -7,7 +7,7 @@ import Testing
 
 /// A worker keeps to its `--memory`, whatever the jobs send and whatever is answered.
 @Suite(.serialized) struct MemoryTests {
-    private static let count = 64
+    private static let count = Soak.count(64, reduced: 32)
     private static let size = 10 << 20
     /// What a worker takes beside its budget, in bytes.
     private static let beside = 64 << 20
@@ -33,7 +33,7 @@ import Testing
 
     private static func peak(_ worker: RunningWorker) -> Int { ResidentMemory.peak(of: worker.pid) }
 
-    @Test func `64 answers of 10 MiB at once stay within the budget`() throws {
+    @Test func `answers of 10 MiB at once stay within the budget`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.insert(
@@ -48,7 +48,7 @@ import Testing
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
-    @Test func `64 bodies of 10 MiB at once stay within the budget, and small jobs go on`() throws {
+    @Test func `bodies of 10 MiB at once stay within the budget, and small jobs go on`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.insert(
@@ -130,7 +130,7 @@ import Testing
         // They take turns for longer than the timeout of each.
         try queue.insert(
             Self.count, "url, timeout, max_response",
-            "'\(target.url)/endless/\(Self.size)/' || i, interval '20 s', 16000000")
+            "'\(target.url)/endless/\(Self.size)/' || i, interval '8 s', 16000000")
         let worker = try RunningWorker(queue.database, concurrency: Self.count, ["--memory", "64MiB"])
         try queue.waitUntilDone(Soak.seconds(120))
         #expect(try queue.states() == "succeeded \(Self.count)")
