@@ -155,7 +155,9 @@ extension HTTPAgent {
 
     /// Whether an answer came whole, or as far as libcurl could decode it, and only its encoding is at fault.
     private func isUndecoded(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
-        guard unsafe result.headers_whole, unsafe !result.memory_out, unsafe !result.body_too_large else { return false }
+        guard unsafe result.headers_whole, unsafe !result.memory_out, unsafe !result.body_too_large else {
+            return false
+        }
         let isKept = unsafe end == .library(UInt32(CURLE_OK.rawValue)) && !result.close_unannounced
         return unsafe isKept && result.coding_defect != CCURL_CODING_FINE
             || end == .library(UInt32(CURLE_BAD_CONTENT_ENCODING.rawValue))

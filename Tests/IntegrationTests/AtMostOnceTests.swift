@@ -92,7 +92,7 @@ struct AtMostOnceTests {
         #expect(
             try queue.rows("select state, error_code from postrider.job_status order by id")
                 == [
-                    ["unknown", "truncated"], ["unknown", "decode"], ["unknown", "too_large"],
+                    ["unknown", "truncated"], ["failed", "decode"], ["unknown", "too_large"],
                     ["failed", "http_status"],
                     ["failed", "connect"],
                 ])

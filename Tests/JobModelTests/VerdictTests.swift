@@ -163,7 +163,8 @@ struct VerdictTests {
 
     @Test func `each kind has its letter`() {
         let kinds: [Verdict.Kind] = [
-            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .delayed, .onward,
+            .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .delayed,
+            .onward,
         ]
         #expect(kinds.map(\.letter) == ["s", "f", "r", "u", "h", "p", "l", "w", "d", "o"])
     }
