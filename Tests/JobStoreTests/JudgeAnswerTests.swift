@@ -254,6 +254,25 @@ struct JudgeAnswerTests {
         ]
     }
 
+    static let required: [Case] =
+        [
+            ("[]", "an empty list"), ("{}", "an empty object"), ("null", "not there"),
+        ].map { body, words in
+            Case(
+                job: #"{"require_data": true}"#, body: text(body), verdict: "f", code: "no_data",
+                words: "the result is \(words), and the job says require_data")
+        } + [
+            Case(job: #"{"require_data": true}"#, body: text("[null]"), verdict: "s", result: "[null]"),
+            Case(job: #"{"require_data": true}"#, body: text("0"), verdict: "s", result: "0"),
+            Case(job: #"{"require_data": false, "result_type": "list"}"#, body: text("[]"), verdict: "s", result: "[]"),
+            Case(
+                job: #"{"require_data": true, "extract": "$.a[*]"}"#, body: text(#"{"a": []}"#), verdict: "f",
+                code: "no_data", words: "the result is an empty list, and the job says require_data; compare extract"),
+            Case(
+                job: #"{"require_data": true}"#, body: "null", verdict: "f", code: "no_data", encoding: nil,
+                words: "the result should be not empty, and the answer has no body", status: 204),
+        ]
+
     static let envelopes: [Case] = [
         Case(job: json, service: envelope, body: "''", verdict: "s", encoding: nil),
         Case(job: #"{"validator": {"a": "string"}}"#, service: envelope, body: "null", verdict: "s", encoding: nil),
@@ -273,7 +292,7 @@ struct JudgeAnswerTests {
             words: "the body is not JSON"),
     ]
 
-    @Test(arguments: plain + charsets + results + bodiless + envelopes)
+    @Test(arguments: plain + charsets + results + bodiless + envelopes + required)
     func `each answer has its verdict, and no bytes raise an error`(item: Case) throws {
         let row = try Self.database().query(
             """

@@ -15,6 +15,8 @@ begin
      'extract', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
     (p_job.response_format = 'xml' and p_job.result_type <> 'any',
      'result_type', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
+    (p_job.response_format = 'xml' and p_job.require_data,
+     'require_data', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
     (p_job.extract is not null and postrider.jsonpath_defect(p_job.extract) is not null,
      'extract', postrider.jsonpath_defect(p_job.extract), 'Like $.data.result or $.items[*].id.')
   ) as d(bad, c, r, h)
@@ -28,7 +30,8 @@ begin
       when p_job.response_format <> 'raw' then 'response_format'
       when p_job.validator is not null then 'validator'
       when p_job.extract is not null then 'extract'
-      when p_job.result_type <> 'any' then 'result_type' end;
+      when p_job.result_type <> 'any' then 'result_type'
+      when p_job.require_data then 'require_data' end;
     if column_name is not null then
       reason := case when p_job.method = 'HEAD' then 'asks for a body, and the answer to HEAD has none'
                      else 'asks to read the answer, and download_to puts it into a file' end;

@@ -39,7 +39,7 @@ begin
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
            postrider.used_envelope(j.use_envelope, s.envelope) is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
-             or j.result_type <> 'any' as is_judged,
+             or j.result_type <> 'any' or j.require_data is true as is_judged,
            case when num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope)) > 0
                 then not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope)) else false end as is_expensive,
            s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Codes are compared as text, since APIs send 200 and "200" alike. What the answer says is shown shortened and on one
 -- line; it is the only text of an answer that stands in an error.
-create or replace function postrider.envelope_outcome(p_envelope jsonb, p_json jsonb, out code text, out error text)
+drop function if exists postrider.envelope_outcome(jsonb, jsonb);
+create function postrider.envelope_outcome(
+  p_envelope jsonb, p_json jsonb, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql immutable
 as $$
 declare
@@ -33,7 +35,9 @@ begin
   v_message := jsonb_path_query_first(p_json, (p_envelope ->> 'message')::jsonpath, '{}', true) #>> '{}';
   v_message := left(btrim(regexp_replace(left(v_message, 1000), E'[\\x01-\\x20\\x7f-\\x9f]+', ' ', 'g')), 500);
   v_text := left(regexp_replace(left(v_text, 200), E'[\\x01-\\x20\\x7f-\\x9f]+', ' ', 'g'), 100);
-  error := format('%s: %s', coalesce(p_envelope -> 'errors' ->> v_text, v_text),
+  envelope_code := v_text;
+  error_name := p_envelope -> 'errors' ->> v_text;
+  error := format('%s: %s', coalesce(error_name, v_text),
     coalesce(nullif(v_message, ''), case code
       when 'token_expired' then 'the answer says that the token has expired; log in again'
       when 'logged_out' then 'the answer says that the user is logged out; log in again'

@@ -261,7 +261,8 @@ begin
     end if;
   end if;
 
-  if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or num_nonnulls(p_job.validator, p_job.extract) > 0 then
+  if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or p_job.require_data
+     or num_nonnulls(p_job.validator, p_job.extract) > 0 then
     select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.answer_defect(p_job) d;
   end if;
 end

@@ -29,6 +29,9 @@ declare
   v_page postrider.fetched_pages;
   v_done bigint[];
   v_unfit bytea[] := '{}';
+  -- By the places of their attempts.
+  v_envelope_codes text[];
+  v_error_names text[];
   v_is_unfit boolean;
   v_cached boolean := exists (
     select from postrider.cache_calls c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
@@ -83,11 +86,13 @@ begin
       end if;
     end if;
     if v_attempt.credential is not null and v_attempt.left_origin is not true and v_attempt.code = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
-      select o.code, o.error into v_answer from postrider.token_outcome(v_service.envelope, v_attempt.body) o;
+      select * into v_answer from postrider.token_outcome(v_service.envelope, v_attempt.body) o;
       if v_answer.code is not null then
         v_attempt.verdict := 'f';
         v_attempt.code := v_answer.code;
         v_attempt.error := v_answer.error;
+        v_envelope_codes[i] := v_answer.envelope_code;
+        v_error_names[i] := v_answer.error_name;
       end if;
     end if;
     if v_attempt.verdict = 's' and v_job.service is not null and v_service.name is null then
@@ -108,6 +113,7 @@ begin
         v_answer.verdict := 'r';
         v_answer.code := 'http_status';
         v_answer.encoding := null;
+        v_answer.envelope_code := null;
         v_attempt.cache := 'cache_data';
         v_attempt.status := p_attempts[i].status;
         v_attempt.headers := p_attempts[i].headers;
@@ -118,6 +124,10 @@ begin
       v_attempt.error := v_answer.error;
       v_attempt.encoding := v_answer.encoding;
       v_attempt.result := v_answer.result;
+      if v_answer.envelope_code is not null then
+        v_envelope_codes[i] := v_answer.envelope_code;
+        v_error_names[i] := v_answer.error_name;
+      end if;
       if v_answer.verdict = 'r' and v_is_unfit is not true and v_attempt.server is not null and v_attempt.left_origin is not true then
         -- HTML that counts as a 502, unless another origin sent it.
         v_attempt.health := 'f';
@@ -169,6 +179,13 @@ begin
     p_attempts := postrider.credential_judge(p_attempts);
   end if;
   v_done := postrider.finish(p_worker, p_attempts, v_waits);
+  if v_envelope_codes is not null then
+    insert into postrider.envelope_errors (job_id, fence, code, name)
+    select (p_attempts[c.place]).job_id, (p_attempts[c.place]).fence, v_envelope_codes[c.place], v_error_names[c.place]
+      from generate_subscripts(v_envelope_codes, 1) as c (place)
+     where v_envelope_codes[c.place] is not null and (p_attempts[c.place]).seq = any (v_done)
+        on conflict do nothing;
+  end if;
   if v_cached or v_outdates <> '{}' then
     -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side by side, one
     -- that outdates has the service's entries for itself. Two that did both waited for each other until their time was over.

@@ -9,15 +9,16 @@
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
 -- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
 -- which would cost as much as the rest: its caller's hold.
-create or replace function postrider.judge_answer(
+drop function if exists postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea);
+create function postrider.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
-  out verdict "char", out code text, out error text, out result jsonb, out encoding text)
+  out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text, out error_name text)
 language plpgsql stable
 as $$
 declare
   v_envelope jsonb := postrider.used_envelope(p_job.use_envelope, p_service.envelope);
   v_needs_json boolean := p_job.response_format <> 'xml' and p_job.method <> 'HEAD' and p_job.download_to is null
-    and (p_job.response_format = 'json' or p_job.result_type <> 'any'
+    and (p_job.response_format = 'json' or p_job.result_type <> 'any' or p_job.require_data is true
          or num_nonnulls(p_job.validator, p_job.extract, v_envelope) > 0);
   v_step text := 'text';
   v_text text;
@@ -30,11 +31,11 @@ declare
 begin
   verdict := 's';
   if p_status in (204, 205, 304) or v_envelope is not null and coalesce(octet_length(p_body), 0) = 0 then
-    if v_needs_json and p_job.result_type <> 'any' then
+    if v_needs_json and (p_job.result_type <> 'any' or p_job.require_data) then
       verdict := 'f';
       code := 'no_data';
       error := format('the result should be %s, and the answer has no body (status %s)',
-        case p_job.result_type when 'list' then 'a list' else 'an object' end, p_status);
+        case p_job.result_type when 'list' then 'a list' when 'object' then 'an object' else 'not empty' end, p_status);
     end if;
     return;
   end if;
@@ -64,6 +65,8 @@ begin
       v_outcome := postrider.envelope_outcome(v_envelope, v_json);
       if v_outcome.code is not null then
         code := v_outcome.code;
+        envelope_code := v_outcome.envelope_code;
+        error_name := v_outcome.error_name;
         error := v_outcome.error;
         verdict := 'f';
         return;
@@ -92,6 +95,17 @@ begin
                                   else 'a ' || jsonb_typeof(result) end,
         case when v_source is not null then format('compare %s with the body', v_source)
              else format('give its place in the body by %s', case when p_job.paginate is null then 'extract' else 'paginate.items' end) end);
+      result := null;
+      return;
+    end if;
+
+    -- Of a list of pages page_turn asks, which knows all of them.
+    if p_job.require_data and p_job.paginate is null and result in ('null', '[]', '{}') then
+      verdict := 'f';
+      code := 'no_data';
+      error := format('the result is %s, and the job says require_data; %s',
+        case result when 'null' then 'not there' when '[]' then 'an empty list' else 'an empty object' end,
+        case when v_source is not null then format('compare %s with the body', v_source) else 'see the body' end);
       result := null;
       return;
     end if;

@@ -83,6 +83,12 @@ begin
         case page.page when 1 then '1 page' else format('%s pages', page.page) end);
     end if;
 
+    if code is null and p_job.require_data and page.next is null and page.total = 0 then
+      code := 'no_data';
+      error := 'no page has an item, and the job says require_data';
+      page.is_stuck := true;
+    end if;
+
     verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's' else 'n' end;
     -- Where only the way on fails, what was fetched is the result all the same.
     result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1 then page.items else (

@@ -115,7 +115,7 @@ begin
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
            or num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope)) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
-           or j.paginate is not null or k.name is not null,
+           or j.paginate is not null or k.name is not null or j.require_data is true,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
             where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))

@@ -7,8 +7,10 @@
 -- Candidates come by results_failures, from since on, where a queue and a lane are those of the track: only what is left is looked up in
 -- jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead, however many others have failed.
 drop function if exists postrider.retry_failed(text, text, timestamptz);
+drop function if exists postrider.retry_failed(text, text, timestamptz, text, text);
 create or replace function postrider.retry_failed(
-  queue text default null, error_code text default null, since timestamptz default null, tag text default null, lane text default null)
+  queue text default null, error_code text default null, since timestamptz default null, tag text default null, lane text default null,
+  error_name text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -55,7 +57,7 @@ begin
     end if;
   end if;
   with candidates as (
-    select r.job_id, r.track
+    select r.job_id, r.track, r.fence
       from postrider.results r
      where v_tagged is null and r.state in ('f', 'u', 'e') and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
@@ -63,10 +65,10 @@ begin
        and (r.track <= 0 or v_tracks is null or r.track = any (v_tracks)
             or not exists (select from postrider.tracks t where t.id = r.track))
     union all
-    select r.job_id, r.track
+    select r.job_id, r.track, r.fence
       from unnest(v_tagged) t (id)
      cross join lateral (
-           select x.job_id, x.track
+           select x.job_id, x.track, x.fence
              from postrider.results x
             where x.job_id = t.id and x.state = 'f'
               and x.finished_at >= coalesce(retry_failed.since, '-infinity')
@@ -81,6 +83,9 @@ begin
            select x.queue, x.lane, x.service, x.url, x.tag, x.parent_id, x.kind, x.paginate, x.expires_at, x.delivery
              from postrider.jobs x where x.id = c.job_id offset 0) j
      where (retry_failed.tag is null or j.tag = retry_failed.tag)
+       and (retry_failed.error_name is null or exists (
+             select from postrider.envelope_errors e
+              where e.job_id = c.job_id and e.fence = c.fence and e.name = retry_failed.error_name))
        and (c.track > 0 and not v_looks_up and (v_tracks is null or c.track = any (v_tracks))
             or (retry_failed.queue is null or j.queue = retry_failed.queue)
                and (retry_failed.lane is null or j.url is not null and postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
@@ -154,5 +159,5 @@ begin
   return v_count;
 end
 $$;
-comment on function postrider.retry_failed(text, text, timestamptz, text, text) is
-  'public: retries all failed jobs of a queue, tag and lane, with an error_code, that ended since a time (null: any); how many, a batch or chain counted once';
+comment on function postrider.retry_failed(text, text, timestamptz, text, text, text) is
+  'public: retries all failed jobs of a queue, tag and lane, with an error_code or error_name, that ended since a time (null: any); how many, a batch or chain counted once';

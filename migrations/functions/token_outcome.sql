@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Some send the envelope with 401 or 403, and its code says which of the two it is.
-create or replace function postrider.token_outcome(p_envelope jsonb, p_body bytea, out code text, out error text)
+drop function if exists postrider.token_outcome(jsonb, bytea);
+create function postrider.token_outcome(
+  p_envelope jsonb, p_body bytea, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  select o.code, o.error into code, error
+  select o.code, o.error, o.envelope_code, o.error_name into code, error, envelope_code, error_name
     from postrider.envelope_outcome(p_envelope, postrider.try_jsonb(p_body)) o
    where o.code in ('token_expired', 'logged_out');
 exception when others then

@@ -15,7 +15,11 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
        case when v.visible then a.status_code::int end as status_code, case when v.visible then a.error_code end as error_code,
        case when v.visible then a.error end as error,
        a.finished_at, case when v.visible then a.bytes_sent end as bytes_sent,
-       case when v.visible then a.bytes_received end as bytes_received, a.fence
+       case when v.visible then a.bytes_received end as bytes_received, a.fence,
+       case when v.visible and a.error_code is not null then (
+         select e.code from postrider.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as envelope_code,
+       case when v.visible and a.error_code is not null then (
+         select e.name from postrider.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as error_name
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version
           from postrider.tries
@@ -58,3 +62,5 @@ comment on column postrider.attempts.finished_at is 'when its outcome was stored
 comment on column postrider.attempts.bytes_sent is 'request line, headers and body, as sent, of all redirects';
 comment on column postrider.attempts.bytes_received is 'headers and body, as received before decompression, of all redirects';
 comment on column postrider.attempts.fence is 'number of the claim; it only grows';
+comment on column postrider.attempts.envelope_code is 'the code inside the answer, by services.envelope, if it was no success';
+comment on column postrider.attempts.error_name is 'the name that services.envelope has for envelope_code; null if it has none';

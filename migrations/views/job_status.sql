@@ -53,7 +53,11 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        case when p.visible then coalesce(r.cache in ('hit', 'stale'), false) end as from_cache,
        p.failed_job_id, p.children::bigint as children, p.children_finished::bigint as children_finished,
        p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
-       j.tag, case when p.visible then j.metadata end as metadata
+       j.tag, case when p.visible then j.metadata end as metadata,
+       case when p.visible and r.state = 'f' then (
+         select e.code from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
+       case when p.visible and r.state = 'f' then (
+         select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name
   from postrider.jobs j
   left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
@@ -136,3 +140,5 @@ comment on column postrider.job_status.bytes_done is 'received so far of a trans
 comment on column postrider.job_status.bytes_total is 'announced length of that transfer; null if it is not known';
 comment on column postrider.job_status.tag is 'your own';
 comment on column postrider.job_status.metadata is 'your own';
+comment on column postrider.job_status.envelope_code is 'the code inside the last answer, by services.envelope, if the job failed by it';
+comment on column postrider.job_status.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
