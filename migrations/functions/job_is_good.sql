@@ -43,7 +43,7 @@ as $$
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(
            p_job.backoff, p_job.body_parts, p_job.credential,
-           p_job.validator, p_job.extract, p_job.require_data, p_job.download_to, p_job.sha256,
+           p_job.validator, p_job.extract, p_job.require_data, p_job.max_redirects, p_job.download_to, p_job.sha256,
            p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each) = 0
 $$;
 comment on function postrider.job_is_good(postrider.jobs, postrider.services) is

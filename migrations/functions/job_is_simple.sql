@@ -9,7 +9,7 @@ as $$
            p_job.credential, p_job.ok_statuses, p_job.validator, p_job.extract, p_job.max_response,
            p_job.download_to, p_job.sha256, p_job.cache_ttl, p_job.cache_sensitive, p_job.paginate, p_job.run_if,
            p_job.max_parallel, p_job.each, p_job.on_success, p_job.on_failure, p_job.callback_url,
-           p_job.decode, p_job.use_envelope, p_job.require_data) = 0
+           p_job.decode, p_job.use_envelope, p_job.require_data, p_job.max_redirects) = 0
 $$;
 comment on function postrider.job_is_simple(postrider.jobs) is
   'private: whether a job says nothing in those columns that are null unless somebody wants something special';

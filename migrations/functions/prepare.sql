@@ -130,7 +130,8 @@ begin
                      and not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope))
               then array[postrider.expensive_columns(j, postrider.used_envelope(j.use_envelope, s.envelope)), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
                          case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end,
-         case when j.decode is not null then 5 + (not j.decode)::int * 16 end
+         case when num_nonnulls(j.decode, j.max_redirects) > 0
+              then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16 end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service

@@ -13,7 +13,7 @@ begin
     (p_job.login_required, 'login_required'),
     (p_job.response_format <> 'raw', 'response_format'), (p_job.ok_statuses is not null, 'ok_statuses'),
     (p_job.decode is not null, 'decode'), (p_job.use_envelope is not null, 'use_envelope'),
-    (p_job.require_data is not null, 'require_data'),
+    (p_job.require_data is not null, 'require_data'), (p_job.max_redirects is not null, 'max_redirects'),
     (p_job.validator is not null, 'validator'), (p_job.extract is not null, 'extract'),
     (p_job.result_type <> 'any', 'result_type'), (p_job.max_response is not null, 'max_response'),
     (p_job.download_to is not null, 'download_to'), (p_job.sha256 is not null, 'sha256'),

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+struct MaxRedirectTests {
+    /// `/N` leads to `/N-1`, and `/0` answers.
+    private static func target() throws -> TargetServer {
+        try TargetServer { request in
+            let hops = Int(request.path.dropFirst()) ?? 0
+            return hops == 0
+                ? TargetStep.answer(200) : TargetStep.answer(302, headers: ["Location: /\(hops - 1)"])
+        }
+    }
+
+    @Test(arguments: [
+        ("0", 1, "failed http_status 302"), ("0", 0, "succeeded 200"), ("2", 2, "succeeded 200"),
+        ("2", 3, "failed denied_redirect 302"), ("10", 10, "succeeded 200"), ("null", 5, "succeeded 200"),
+        ("null", 6, "failed denied_redirect 302"),
+    ])
+    func `as many redirects are followed as the job says`(most: String, hops: Int, end: String) throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert("url, max_redirects", "'\(target.url)/\(hops)', \(most)")
+        try queue.waitUntilDone()
+        let sql = "select concat_ws(' ', state, error_code, status_code) from postrider.job_status where id = \(id)"
+        #expect(try queue.text(sql) == end)
+        _ = worker
+    }
+
+    @Test func `a 3xx that is wanted is the answer, with its Location`() throws {
+        let target = try Self.target()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        let id = try queue.insert(
+            "method, url, max_redirects, ok_statuses", "'POST', '\(target.url)/7', 0, '{[300,400)}'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let sql = "select response_headers #>> '{location,0}' from postrider.job_status where id = \(id)"
+        #expect(try queue.text(sql) == "/6" && target.requests.count == 1)
+        _ = worker
+    }
+
+    @Test(arguments: ["-1", "11"])
+    func `another number is refused`(most: String) throws {
+        let error = #expect(throws: PGError.self) {
+            try TestQueue().insert("url, max_redirects", "'http://h/', \(most)")
+        }
+        #expect(error?.message == "jobs.max_redirects: \(most) is out of range")
+    }
+}
