@@ -59,7 +59,8 @@ public enum Program {
         throw CommandError(
             .usage,
             "\(what) is not a command; "
-                + (near.map { "did you mean \($0)? See worker help" } ?? "give one of \(names.joined(separator: ", "))"))
+                + (near.map { "did you mean \($0)? See worker help" } ?? "give one of \(names.joined(separator: ", "))")
+        )
     }
 
     private static func unwritten(_ number: Int32) -> CommandError {

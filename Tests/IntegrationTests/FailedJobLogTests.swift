@@ -69,15 +69,18 @@ struct FailedJobLogTests {
             for attempt in 1...2 {
                 try queue.wait(until: "select finished_at is not null from postrider.job_status where id = \(id)")
                 try queue.connection.execute("select postrider.retry(\(id))")
-                expected.insert(#""job":\#(id),"attempt":\#(attempt),"error_code":"http_status","status":\#(400 + attempt)"#)
+                expected.insert(
+                    #""job":\#(id),"attempt":\#(attempt),"error_code":"http_status","status":\#(400 + attempt)"#)
             }
             if path == "early" { expected.insert(#""job":\#(id),"attempt":3,"error_code":"http_status","status":403"#) }
         }
         try queue.waitUntilDone()
         try worker.wait(for: "job_failed", times: 5)
         let lines = Self.lines(worker, "job_failed").map { line in
-            line.split(separator: ",").filter { $0.contains("job\"") || $0.contains("attempt\"") || $0.contains("status\"") }
-                .joined(separator: ",").replacing("}", with: "")
+            line.split(separator: ",").filter {
+                $0.contains("job\"") || $0.contains("attempt\"") || $0.contains("status\"")
+            }
+            .joined(separator: ",").replacing("}", with: "")
         }
         #expect(Set(lines) == expected && lines.count == 5, "\(lines)")
         #expect(worker.end(15) == 0)

@@ -149,7 +149,9 @@ struct ServerProbeTests {
                 == "1")
     }
 
-    @Test func `switch_server without a position moves to the next, around the end and past those that are aside`() throws {
+    @Test func `switch_server without a position moves to the next, around the end and past those that are aside`()
+        throws
+    {
         let desk = try ServerDesk()
         let worker = try desk.worker()
         func next() throws -> [String] {
@@ -164,7 +166,8 @@ struct ServerProbeTests {
         // Whoever asks for the next one gets it, even if it is aside.
         #expect(try next() == ["http://one/x+"])
         try desk.queue.connection.execute(
-            "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')")
+            "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')"
+        )
         try desk.queue.connection.execute("select postrider.switch_server('api')")
         #expect(
             try desk.queue.rows(

@@ -123,7 +123,10 @@ struct ArgumentsTests {
 
     /// A worker's environment, in which an operator types a command.
     @Test(arguments: [
-        ("jobs", ["POSTRIDER_QUEUE": "mail", "POSTRIDER_STATE": "failed", "POSTRIDER_LIMIT": "1", "POSTRIDER_JSON": "on"]),
+        (
+            "jobs",
+            ["POSTRIDER_QUEUE": "mail", "POSTRIDER_STATE": "failed", "POSTRIDER_LIMIT": "1", "POSTRIDER_JSON": "on"]
+        ),
         ("retry", ["POSTRIDER_NEW_KEY": "on"]), ("migrate", ["POSTRIDER_STATUS": "on", "POSTRIDER_NO_ROLES": "on"]),
         ("bench", ["POSTRIDER_CONCURRENCY": "3", "POSTRIDER_URL": "http://h/", "POSTRIDER_JOBS": "nonsense"]),
     ])
@@ -136,7 +139,8 @@ struct ArgumentsTests {
 
     @Test(arguments: [
         ("job", "did you mean jobs?"), ("docter", "did you mean doctor?"), ("migrates", "did you mean migrate?"),
-        ("frobnicate", "give one of run, dev, migrate"), ("postgresql://u:secret@h/", "the first word is not a command"),
+        ("frobnicate", "give one of run, dev, migrate"),
+        ("postgresql://u:secret@h/", "the first word is not a command"),
     ])
     func `a command that there is not is answered with the one that was meant`(word: String, answer: String) {
         let error = #expect(throws: CommandError.self) { try Program.command(named: word) }

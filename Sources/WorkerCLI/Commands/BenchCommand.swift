@@ -11,10 +11,12 @@ enum BenchCommand {
         flags: [
             Database.flag,
             Flag(
-                name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", isOfLineOnly: true, fallback: "20000",
+                name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", isOfLineOnly: true,
+                fallback: "20000",
                 meaning: "how many jobs"),
             Flag(
-                name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", isOfLineOnly: true, fallback: "64",
+                name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", isOfLineOnly: true,
+                fallback: "64",
                 meaning: "calls in flight"),
             Flag(
                 name: "url", kind: .text, placeholder: "URL", example: "http://127.0.0.1:8080/",

@@ -43,7 +43,9 @@ enum JobCommands {
         operands: [id],
         flags: [
             Database.flag,
-            Flag(name: "new-key", kind: .toggle, isOfLineOnly: true, meaning: "send a new Idempotency-Key, so that the API acts again"),
+            Flag(
+                name: "new-key", kind: .toggle, isOfLineOnly: true,
+                meaning: "send a new Idempotency-Key, so that the API acts again"),
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)

@@ -17,9 +17,12 @@ enum JobsCommand {
                 name: "queue", kind: .text, placeholder: "Q", example: "default", isRepeatable: true,
                 isOfLineOnly: true, meaning: "only this queue"),
             Flag(
-                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isOfLineOnly: true, fallback: "50",
+                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isOfLineOnly: true,
+                fallback: "50",
                 meaning: "at most so many"),
-            Flag(name: "json", kind: .toggle, isOfLineOnly: true, meaning: "one JSON object a line, all columns of job_status"),
+            Flag(
+                name: "json", kind: .toggle, isOfLineOnly: true,
+                meaning: "one JSON object a line, all columns of job_status"),
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)

@@ -12,7 +12,8 @@ enum MigrateCommand {
             Database.flag,
             Flag(
                 name: "status", kind: .toggle,
-                isOfLineOnly: true, meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
+                isOfLineOnly: true,
+                meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
             Flag(
                 name: "no-roles", kind: .toggle,
                 isOfLineOnly: true, meaning: "make no roles and leave privileges alone; all belongs to who migrates"),

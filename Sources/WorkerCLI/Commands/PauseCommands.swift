@@ -30,7 +30,8 @@ enum PauseCommands {
         flags: [
             Flag(
                 name: "until", kind: .text, placeholder: "TIME", example: "\"2026-12-24 18:00+01\"",
-                isOfLineOnly: true, fallback: "until resumed", meaning: "when the pause ends, as PostgreSQL reads times"),
+                isOfLineOnly: true, fallback: "until resumed", meaning: "when the pause ends, as PostgreSQL reads times"
+            ),
             Database.flag,
         ],
         details: ["While a lane is paused no call of it begins; calls under way go on."],
