@@ -9,7 +9,7 @@ import Testing
 /// INSERTs larger than what is prepared for.
 struct LargeInsertTests {
     @Test func `a large INSERT drains, and small ones beside it are not held up`() throws {
-        let count = Soak.count(3_000_000, reduced: 200_000)
+        let count = Soak.count(3_000_000, reduced: 60_000)
         let nginx = try NginxServer(firstPort: 23_480)
         let url = "http://127.0.0.1:\(nginx.port)/text"
         let queue = try TestQueue()
@@ -39,7 +39,8 @@ struct LargeInsertTests {
             guard probes < 20_000 else { break }
         }
         inserter.join()
-        #expect(probes > 5)
+        // Those that wait for the end of the large one are two or three.
+        #expect(probes > 20)
         #expect(slowestInsert < Soak.seconds(1))
         #expect(slowestRun < Soak.seconds(5))
         #expect(
@@ -75,20 +76,20 @@ struct LargeInsertTests {
     @Test func `one of which an open transaction has cancelled jobs holds up no INSERT that came later`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
-        for lane in ["a", "b"] { try queue.insert(20_000, "url, lane", "'\(target.url)/ok/' || i, '\(lane)'") }
+        for lane in ["a", "b"] { try queue.insert(11_000, "url, lane", "'\(target.url)/ok/' || i, '\(lane)'") }
         let lists = try queue.rows("select first_id::text from postrider.intake").compactMap { $0[0] }
         #expect(lists.count >= 2)
         let other = try PGConnection(queue.database)
         try other.execute(
             "begin; select postrider.cancel(id) from unnest('{\(lists.joined(separator: ","))}'::bigint[]) id")
-        try queue.insert(20_000, "url, lane", "'\(target.url)/ok/' || i, 'c'")
+        try queue.insert(11_000, "url, lane", "'\(target.url)/ok/' || i, 'c'")
         #expect(try queue.number("select count(*) from postrider.ready") == 0)
         let worker = try RunningWorker(queue.database, concurrency: 32)
-        try queue.wait(60, until: "select count(*) = 20000 from postrider.results")
+        try queue.wait(60, until: "select count(*) = 11000 from postrider.results")
         #expect(
             try queue.number("select count(distinct lane) from postrider.job_status where state = 'succeeded'") == 1)
         try other.execute("rollback")
-        try queue.wait(60, until: "select count(*) = 60000 from postrider.results where state = 's'")
+        try queue.wait(60, until: "select count(*) = 33000 from postrider.results where state = 's'")
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
