@@ -31,6 +31,44 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider.ready") == 3)
     }
 
+    @Test func `find_job gives the unfinished job of a key to those who may see it`() throws {
+        let queue = try TestQueue()
+        let client = try TestRole.client.connect(queue)
+        let id = try client.query(
+            "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', 'k', now() + interval '1 h') returning id"
+        ).int64(0, 0)
+        let other = try queue.insert("url, dedupe_key, queue", "'http://h/', 'k', 'other'")
+        let find = "select coalesce(postrider.find_job('k'), 0), coalesce(postrider.find_job('k', 'other'), 0)"
+        let reader = try TestRole.reader.connect(queue)
+        let own = try client.query(find)
+        let all = try reader.query(find)
+        #expect([own.int64(0, 0), own.int64(0, 1)] == [id, 0])
+        #expect([all.int64(0, 0), all.int64(0, 1)] == [id, other])
+        #expect(try queue.text("select dedupe_key from postrider.job_status where id = \(id)") == "k")
+        #expect(try queue.text("select postrider.find_job('unknown')") == nil)
+        // A key is free again once its job has ended.
+        try queue.connection.execute("select postrider.cancel(\(id))")
+        #expect(try queue.text("select postrider.find_job(dedupe_key => 'k')") == nil)
+    }
+
+    /// What is good at first sight is looked at less; the rest is held against all rules.
+    @Test(arguments: [
+        "priority, 101", "timeout, '-1 s'", "headers, '{\"a b\": \"c\"}'", "service, 'nobody'",
+        "body, convert_to(repeat('1', 20000000), 'UTF8')",
+        "on_success, 'nothing'", "extract, '$.a ? (@.b starts with $c)'",
+    ])
+    func `a row that breaks a rule is refused though its key is taken`(column: String) throws {
+        let queue = try TestQueue()
+        try queue.insert("url, dedupe_key", "'http://h/', 'k'")
+        let parts = column.split(separator: ",", maxSplits: 1)
+        let error = try Self.refusal(
+            queue,
+            "insert into postrider.jobs (method, url, dedupe_key, on_duplicate, \(parts[0])) values ('POST', 'http://h/', 'k', 'skip',\(parts[1]))"
+        )
+        #expect(error.sqlState?.rawValue == "PR001")
+        #expect(error.column == String(parts[0]))
+    }
+
     @Test func `skip leaves the row out, by itself or among others, and RETURNING does not show it`() throws {
         let queue = try TestQueue()
         try queue.insert("url, dedupe_key", "'http://h/', 'a'")

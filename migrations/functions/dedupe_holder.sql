@@ -10,7 +10,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_digest bytea := sha256(convert_to(length(p_queue) || ':' || p_queue || p_key, 'UTF8'));
+  v_digest bytea := postrider.key_digest(p_queue, p_key);
   v_holder bigint;
 begin
   loop

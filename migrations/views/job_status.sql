@@ -57,7 +57,8 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        case when p.visible and r.state = 'f' then (
          select e.code from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
        case when p.visible and r.state = 'f' then (
-         select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name
+         select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
+       case when p.visible then j.dedupe_key end as dedupe_key
   from postrider.jobs j
   left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
@@ -142,3 +143,4 @@ comment on column postrider.job_status.tag is 'your own';
 comment on column postrider.job_status.metadata is 'your own';
 comment on column postrider.job_status.envelope_code is 'the code inside the last answer, by services.envelope, if the job failed by it';
 comment on column postrider.job_status.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
+comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; find_job finds it';
