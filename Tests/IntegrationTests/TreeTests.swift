@@ -73,6 +73,10 @@ final class TreeTests {
             """)
         let sentence = "member \(failing) third failed: http_status"
         #expect(row == [["3", "3", "3", "\(failing)", "child_failed", sentence]])
+        let explained = try queue.text("select postrider.explain(\(batch.id))") ?? ""
+        #expect(explained.hasPrefix("Job \(batch.id) failed at "), "\(explained)")
+        #expect(explained.contains(" because its member \(failing) 'third' failed after 1 attempt: "), "\(explained)")
+        #expect(explained.hasSuffix(" (http_status)."), "\(explained)")
         #expect(try batch.members.map { try queue.state($0.id) } == ["cancelled", "cancelled"])
         #expect(try queue.number("select count(*) from postrider.aborts") == 0)
         _ = worker

@@ -28,7 +28,7 @@ begin
         when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
       to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_result.error_code is not null
-             then format(' after %s attempt(s): %s, %s', v_result.attempt, v_result.error_code, v_result.error)
+             then postrider.explain_failure(p_id, v_result)
            when v_result.status_code is not null
              then format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)
            when v_result.error is not null then format(': %s', v_result.error) end)
