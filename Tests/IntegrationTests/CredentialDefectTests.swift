@@ -24,6 +24,8 @@ struct CredentialDefectTests {
             "refresh"
         ),
         ("name, kind, allowed_origins", "'a', 'bearer', '{https://h/path}'", "allowed_origins"),
+        ("name, kind, expired_statuses", "'a', 'bearer', '{}'", "expired_statuses"),
+        ("name, kind, expired_statuses", "'a', 'bearer', '{[200,402)}'", "expired_statuses"),
         ("name, kind, state", "'a', 'bearer', 'asleep'", "state"),
         ("name, kind, place", "'a', 'bearer', '{\"header\": \"User-Agent\"}'", "place"),
         ("name, kind, expires_at", "'a', 'bearer', 'infinity'", "expires_at"),

@@ -64,12 +64,29 @@ struct EnvelopeTests {
         (#"{"code":"$.x","errors":{"1":""}}"#, #"$.errors."1" is not a name"#),
         (#"{"code":"$.x","errors":{"1":2}}"#, #"$.errors."1" is not a name"#),
         (#"{"code":"$.x","codes":1}"#, "$.codes is not a key"),
+        (#"{"code":"$.x","if_missing":"failure"}"#, "$.if_missing is neither"),
+        (#"{"code":"$.x","if_missing":null}"#, "$.if_missing is neither"),
     ])
     func `an envelope that is wrong is refused with the path and a hint`(envelope: String, words: String) throws {
         let row = try Self.database().query(
             "select d.reason, d.hint from postrider.envelope_defect($x$\(envelope)$x$) d")
         #expect(row.optionalText(0, 0)?.hasPrefix(words) == true, "\(row.optionalText(0, 0) ?? "good")")
         #expect(row.optionalText(0, 1)?.isEmpty == false)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"data": 1}"#, nil), (#"{"errcode": null}"#, nil), ("[]", nil), (#"{"errcode": 0}"#, nil),
+            (#"{"errcode": 40001}"#, "token_expired"), (#"{"errcode": 7}"#, "envelope"),
+            (#"{"errcode": {}}"#, "envelope"),
+        ] as [(String, String?)])
+    func `if only errors have a code, an answer without one is a success`(json: String, code: String?) throws {
+        let envelope = #"{"code": "$.errcode", "success": [0], "if_missing": "success", "token_expired": [40001]}"#
+        let row = try Self.database().query(
+            "select o.code from postrider.envelope_outcome('\(envelope)', '\(json)') o union all select d.reason from postrider.envelope_defect('\(envelope)') d"
+        )
+        #expect(row.optionalText(0, 0) == code)
+        #expect(row.optionalText(1, 0) == nil)
     }
 
     @Test func `a service with a wrong envelope is refused, and the error names the column`() throws {

@@ -35,6 +35,8 @@ begin
     (c.refresh is null and c.kind = 'custom', 'refresh', 'is missing',
      'Like {"url": "https://api.example.com/token", "body_json": {"refreshToken": "{{refresh_token}}"}, "access_token": "$.data.token"}.'),
     (c.refresh is not null and c.kind is distinct from 'custom', 'refresh', 'is for the kind custom', 'Leave it out.'),
+    (c.expired_statuses is null or isempty(c.expired_statuses) or not c.expired_statuses <@ '{[400,600)}'::int4multirange,
+     'expired_statuses', 'must hold statuses between 400 and 599', 'Like ''{[401,402),[403,404)}''.'),
     (array_ndims(c.allowed_origins) > 1 or exists (
        select from unnest(c.allowed_origins) o
         where o is null or o !~ E'^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$'),

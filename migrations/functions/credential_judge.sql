@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What answers mean for the credentials that their calls carried. A token is refused by a 401, by a 400 or 403 that says so in
--- WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job goes back without using an attempt (h), and prepare
+-- What answers mean for the credentials that their calls carried. A token is refused by a status of
+-- credentials.expired_statuses, by a 400 or 403 that says so in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job goes back without using an attempt (h), and prepare
 -- lets it wait for the refresh; with a newer token there it is simply sent again.
 --
 -- What ends this: a third send, or a token that is refused although it is fresh. Fresh is one that came by a refresh, and has
@@ -43,8 +43,9 @@ begin
     v_version_of[i] := v_attempt.version;
     v_found[i] := case
       when v_attempt.code = 'logged_out' then 'logged_out'
-      when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and (
-             v_attempt.status = 401 or v_attempt.status in (400, 403)
+      when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd') and (
+             v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c where c.name = v_attempt.credential)
+             or v_attempt.status in (400, 403)
              and position('invalid_token' in coalesce(postrider.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
         then 'refused'
       -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the request.

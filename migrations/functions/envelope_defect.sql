@@ -61,6 +61,12 @@ begin
         return;
       end if;
       v_seen := v_seen || coalesce((select jsonb_agg(e) from jsonb_array_elements_text(v_value) e), '[]');
+    elsif v_key = 'if_missing' then
+      if v_value <> '"success"' then
+        reason := '$.if_missing is neither left out nor "success"';
+        hint := 'Leave it out: then an answer without a code is no success. Give "success" for APIs that send a code with errors only.';
+        return;
+      end if;
     elsif v_key = 'errors' then
       if jsonb_typeof(v_value) <> 'object' then
         reason := '$.errors must be an object';
@@ -76,7 +82,7 @@ begin
       end if;
     else
       reason := format('$%s is not a key of an envelope', postrider.json_path_key(left(v_key, 100)));
-      hint := 'The keys are code, success, token_expired, logged_out, message, result and errors.';
+      hint := 'The keys are code, success, if_missing, token_expired, logged_out, message, result and errors.';
       return;
     end if;
   end loop;

@@ -11,6 +11,9 @@ declare
   v_text text := v_code #>> '{}';
   v_message text;
 begin
+  if v_text is null and p_json is not null and p_envelope ->> 'if_missing' = 'success' then
+    return;
+  end if;
   if v_text is null or jsonb_typeof(v_code) in ('object', 'array') then
     code := 'envelope';
     error := format('the answer has no code at %s, so it is not known whether it is a success; see services.envelope',
