@@ -4,7 +4,7 @@
 -- Cost: one empty table.
 -- breaking: no
 
-create table postrider.early_inserts (first_id bigint not null);
+create table postrider.early_inserts (first_id bigint primary key);
 comment on table postrider.early_inserts is
   'private: the lowest id of each INSERT into jobs after a restore that no worker has found yet; the first worker empties it';
 comment on column postrider.early_inserts.first_id is 'of the jobs of one statement';

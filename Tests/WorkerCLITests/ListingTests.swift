@@ -16,7 +16,8 @@ struct ListingTests {
         for state in [[], ["--state", "ready"]] {
             let words = ["jobs", "--database", queue.database] + state
             #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--queue", "sms"])) == ["3", "2", "1"])
-            #expect(ids(try WorkerProcess.run(words, ["POSTRIDER_QUEUE": "sms, other"])) == ["4", "2"])
+            // The queues of a worker's environment are not what its operator asks for.
+            #expect(ids(try WorkerProcess.run(words, ["POSTRIDER_QUEUE": "sms, other"])) == ["4", "3", "2", "1"])
             #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--limit", "1"])) == ["3"])
         }
     }
