@@ -35,6 +35,19 @@ struct GoodbyeTests {
         #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
     }
 
+    /// Both sessions of a worker may be at the database at the same moment.
+    @Test func `a renewal during the goodbye does not take the lease again`() throws {
+        let queue = try TestQueue()
+        let worker = try queue.number("select worker from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}')")
+        _ = try queue.lead(worker)
+        try queue.connection.execute("begin; select postrider.leave(\(worker))")
+        let duties = try PGConnection(queue.database)
+        try duties.execute("set lock_timeout = '2s'")
+        #expect(try duties.query("select postrider.lead(\(worker)) is null").bool(0, 0))
+        try queue.connection.execute("commit")
+        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+    }
+
     /// The same where the cut came after the commit.
     @Test func `a goodbye that was stored may be said again under a new number`() throws {
         let queue = try TestQueue()

@@ -49,7 +49,10 @@ struct RoleTests {
              where pronamespace = 'postrider'::regnamespace and prosecdef and has_function_privilege('postrider_client', oid, 'execute')
              order by 1
             """)
-        #expect(forClients == [["cancel_job"], ["explain_job"], ["spec_duplicate"], ["spec_values"], ["watch_places"]])
+        #expect(
+            forClients == [
+                ["cancel_job"], ["explain_job"], ["holding_job"], ["spec_duplicate"], ["spec_values"], ["watch_places"],
+            ])
         let forReaders = try queue.rows(
             """
             select proname::text from pg_proc
@@ -58,7 +61,8 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["explain_job"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"], ["track_lanes"],
+                ["explain_job"], ["holding_job"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"],
+                ["track_lanes"],
                 ["watch_places"],
             ])
         // What runs as the owner must not look for its names where its caller says.
