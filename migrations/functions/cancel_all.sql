@@ -72,7 +72,7 @@ begin
                   select
                     from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = w.job_id offset 0) j
                    where (cancel_all.queue is null or j.queue = cancel_all.queue)
-                     and (cancel_all.lane is null or j.url is not null and postrider.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
+                     and (cancel_all.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
                      and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
      order by w.track, w.seq nulls last, w.job_id
   loop

@@ -53,9 +53,7 @@ begin
     end if;
   end if;
   v_page := postrider.page_reached(v_job);
-  if v_job.kind = 'request' then
-    v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
-  end if;
+  v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
   v_idle := postrider.explain_absence(v_job.queue);
   select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider.scheduled s where s.job_id = p_id;
   if found then

@@ -88,7 +88,7 @@ begin
               where e.job_id = c.job_id and e.fence = c.fence and e.name = retry_failed.error_name))
        and (c.track > 0 and not v_looks_up and (v_tracks is null or c.track = any (v_tracks))
             or (retry_failed.queue is null or j.queue = retry_failed.queue)
-               and (retry_failed.lane is null or j.url is not null and postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
+               and (retry_failed.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
        and (j.expires_at is null or j.expires_at > now())
        and not (j.delivery = 'at_most_once'
                 and (select postrider.may_have_acted(r) from postrider.results r where r.job_id = c.job_id)))

@@ -19,7 +19,7 @@
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
-       case when p.visible and j.url is not null then postrider.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
+       case when p.visible then postrider.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
        case when p.visible then j.service end as service,
        coalesce((select t.priority from postrider.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
        case when r.job_id is not null then postrider.state_name(r.state)
