@@ -11,13 +11,7 @@ begin
   delete from postrider.cache_varies v
    where v.ctid = any (array(
            select o.ctid from postrider.cache_varies o where o.key = any (p_keys) order by o.key for update skip locked));
-  with gone as (
-    delete from postrider.cache_entries e
-     where e.ctid = any (array(
-             select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update skip locked))
-    returning e.service, e.bytes)
-  insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
-  select g.service, 'invalidated', count(*), -count(*), -sum(g.bytes) from gone g group by g.service;
+  perform postrider.cache_remove(p_keys, true);
 end
 $$;
 comment on function postrider.cache_outdate_free(bytea[]) is

@@ -145,7 +145,7 @@ begin
         -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
         if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
           if p_judges then
-            perform postrider.cache_remove(array[v.key[i]]);
+            perform postrider.cache_remove(array[v.key[i]], false);
           end if;
           v.miss_track := v.miss_track || v_attempt.track;
           v.miss_seq := v.miss_seq || v_attempt.seq;

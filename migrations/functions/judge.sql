@@ -205,7 +205,7 @@ begin
      group by 1, 2;
     perform postrider.cache_settle(p_worker, p_app_version, p_attempts, v_done);
     if v_unfit <> '{}' then
-      perform postrider.cache_remove(v_unfit);
+      perform postrider.cache_remove(v_unfit, false);
     end if;
   end if;
   if v_outdates <> '{}' then
