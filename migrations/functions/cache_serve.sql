@@ -38,10 +38,10 @@ begin
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
-           postrider.used_envelope(j.use_envelope, s.envelope) is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
+           u.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' or j.require_data is true as is_judged,
-           case when num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope)) > 0
-                then not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope)) else false end as is_expensive,
+           case when num_nonnulls(j.validator, j.extract, u.envelope) > 0
+                then not postrider.judges_cheaply(j, u.envelope) else false end as is_expensive,
            s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
              case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
@@ -51,6 +51,7 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
+     cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (
            select case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
                        when j.parent_id is not null then postrider.filled_key(j, s)

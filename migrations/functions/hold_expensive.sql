@@ -20,10 +20,11 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
+     cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (
            select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
-     where num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope), j.paginate) > 0
-       and not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope))),
+     where num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
+       and not postrider.judges_cheaply(j, u.envelope)),
   gone as (
     delete from postrider.ready r
      using expensive x

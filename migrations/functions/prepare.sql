@@ -114,7 +114,7 @@ begin
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope)) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
+           or num_nonnulls(j.validator, j.extract, u.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
            or j.paginate is not null or k.name is not null or j.require_data is true,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
@@ -126,15 +126,16 @@ begin
          coalesce(j.credential, s.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
          case when k.name is not null then postrider.credential_place(k.kind, k.place) end,
          case when v_cached <> '{}' and j.id = any (v_cached)
-                or num_nonnulls(j.validator, j.extract, postrider.used_envelope(j.use_envelope, s.envelope), j.paginate) > 0
-                     and not postrider.judges_cheaply(j, postrider.used_envelope(j.use_envelope, s.envelope))
-              then array[postrider.expensive_columns(j, postrider.used_envelope(j.use_envelope, s.envelope)), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
+                or num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
+                     and not postrider.judges_cheaply(j, u.envelope)
+              then array[postrider.expensive_columns(j, u.envelope), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
                          case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end,
          case when num_nonnulls(j.decode, j.max_redirects) > 0
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16 end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
+   cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
     -- Others than members pay the look at parent_id alone.
     left join lateral (
          select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
