@@ -22,22 +22,17 @@ begin
   -- In the order of their locks.
   perform from postrider.servers s
    where s.service = switch_server.service order by s.id for no key update;
-  with ordered as (
-    select s.environment, s.position, s.state,
-           row_number() over (partition by s.environment order by not s.position >= p.first, s.position) - 1 as place,
-           count(*) over (partition by s.environment) as servers
-      from postrider.servers s
+  with wanted as (
+    select e.environment, case when switch_server.position is null then (e.routes[coalesce(u.used, 1) % cardinality(e.routes) + 1]).position
+                               else switch_server.position end as position
+      from (select x.environment, postrider.routes_of(switch_server.service, x.environment) as routes
+              from (select distinct s.environment from postrider.servers s
+                     where s.service = switch_server.service
+                       and (switch_server.environment is null or s.environment = switch_server.environment)
+                       and (switch_server.position is null or s.position = switch_server.position)) x) e
      cross join lateral (
-           select coalesce(min(o.position) filter (where o.is_preferred), min(o.position)) as first
-             from postrider.servers o where o.service = s.service and o.environment = s.environment) p
-     where s.service = switch_server.service and (switch_server.environment is null or s.environment = switch_server.environment)),
-  wanted as (
-    select o.environment, o.position
-      from ordered o
-     cross join lateral (
-           select coalesce(min(u.place) filter (where u.state = 'active'), 0) as used
-             from ordered u where u.environment = o.environment) u
-     where case when switch_server.position is null then o.place = (u.used + 1) % o.servers else o.position = switch_server.position end)
+           select min(p.place) as used from generate_subscripts(e.routes, 1) as p (place)
+            where (e.routes[p.place]).state = 'active') u)
   update postrider.servers s
      set is_preferred = s.position = w.position,
          state = case when s.position = w.position then 'active' else s.state end
