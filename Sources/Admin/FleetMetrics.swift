@@ -62,11 +62,13 @@ enum FleetMetrics {
         let clients = try connection.query(FleetMetrics.clients)
         write(clients: clients, to: &metrics)
         let restores = try connection.query(FleetMetrics.restores)
-        metrics.family("postrider_restores", .gauge, "Restores of the database that workers have found.")
-        metrics.sample("postrider_restores", [:], Double(restores.int64(0, 0)))
+        metrics.single(
+            "postrider_restores", .gauge, "Restores of the database that workers have found.",
+            Double(restores.int64(0, 0)))
         if restores.int64(0, 0) > 0 {
-            metrics.family("postrider_last_restore_timestamp_seconds", .gauge, "When a worker found the last restore.")
-            metrics.sample("postrider_last_restore_timestamp_seconds", [:], restores.float8(0, 1))
+            metrics.single(
+                "postrider_last_restore_timestamp_seconds", .gauge, "When a worker found the last restore.",
+                restores.float8(0, 1))
         }
         let failures = try connection.query(FleetMetrics.failures)
         write(failures: failures, to: &metrics)
