@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What answers mean for the credentials that their calls carried. A token is refused by a status of
--- credentials.expired_statuses, by a 400 or 403 that says so in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job goes back without using an attempt (h), and prepare
--- lets it wait for the refresh; with a newer token there it is simply sent again.
+-- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job
+-- goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer token there it is simply sent again.
 --
 -- What ends this: a third send, or a token that is refused although it is fresh. Fresh is one that came by a refresh, and has
 -- not been accepted by any API, or came after this very job had been refused and less than 5 s before it was sent again: a job

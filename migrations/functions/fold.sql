@@ -78,8 +78,7 @@ begin
          (select array_agg(distinct e.track) from ended e),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
     into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at, v_minutes, v_samples,
-         v_weights,
-         v_ended, v_used, v_lanes, v_calls, v_good, v_bad
+         v_weights, v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
   update postrider.tracks t set last_used = clock_timestamp()

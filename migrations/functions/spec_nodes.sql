@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_defaults: what the first takes from the batch or chain that it is for. Level by level, a few statements each, so that ten thousand members take as many statements as two. What an each is made
--- of stands last in its level: it is not planted with the others, whose ranks those below them go by.
+-- Level by level, a few statements each, so that ten thousand members take as many statements as two. The members that an each makes stand
+-- last in their level, because they are not planted with the others, whose ranks are the parents of the next level.
+--
+-- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
 drop function if exists postrider.spec_nodes(jsonb, text);
 create or replace function postrider.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider.spec_node[]
 language plpgsql immutable
