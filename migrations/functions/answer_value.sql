@@ -45,7 +45,7 @@ begin
     end if;
     v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16' else format('its bytes are no text in %s', v_charset) end;
   end;
-  if jsonb_typeof(value) in ('object', 'array') or value is not null and split_part(postrider.content_type(p_headers), ';', 1) ~* 'json' then
+  if jsonb_typeof(value) in ('object', 'array') or value is not null and postrider.says_json(p_headers) then
     return;
   end if;
   if v_reason is not null and postrider.claims_json(coalesce(p_headers, ''), p_body) then
