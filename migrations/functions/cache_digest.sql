@@ -27,7 +27,7 @@ declare
   v_head text;
 begin
   v_base := case when p_use_cdn then coalesce(p_cdn_url, p_base_url) else p_base_url end;
-  if v_base is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+  if v_base is not null and not postrider.url_is_absolute(v_url) then
     v_url := case when v_url ~ '^[A-Za-z0-9]' and v_url !~ E'/\\.' and v_base !~ '[?#]' then
                     case when v_base like '%/' then v_base || v_url else v_base || '/' || v_url end
                   else postrider.url_join(v_base, v_url) end;

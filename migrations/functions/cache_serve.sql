@@ -62,7 +62,7 @@ begin
        and (j.service is null
             or s.name is not null
                and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
-                    or j.url ~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+                    or postrider.url_is_absolute(j.url)
                     or s.has_servers and exists (
                          select from postrider.server_routes t join postrider.workers w on w.id = p_worker
                           where t.service = s.name and t.environment = w.environment)))

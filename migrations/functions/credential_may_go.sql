@@ -10,7 +10,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_relative boolean := p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and p_url not like '//%';
+  v_is_relative boolean := not postrider.url_is_absolute(p_url) and p_url not like '//%';
   v_own text[] := array(
     select postrider.url_origin(t.base_url) from postrider.server_routes t
      where t.service = p_service.name and t.environment = p_environment);

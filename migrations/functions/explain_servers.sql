@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- after: url_is_absolute.sql
 create or replace function postrider.explain_servers(p_job postrider.jobs) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -8,7 +9,7 @@ as $$
            p_job.service, f.environment, f.position, to_char(f.open_until, 'YYYY-MM-DD HH24:MI:SS TZ')), '' order by f.environment), '')
     from (select distinct on (t.environment) t.environment, t.position, t.open_until
             from postrider.server_routes t
-           where t.service = p_job.service and p_job.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+           where t.service = p_job.service and not postrider.url_is_absolute(p_job.url)
              and not exists (
                    select from postrider.server_routes o
                     where o.service = t.service and o.environment = t.environment and o.state = 'active')

@@ -148,7 +148,7 @@ begin
   end if;
   v_url := postrider.job_url(
     case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
-  if v_url is not null and p_job.service is not null and v_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+  if v_url is not null and p_job.service is not null and not postrider.url_is_absolute(v_url) then
     v_has_no_base := true;
     if v_is_new then
       column_name := 'url';

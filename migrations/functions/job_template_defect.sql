@@ -53,7 +53,7 @@ begin
       reason := 'takes its scheme, host or port from a template';
       hint := 'Write them out, like https://api.example.com/users/{{register.body.id}}, or name a service and give a path.';
       return;
-    elsif p_job.service is null and p_job.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+    elsif p_job.service is null and not postrider.url_is_absolute(p_job.url) then
       reason := 'begins with a template or a path, and the job has no service';
       hint := 'Name a service whose base_url it is joined to, or write scheme and host out before the first template.';
       return;

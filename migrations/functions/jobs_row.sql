@@ -27,7 +27,7 @@ begin
       new.timeout := coalesce(new.timeout, v_parent.timeout);
       -- As in spec_inherits.
       if new.service is null and v_parent.service is not null
-         and (new.kind <> 'request' or new.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:') then
+         and postrider.url_is_absolute(new.url) is not true then
         new.service := v_parent.service;
         new.credential := coalesce(new.credential, v_parent.credential);
       end if;

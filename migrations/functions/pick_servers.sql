@@ -35,7 +35,7 @@ begin
      cross join lateral (
            select r.tried, r.at_most_once from postrider.ready r
             where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker offset 0) r
-     where x.job <> all (p_done) and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' and not (j.use_cdn and s.cdn_url is not null)
+     where x.job <> all (p_done) and not postrider.url_is_absolute(j.url) and not (j.use_cdn and s.cdn_url is not null)
        and exists (select from postrider.server_routes t where t.service = j.service and t.environment = v_environment)
      order by j.service, r.at_most_once or j.download_to is not null, j.method in ('POST', 'PATCH'), x.place
   loop

@@ -25,7 +25,7 @@ begin
    where j.service is not null
      and (s.name is null
           or case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is null
-             and j.url !~ '^[A-Za-z][A-Za-z0-9+.-]*:'
+             and not postrider.url_is_absolute(j.url)
              and not exists (
                    select from postrider.server_routes t join postrider.workers w on w.id = p_worker
                     where t.service = j.service and t.environment = w.environment));

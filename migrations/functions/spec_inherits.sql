@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A key that is present counts as set, null too. A service goes to relative URLs and through batches and chains; a credential goes with
+-- after: url_is_absolute.sql
+-- A key that is present counts as set, null too. A service goes to relative URLs, and through batches and chains, which have none; a credential goes with
 -- the service only, so an absolute URL of another origin never gets it.
 create or replace function postrider.spec_inherits(p_spec jsonb, p_defaults jsonb) returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select case when jsonb_typeof(p_spec) = 'object' then p_defaults
-    - case when not p_spec ? 'service' and (p_spec ?| '{chain,batch}' or p_spec ->> 'url' !~ '^[A-Za-z][A-Za-z0-9+.-]*:') then '{}'
+    - case when not p_spec ? 'service' and postrider.url_is_absolute(p_spec ->> 'url') is not true then '{}'
            else '{service,credential}' end::text[] || p_spec
     else p_spec end
 $$;

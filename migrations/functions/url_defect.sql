@@ -23,7 +23,7 @@ begin
   elsif strpos(p_url, chr(92)) > 0 then
     reason := 'holds a backslash';
     hint := 'Write / between segments; in a query, percent-encode it as %5C.';
-  elsif p_url !~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+  elsif not postrider.url_is_absolute(p_url) then
     reason := 'has no scheme';
   elsif p_url !~* '^https?:' then
     reason := format('has the scheme %s', lower(split_part(p_url, ':', 1) collate "C"));

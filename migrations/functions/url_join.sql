@@ -23,7 +23,7 @@ begin
       return case when right(p_base, 1) = '/' then p_base || p_url else p_base || '/' || p_url end;
     end if;
   end if;
-  if p_base is null or p_url ~ '^[A-Za-z][A-Za-z0-9+.-]*:' then
+  if p_base is null or postrider.url_is_absolute(p_url) then
     return p_url;
   end if;
   v_scheme := substring(p_base from '^[A-Za-z]+:');
