@@ -34,8 +34,8 @@ static size_t keep_plain(ccurl_transfer *t, const uint8_t *bytes, size_t length)
     return ccurl_keep_body(t, bytes + done, length - done) ? length : 0;
 }
 
-/// Keeps received bytes beside what was decoded, in case that the rest cannot be decoded. Both together stay below the limit of the
-/// answer; beyond it the received bytes are given up.
+/// Keeps received bytes together with the decoded ones, because the rest of the answer may be impossible to decode. If both together exceed
+/// the limit of the answer, the received bytes are given up.
 static bool keep_raw(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     if (t->raw_is_lost) return true;
     if ((int64_t)(t->answer.length + t->raw.length + length) > t->answer_limit) {
@@ -84,7 +84,7 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     size_t done = t->decoded < length ? t->decoded : length, left = 0;
     t->decoded = 0;
     if (!ccurl_coding_write(t, body + done, length - done, &left)) {
-        // What was received so far was kept as it came; the rest follows it.
+        // All bytes received so far become the body; the rest of the answer is appended.
         if (t->coding_defect != CCURL_CODING_BROKEN || !ccurl_use_raw(t)) return 0;
         t->decoded = done;
         return keep_plain(t, body, length);

@@ -246,7 +246,7 @@ void ccurl_transfer_forget_room(ccurl_transfer *t);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
 /// Appends to the answer what needs no decoding any more; false: there is no room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);
-/// Frees the received bytes that are kept beside the decoded ones.
+/// Frees the received bytes that are kept together with the decoded ones.
 void ccurl_forget_raw(ccurl_transfer *t);
 /// Makes the received bytes the body, since they cannot be decoded; false: there were too many to keep.
 bool ccurl_use_raw(ccurl_transfer *t);

@@ -187,7 +187,7 @@ extension HTTPAgent {
         return response
     }
 
-    /// What the answer's headers say about when to call again; nil: nothing.
+    /// The wait that the answer's headers ask for; nil: they do not mention one.
     private func requestedWait(_ result: ccurl_result) -> RequestedWait? {
         guard unsafe result.has_wait else { return nil }
         let block = unsafe bytes(result.headers, result.headers_length)

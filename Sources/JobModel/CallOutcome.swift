@@ -40,8 +40,8 @@ public struct HTTPResponse: Equatable, Sendable {
     public var quotaReset: Duration?
     /// Name and value of a header that asks for a wait in no known form; nil if another header names a wait.
     public var unreadableWait: String?
-    /// Why the body was not to be had; what the status says holds all the same. The body then is empty, or as received if it
-    /// could not be decoded.
+    /// Why the body is missing or not decoded. The status is valid all the same. The body is empty, or as received if it could
+    /// not be decoded.
     public var bodyDefect: CallFailure?
 
     /// An answer as the agent saw it.
@@ -152,8 +152,8 @@ public struct CallOutcome: Equatable, Sendable {
         self.download = download
     }
 
-    /// Without its body an answer is none to a job that wants this status. Others are told enough by the status. If the body could
-    /// not be decoded, the answer stays, with the bytes as received, and the verdict is `decode`.
+    /// Turns an answer without its body into a failure, if the job wants this status. To other jobs the status is enough. An answer
+    /// that could not be decoded stays, with the bytes as received, and its verdict is `decode`.
     public mutating func demandBody(of wanted: StatusRanges) {
         guard case .response(let response) = ending, let defect = response.bodyDefect, defect.code != .decode,
             wanted.contains(response.status)

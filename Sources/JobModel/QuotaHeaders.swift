@@ -5,9 +5,9 @@
 /// Read are `RateLimit: "default";r=0;t=30` and the older `limit=100, remaining=0, reset=30` (drafts of the IETF's
 /// httpapi group), and pairs of `…-Remaining` and `…-Reset` that begin with `RateLimit`, `X-RateLimit` or `X-Rate-Limit`.
 struct QuotaHeaders {
-    /// What the quotas of one answer ask for.
+    /// The waits that the quotas of one answer ask for.
     struct Reset {
-        /// The wait until the last used-up quota is renewed; nil if there is none.
+        /// The wait until the last used-up quota is renewed; nil: no quota is used up.
         var wait: Duration?
         /// Name and value of a reset that has no known form.
         var unreadable: (name: String, value: Substring)?

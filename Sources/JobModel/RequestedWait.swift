@@ -4,7 +4,7 @@
 public struct RequestedWait: Equatable, Sendable {
     /// The longest wait of the `Retry-After` kind; nil: none was readable.
     public var retryAfter: Duration?
-    /// The wait until a used-up quota is renewed; nil: there is none.
+    /// The wait until a used-up quota is renewed; nil: no quota is used up.
     public var quotaReset: Duration?
     /// The name and the beginning of a value in no known form, if no other header names a wait.
     public var unreadable: String?

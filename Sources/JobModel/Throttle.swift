@@ -2,7 +2,7 @@
 
 /// How an answer outside `ok_statuses` asks to be called later. Such an answer uses no attempt.
 public struct Throttle: Equatable, Sendable {
-    /// What has to wait.
+    /// The calls that have to wait.
     public enum Scope: Equatable, Sendable {
         /// All calls of the lane: too many calls came from this client.
         case lane
@@ -10,7 +10,7 @@ public struct Throttle: Equatable, Sendable {
         case job
     }
 
-    /// What has to wait.
+    /// The calls that have to wait.
     public var scope: Scope
     /// How long; nil: the answer does not say.
     public var wait: Duration?

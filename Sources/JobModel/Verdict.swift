@@ -33,7 +33,7 @@ public struct Verdict: Equatable, Sendable {
     /// One sentence for the user; nil for a success.
     public var message: String?
     /// For a retryable failure the least wait before the next try. For a job that is given back or delayed, the wait until it is
-    /// ready. For all others how long the lane is to be paused, nil if not or, for one that is held, if the server did not say.
+    /// ready. For all others how long the lane is paused; nil: it is not paused, or the server that held the job gave no time.
     public var retryAfter: Duration?
 
     /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such attempts.
@@ -96,7 +96,7 @@ public struct Verdict: Equatable, Sendable {
         if let throttle = Throttle(response) {
             let code: ErrorCode = status == 429 ? .http429 : .httpStatus
             guard throttle.scope == .lane else {
-                // What must not be sent twice may have been acted on.
+                // The server may have acted on it, so an at_most_once job is not sent again.
                 if isAtMostOnce { return Verdict(.failed, code, message, retryAfter: response.quotaReset) }
                 return Verdict(.delayed, code, message, retryAfter: throttle.wait)
             }

@@ -6,13 +6,13 @@
 /// - A date of HTTP with any zone, or of RFC 3339.
 /// - A duration like `3s`, `1m0s` or `500ms`.
 public enum WaitingTime {
-    /// What a number below 10¹² counts. Larger ones are always milliseconds since 1970.
+    /// The unit of a number below 10¹². Larger numbers are always milliseconds since 1970.
     public enum Unit: Sendable {
         case seconds
         case milliseconds
     }
 
-    /// No wait is longer, whatever a server asks for.
+    /// The longest wait. If a server asks for more, it counts as this.
     public static let longest: Duration = .seconds(3_600)
 
     /// The wait from now, at most an hour; zero for a moment that is over; nil if the text has none of the forms.

@@ -28,8 +28,8 @@ struct Flag: Sendable {
     var example = ""
     /// Whether it may be given several times; in the environment the values are separated by commas.
     var isRepeatable = false
-    /// Whether only the line gives it. So it is with what one command asks for: a worker's environment must not change what its
-    /// operator sees or does.
+    /// Whether it has no environment variable. A flag of one command is like this, because the environment of a worker must not change
+    /// the commands that its operator types.
     var isOfLineOnly = false
     /// What happens without it, for help.
     var fallback: String?

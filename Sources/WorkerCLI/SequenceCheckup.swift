@@ -2,9 +2,9 @@
 
 internal import PGClient
 
-/// What `worker doctor` says of sequences that are behind their tables, as after a cut-over by logical replication.
+/// The findings of `worker doctor` about sequences that are behind their tables, as after a cut-over by logical replication.
 enum SequenceCheckup {
-    /// One fault for each sequence that would give a number again, with the statement that repairs it; else one line.
+    /// One fault for each sequence that would give a number again, with the statement that repairs it; one line if there is no such sequence.
     static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
         let lags = try connection.query(
             "select sequence, last_value, highest, repair from postrider.sequence_lags()")

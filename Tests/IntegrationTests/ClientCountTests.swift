@@ -71,7 +71,7 @@ struct ClientCountTests {
         #expect(worker.count(of: "enlisted") == 1)
     }
 
-    /// What an INSERT reads of the tables behind the limits.
+    /// The rows that an INSERT reads of the tables behind the limits.
     @Test(arguments: [false, true])
     func `a check of limits reads a few rows by index, and none without limits`(hasLimits: Bool) throws {
         let desk = try LimitDesk("max_unfinished, max_lanes", "100000, 1000")

@@ -51,7 +51,7 @@ struct DedupeTests {
         #expect(try queue.text("select postrider.find_job(dedupe_key => 'k')") == nil)
     }
 
-    /// What is good at first sight is looked at less; the rest is held against all rules.
+    /// A row that is good at first sight is not checked against all rules. These rows are.
     @Test(arguments: [
         "priority, 101", "timeout, '-1 s'", "headers, '{\"a b\": \"c\"}'", "service, 'nobody'",
         "body, convert_to(repeat('1', 20000000), 'UTF8')",

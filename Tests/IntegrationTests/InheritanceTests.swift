@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What members take from their batch or chain.
+/// The values that members take from their batch or chain.
 final class InheritanceTests: TreeDesk {
     private static let shown =
         "concat_ws(' ', queue, priority, coalesce(timeout::text, '-'), coalesce(service, '-'), coalesce(credential, '-'))"
@@ -90,7 +90,7 @@ final class InheritanceTests: TreeDesk {
             #"select postrider.submit('{"parent_id": \#(batch), "priority": 0, "chain": [{"url": "/ok"}]}')"#)
         #expect(try row(joined) == "zz 0 00:00:07 api key")
         #expect(try row(joined + 1) == "zz 0 00:00:07 api key")
-        // The setting by which a spec is told from a row is off again.
+        // submit has reset the setting that keeps jobs_row from adding values.
         let last = try queue.insert("parent_id, url", "\(batch), '/ok'")
         #expect(try row(last) == "zz 50 00:00:07 api key")
     }

@@ -39,7 +39,7 @@ struct LargeInsertTests {
             guard probes < 20_000 else { break }
         }
         inserter.join()
-        // Those that wait for the end of the large one are two or three.
+        // Two or three of them wait for the end of the large one.
         #expect(probes > 20)
         #expect(slowestInsert < Soak.seconds(1))
         #expect(slowestRun < Soak.seconds(5))

@@ -234,7 +234,7 @@ final class TreeTests {
                 #"select postrider.submit('{"batch": [{"name": "\#(name)", "url": "http://h/"}]}')"#)
         }
         let other = try PGConnection(queue.database)
-        // What somebody has locked is left for later.
+        // Rows that another transaction has locked are left for later.
         try other.execute("begin; select from postrider.ready for update")
         for batch in batches { try queue.connection.execute("select postrider.cancel(\(batch))") }
         let draining = """

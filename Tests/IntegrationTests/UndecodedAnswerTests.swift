@@ -5,7 +5,7 @@ import Testing
 
 /// Answers whose Content-Encoding is not what it says.
 struct UndecodedAnswerTests {
-    /// What the job says besides its URL, the status of the answer, and what must become of the job after how many calls.
+    /// The columns of the job besides its URL, the status of the answer, the end that the job must have, and the number of calls.
     struct Case: Sendable {
         var columns = ""
         var values = ""

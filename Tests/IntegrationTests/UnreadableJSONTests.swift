@@ -3,9 +3,9 @@
 import TestSupport
 import Testing
 
-/// Steps that read an answer whose body claims to be JSON and is none that can be read.
+/// Steps that read an answer whose body claims to be JSON and cannot be read as JSON.
 final class UnreadableJSONTests: TreeDesk {
-    /// A body that nobody can read, what its Content-Type says, and a part of the reason that is told.
+    /// An unreadable body, its Content-Type, and a part of the reason in the error.
     private static let bodies: [(body: String, type: String?, reason: String)] = [
         (#"{"flagged":true,"note":"\ud83d"}"#, "application/json", "surrogate"),
         (#"{"flagged":true,"note":"\ude00 \\ud83d"}"#, "application/problem+json; charset=utf-8", "surrogate"),

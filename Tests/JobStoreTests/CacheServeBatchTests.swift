@@ -23,7 +23,7 @@ struct CacheServeBatchTests {
             switch self {
             case .plain, .large: ["succeeded", "hit", nil, nil, "latin1"]
             case .judged, .largeJudged: ["succeeded", "hit", nil, "\(place)", "utf-8"]
-            // What does not fit is a miss, too.
+            // An answer that does not fit is a miss, too.
             case .refused, .broken, .miss: ["running", nil, nil, nil, nil]
             }
         }

@@ -163,7 +163,7 @@ struct ServerProbeTests {
         // The calls go to the second, since the first is aside; the next one is the third.
         try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 1")
         #expect(try next() == ["http://three/x+"])
-        // Whoever asks for the next one gets it, even if it is aside.
+        // The next server is used even if it is aside.
         #expect(try next() == ["http://one/x+"])
         try desk.queue.connection.execute(
             "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')"

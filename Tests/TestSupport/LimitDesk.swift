@@ -32,7 +32,7 @@ public struct LimitDesk: ~Copyable {
             "insert into postrider.client_limits (role, \(columns)) values ('\(role)', \(values))")
     }
 
-    /// What the leader does once a second. Throws an error of the count, which the leader only keeps.
+    /// Counts like the leader does once a second. Throws an error of the count, which the leader only keeps.
     public func count() throws {
         try queue.connection.execute("select postrider.fold(\(worker), \(epoch), 0, 100000)")
         if let error = try queue.text("select error from postrider.client_counting") {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A body that claims to be JSON and cannot be read is an error for who reads it: without it a step would be skipped, or a batch made
--- without members. p_takes_text: the body is put in as a whole, so its text will do.
+-- A body that claims to be JSON and cannot be read is an error of the step that reads it. Otherwise the step would be skipped, or a batch would
+-- have no members. p_takes_text: the step takes the whole body, for which its text is enough.
 --
 -- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
 drop function if exists postrider.answer_parts(bigint, text[]);

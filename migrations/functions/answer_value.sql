@@ -55,4 +55,4 @@ begin
 end
 $$;
 comment on function postrider.answer_value(bytea, bytea, text) is
-  'private: the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why what claims to be JSON is none';
+  'private: the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why a body that claims to be JSON cannot be read';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: says_json.sql
--- Passed over at the beginning: white space, byte order marks, and the zero bytes of UTF-16.
+-- Skipped at the beginning: white space, byte order marks, and the zero bytes of UTF-16.
 create or replace function postrider.claims_json(p_headers bytea, p_body bytea) returns boolean
 language sql immutable strict parallel safe
 begin atomic

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each tree has a savepoint of its own: one that meets a lock of somebody's open transaction stays as it is, and the others go on.
+-- Each tree has its own savepoint. A tree that meets the lock of an open transaction stays unchanged until the next call. The others go on.
 create or replace function postrider.drain_trees(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

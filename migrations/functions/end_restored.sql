@@ -6,7 +6,8 @@
 -- Both grow more slowly than the clock, so no value repeats. The same holds for the epoch of the leader.
 --
 -- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with a new first part.
--- What clients have inserted since the restore stands in early_inserts; a transaction that is still open has ids above the backup's, too.
+-- early_inserts names the jobs that clients have inserted since the restore. The ids of a transaction that is still open are above the
+-- backup's highest id, too.
 create or replace function postrider.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a batch or chain that failed by a member, what became of that member, as deep as the failure lies.
+-- A batch or chain fails by a member, and that by a member of its own. The sentence names each of them and ends with the error of the last.
 create or replace function postrider.explain_failure(p_id bigint, p_result postrider.results) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

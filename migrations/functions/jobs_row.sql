@@ -44,8 +44,8 @@ begin
   if v_holder is null then
     return new;
   elsif new.on_duplicate = 'skip' then
-    -- A row that breaks a rule is refused on the days on which its key is taken, too. One that is good at first sight
-    -- costs a tenth. It stands in an array, because each of a hundred mentions of a record would copy the record.
+    -- A row that breaks a rule is refused even if its key is taken. To check all rules takes ten times as long as to see that a row is
+    -- good at first sight. The row is in an array, because PL/pgSQL copies a record at each of a hundred mentions.
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
     if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0 and postrider.job_is_good(v_row[1], v_service)

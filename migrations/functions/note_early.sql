@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: is_identified.sql
--- The first INSERT of each session asks, and all of a session that began between a restore and the first worker. Their jobs have ids that
--- jobs of the time after the backup had, too, so end_restored gives them keys with a new first part.
+-- jobs_feed calls this at the first INSERT of each session. In a session that began between a restore and the first worker it calls this at each
+-- INSERT. Other jobs had the same ids after the backup, so end_restored gives these jobs Idempotency-Keys with a new first part.
 create or replace function postrider.note_early(p_first bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
--- gives and no others: a row of values is planned in half the time that a list of nodes takes. What a node takes from its batch or chain
--- is in it already, so jobs_row adds nothing: a key that gives a default is no gap.
+-- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node
+-- already has the values of its batch or chain, so jobs_row adds none. It could not see that a key with the default value was set.
 create or replace function postrider.plant_spec(
   p_nodes postrider.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
 language plpgsql security invoker

@@ -321,8 +321,8 @@ int ccurl_lookups_descriptor(const ccurl_lookups *_Nonnull lookups);
 bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host, int port);
 /// Makes the descriptor unreadable until the next answer, and collects the answers for `ccurl_lookups_next`.
 void ccurl_lookups_drain(ccurl_lookups *_Nonnull lookups);
-/// Hands out the next answer. Returns false if no answer is left. `entry` holds the addresses in the form of CURLOPT_RESOLVE and is valid
-/// until the next call of this function. It is null if the name was not found, or if an address cannot be written as text.
+/// Hands out the next answer. Returns false if no answer is left. `entry` holds the addresses in the form of CURLOPT_RESOLVE. It is valid
+/// until the next call. It is null if the name was not found, or if an address cannot be written as text.
 bool ccurl_lookups_next(
     ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, const char *_Nullable *_Nonnull entry);
 
