@@ -154,8 +154,8 @@ final class JobStorm {
             "select postrider.pause_lane('\(lane)', clock_timestamp() + interval '\(random.number(20...200)) ms')")
     }
 
-    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: of a server that refuses
-    /// what it has just given, or ends its tokens every few seconds, nothing more is asked.
+    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: a server that refuses
+    /// a token that it has just given, or ends its tokens every few seconds, is right to fail jobs.
     private func endToken() throws {
         guard tokens < 3 else { return }
         let isWell = """
@@ -164,8 +164,7 @@ final class JobStorm {
                                 and not exists (select from postrider.results r where r.job_id = t.job_id))
             """
         guard try queue.connection.query(isWell).bool(0, 0) else { return }
-        tokens += 1
-        target.endToken()
+        if target.endToken() { tokens += 1 }
     }
 
     // MARK: What must hold

@@ -14,14 +14,29 @@ final class StormTarget: Sendable {
         self.day = day
     }
 
-    /// Ends the token; `/token` gives another.
-    func endToken() { day.token.withLock { $0 += 1 } }
+    /// Ends the token, if a job has come with it; `/token` gives another. False: none has, so it may still be on its way to the workers.
+    func endToken() -> Bool {
+        day.token.withLock { token in
+            guard token.isUsed else { return false }
+            token = Token(number: token.number + 1)
+            return true
+        }
+    }
+
+    private struct Token {
+        var number = 1
+        var isUsed = false
+        var text: String { "t\(number)" }
+    }
 
     private final class Day: Sendable {
-        let token = Mutex(1)
+        let token = Mutex(Token())
 
         func answer(_ request: TargetRequest) -> [TargetStep] {
-            let token = "t\(token.withLock { $0 })"
+            let token = token.withLock { token in
+                if request.header("authorization") == "Bearer \(token.text)" { token.isUsed = true }
+                return token.text
+            }
             if request.path == "/token" {
                 return [.pause(milliseconds: 50)]
                     + TargetStep.answer(200, #"{"access_token": "\#(token)", "token_type": "Bearer"}"#)
