@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In a path's text form every key is quoted, and no space stands between a key and what follows it.
+-- For step a, $.a.body.x == 1 && exists($.a ? (@.status == 200)) gives [["body", "x"], [null]]. p_path is the text form of a jsonpath, in which
+-- every key is quoted and followed by no space.
 create or replace function postrider.run_if_reads(p_path text, p_name text) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -12,4 +13,4 @@ as $$
    where w.names ->> 0 = p_name
 $$;
 comment on function postrider.run_if_reads(text, text) is
-  'private: what a run_if reads of a step: for each mention the keys that follow the name, as a list; null at its end: something else than a key follows';
+  'private: what a run_if reads of a step: for each mention a list of the keys behind its name; null at the end of a list: then follows a filter, a wildcard or a method';
