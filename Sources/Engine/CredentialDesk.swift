@@ -169,6 +169,8 @@ struct CredentialDesk {
         _ kind: TokenAnswer.Kind, token: String?, refreshToken: String?, expiresIn: Int32?, reason: String?
     ) {
         guard case .reading(let task, var secrets, let response) = seats[reader].step else { return }
+        // A token endpoint may repeat what it was sent.
+        let reason = reason.map(secrets.masked)
         if let token { secrets["access_token"] = token }
         if let refreshToken { secrets["refresh_token"] = refreshToken }
         seats[reader].step = .storing(

@@ -8,8 +8,12 @@ public struct CredentialUse: Sendable {
         case header(String, prefix: String)
         /// An argument of the query.
         case query(String)
+        /// A field of the form or of the multipart body.
+        case form(String)
         /// A key of the JSON object that is the body.
         case json(String)
+        /// No entry of the credential's list of places fits the request.
+        case nowhere
     }
 
     /// The credential; empty: the job needs one and has none any more.
@@ -64,6 +68,24 @@ extension HTTPCall {
             query.removeAll { $0.name == name }
             url = HTTPCall.dropping(name, from: url)
             query.append(FormField(name, value))
+        case .nowhere:
+            return Verdict(
+                .failed, .config,
+                "no entry of credentials.place fits this request of credential \(use.name); add one of header or query, which fit every request"
+            )
+        case .form(let name):
+            switch body {
+            case .form(let fields):
+                body = .form(fields.filter { $0.name != name } + [FormField(name, value)])
+            case .parts(let parts):
+                body = .parts(
+                    parts.filter { $0.name != name } + [BodyPart(name: name, content: .bytes([UInt8](value.utf8)))])
+            default:
+                return Verdict(
+                    .failed, .config,
+                    "credential \(use.name) stands in the form of the body, and the job has none; give body_form or body_parts, or change credentials.place"
+                )
+            }
         case .json(let name):
             let member = "\(JSONText.quoted(name)): \(JSONText.quoted(value))"
             switch body {

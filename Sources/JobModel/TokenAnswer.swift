@@ -8,6 +8,8 @@ public struct TokenAnswer: Sendable {
         case fetched = "s"
         /// Another try may end better.
         case failed = "r"
+        /// The same, and the database counts how often in a row: the endpoint refused, and its answer has no reason that is known to be final.
+        case doubted = "d"
         /// The user is to log in again.
         case refused = "f"
         /// Another worker is to make it, at once; nothing was tried.

@@ -52,6 +52,8 @@ public enum CredentialReader {
     private static func place(_ words: [String]) -> CredentialUse.Place {
         switch words[0] {
         case "query": .query(words[1])
+        case "nowhere": .nowhere
+        case "form": .form(words[1])
         case "json": .json(words[1])
         default: .header(words[1], prefix: words[2])
         }

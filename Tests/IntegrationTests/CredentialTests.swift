@@ -104,14 +104,14 @@ struct CredentialTests {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind, allowed_origins) values
-              ('named', 'bearer', null), ('bound', 'bearer', array['\(api.url)']), ('none', 'bearer', '{}');
+              ('named', 'bearer', null), ('bound', 'bearer', array['\(api.url)']), ('nowhere', 'bearer', '{}');
             select postrider.log_in(name, '{"access_token": "t"}') from postrider.credentials;
             insert into postrider.services (name, base_url, credential) values ('api', '\(api.url)/open/', 'named');
             """)
         let worker = try api.worker(queue)
         let refused = [
             try queue.insert("url, credential", "'\(other.url)/ok', 'bound'"),
-            try queue.insert("url, credential", "'\(api.url)/open/x', 'none'"),
+            try queue.insert("url, credential", "'\(api.url)/open/x', 'nowhere'"),
             try queue.insert("url, service", "'\(other.url)/ok', 'api'"),
         ]
         for id in refused {
@@ -126,6 +126,41 @@ struct CredentialTests {
         let named = try queue.insert("url, credential", "'\(other.url)/away', 'named'")
         try queue.wait(for: named, toBe: "succeeded")
         #expect(other.requests.map { $0.header("authorization") } == ["Bearer t", "Bearer t"])
+        _ = worker
+    }
+
+    @Test func `a job or member of credential none is sent without a login, and shares its cached answer with others`()
+        throws
+    {
+        let queue = try TestQueue()
+        let target = try TargetServer()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind) values ('user', 'bearer');
+            insert into postrider.services (name, base_url, credential) values ('api', '\(target.url)/ok/', 'user');
+            """)
+        let worker = try api.worker(queue)
+        let columns = "service, url, credential, cache_ttl"
+        // The credential is logged off.
+        let open = try queue.insert(columns, "'api', 'x', 'none', '1 min'")
+        try queue.wait(for: open, toBe: "succeeded")
+        #expect(target.requests.map { $0.header("authorization") } == [nil])
+        let second = try queue.insert(columns, "'api', 'x', 'none', '1 min'")
+        try queue.wait(for: second, toBe: "succeeded")
+        #expect(try queue.text("select from_cache::text from postrider.job_status where id = \(second)") == "true")
+        let inherited = try queue.insert(columns, "'api', 'x', null, '1 min'")
+        #expect(try end(queue, inherited)[0] == "not_logged_in")
+        let members = #"[{"url": "y", "credential": "none"}, {"url": "z"}]"#
+        try queue.connection.execute(
+            "select postrider.submit('{\"batch\": \(members), \"service\": \"api\", \"credential\": \"user\"}')")
+        try queue.waitUntilDone()
+        #expect(
+            try queue.rows("select url, state from postrider.job_status where parent_id is not null order by url")
+                == [["y", "succeeded"], ["z", "failed"]])
+        let error = #expect(throws: PGError.self) {
+            try queue.insert("service, url, credential, login_required", "'api', 'x', 'none', true")
+        }
+        #expect(error.map { "\($0)" }?.contains("jobs.login_required:") == true)
         _ = worker
     }
 

@@ -159,7 +159,7 @@ final class JobStorm {
     private func endToken() throws {
         guard tokens < 3 else { return }
         let isWell = """
-            select exists (select from postrider.refreshes where is_accepted and refreshed_at is not null)
+            select exists (select from postrider.refreshes where accepted_by <> '{}' and refreshed_at is not null)
                and not exists (select from postrider.tries t where t.error_code = 'token_expired'
                                 and not exists (select from postrider.results r where r.job_id = t.job_id))
             """

@@ -157,17 +157,63 @@ struct ServiceTests {
 
     private static let form = "application/x-www-form-urlencoded"
 
-    @Test func `an absolute URL wins, and is left alone where the service says so`() throws {
+    @Test(arguments: [false, true])
+    func `headers, query and cookies of a service go to its own origins, to others only by apply_to_absolute`(
+        isApplied: Bool
+    ) throws {
         let queue = try TestQueue()
+        let other = try TargetServer()
+        let cdn = try TargetServer { request in
+            TargetStep.answer(200, headers: request.path.hasPrefix("/set") ? ["Set-Cookie: visitor=v"] : [])
+        }
+        let spare = try TargetServer()
         try service(
-            queue, "headers, query, apply_to_absolute", "'{\"X-Common\": \"service\"}', '{\"key\": \"k\"}', false")
+            queue, "headers, query, cookies, cdn_url, apply_to_absolute",
+            "'{\"X-Common\": \"service\"}', '{\"key\": \"k\"}', true, '\(cdn.url)', \(isApplied)")
+        try queue.connection.execute(
+            "insert into postrider.servers (service, position, base_url, environment) values ('api', 1, '\(spare.url)', 'elsewhere')"
+        )
         let worker = try RunningWorker(queue.database)
-        let id = try queue.insert("service, url", "'api', '\(target.url)/ok/elsewhere'")
-        try queue.wait(for: id, toBe: "succeeded")
-        let request = try #require(target.requests.first)
-        #expect(request.path == "/ok/elsewhere")
-        #expect(request.header("x-common") == nil)
+        // A cookie of this host, whatever its port.
+        try queue.wait(for: queue.insert("service, url", "'api', '\(cdn.url)/set'"), toBe: "succeeded")
+        let own = [target, cdn, spare]
+        for server in own + [other] { try queue.insert("service, url", "'api', '\(server.url)/ok/here'") }
+        let chain =
+            #"{"chain": [{"name": "a", "url": "\#(other.url)/ok"}, {"url": "\#(other.url)/{{a.status}}", "service": "api"}]}"#
+        try queue.connection.execute("select postrider.submit('\(chain)')")
+        try queue.waitUntilDone()
+        for server in own {
+            let request = try #require(server.requests.last)
+            #expect(request.path == "/ok/here?key=k" && request.header("x-common") == "service")
+            #expect(request.header("cookie") == "visitor=v")
+        }
+        for request in other.requests where request.path != "/ok" {
+            #expect(request.path.hasSuffix("?key=k") == isApplied)
+            #expect((request.header("x-common") != nil) == isApplied)
+            #expect((request.header("cookie") != nil) == isApplied)
+        }
+        #expect(other.requests.count == 3)
         _ = worker
+    }
+
+    @Test func `headers and query of a service without an origin are refused at the end of the transaction`() throws {
+        let queue = try TestQueue()
+        for (columns, values, column) in [
+            ("headers", "'{\"A\": \"b\"}'", "headers"),
+            ("query, envelope", "'{\"a\": 1}', '{\"code\": \"$.a\"}'", "query"),
+        ] {
+            let insert = "insert into postrider.services (name, \(columns)) values ('api', \(values))"
+            let error = #expect(throws: PGError.self) { try queue.connection.execute(insert) }
+            #expect(error?.sqlState?.rawValue == "PR001" && error?.hint?.contains("apply_to_absolute") == true)
+            #expect(error.map { "\($0)" }?.contains("services.\(column):") == true)
+            try queue.connection.execute(
+                """
+                begin; \(insert); insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://h/'); commit;
+                delete from postrider.servers; delete from postrider.services
+                """)
+        }
+        try queue.connection.execute(
+            "insert into postrider.services (name, query, apply_to_absolute) values ('api', '{\"a\": 1}', true)")
     }
 
     @Test func `a change of the service holds for the next call, without a restart`() throws {

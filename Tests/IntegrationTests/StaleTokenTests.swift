@@ -32,7 +32,7 @@ struct StaleTokenTests {
         // A minute passes.
         try queue.connection.execute(
             """
-            update postrider.refreshes set refreshed_at = refreshed_at - interval '1 min', recent = '{}';
+            update postrider.refreshes set refreshed_at = refreshed_at - interval '1 min', forced_at = null;
             update postrider.tries set started_at = started_at - interval '1 min'
             """)
     }
@@ -48,7 +48,7 @@ struct StaleTokenTests {
         #expect(try queue.states() == "succeeded 3")
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 2)
-        #expect(try queue.text("select refused_by::text from postrider.refreshes") == "{}")
+        #expect(try queue.text("select held_since from postrider.credential_status") == nil)
         _ = worker
     }
 
@@ -68,16 +68,17 @@ struct StaleTokenTests {
         _ = worker
     }
 
-    /// What becomes of a job whose call, which began so long after the refresh, has just been refused; the error code.
-    private func judge(_ queue: borrowing TestQueue, sent: String, sends: Int, refreshes: String) throws -> String? {
-        let job = try queue.insert("url, credential", "'http://127.0.0.1:1/', 'c'")
+    /// What becomes of a job that was sent to `GET /x` so often and has just been refused each time; the error code.
+    private func judge(_ queue: borrowing TestQueue, sends: Int, refreshes: String, others: String) throws -> String? {
+        let job = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'c'")
         try queue.connection.execute(
             """
             update postrider.refreshes set \(refreshes);
-            update postrider.ready set worker = 1, fence = 5, attempt = 1, since = r.refreshed_at + interval '\(sent)'
-              from postrider.refreshes r where job_id = \(job);
+            insert into postrider.refused_endpoints (credential, endpoint, version, refused_at)
+            select 'c', 'GET http://127.0.0.1:1/' || o.path, 0, now() + o.at::interval from (values \(others)) o (path, at);
+            update postrider.ready set worker = 1, fence = 5, attempt = 1, since = now() where job_id = \(job);
             insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code)
-            select \(job), 2, r.refreshed_at - interval '1 s', 1, 1, 'token_expired' from postrider.refreshes r where \(sends) > 1
+            select \(job), n, now() - interval '1 min', 1, 1, 'token_expired' from generate_series(2, \(sends)) n
             """)
         return try queue.text(
             """
@@ -89,30 +90,44 @@ struct StaleTokenTests {
     }
 
     @Test(arguments: [
-        ("1 s", 2, "", "rejected_after_refresh"), ("10 s", 2, "", "token_expired"), ("1 s", 1, "", "token_expired"),
-        // Others have found that an API refuses it: no refresh for each of them, but one for a token that has ended.
-        ("10 s", 1, ", refused_by = '{1,2}'", "rejected_after_refresh"),
-        ("10 s", 1, ", refused_by = '{1,2}'; update postrider.credentials set expires_at = now()", "token_expired"),
+        (1, "1 min", "{y}", "('x', '-2 min')", "rejected_after_refresh"),
+        (2, "1 min", "{y}", "('z', '-2 min')", "token_expired"),
+        // It was refused after the refresh only; it has taken the token; no other has; the refresh is long ago.
+        (2, "1 min", "{y}", "('x', '-1 s')", "token_expired"),
+        (2, "1 min", "{y,x}", "('x', '-2 min')", "token_expired"),
+        (2, "1 min", "{}", "('x', '-2 min')", "token_expired"),
+        (2, "11 min", "{y}", "('x', '-12 min')", "token_expired"),
+        (3, "11 min", "{y}", "('z', '-1 s')", "rejected_after_refresh"),
     ])
-    func `fresh is a token that was refreshed shortly before the call`(
-        sent: String, sends: Int, more: String, code: String
+    func `a job ends if its endpoint alone refuses a fresh token, or at the third send`(
+        sends: Int, age: String, accepted: String, others: String, code: String
     ) throws {
         let queue = try queue("http://127.0.0.1:1")
-        let parts = more.split(separator: ";").map(String.init)
-        if parts.count > 1 { try queue.connection.execute(parts[1]) }
-        // The call itself may have taken long.
-        let refreshes = "refreshed_at = now() - interval '1 min', is_accepted = true" + (parts.first ?? "")
-        #expect(try judge(queue, sent: sent, sends: sends, refreshes: refreshes) == code)
+        let paths = accepted.dropFirst().dropLast().split(separator: ",").map { "\"GET http://127.0.0.1:1/\($0)\"" }
+        let refreshes =
+            "refreshed_at = now() - interval '\(age)', accepted_by = '{\(paths.joined(separator: ","))}'"
+        #expect(try judge(queue, sends: sends, refreshes: refreshes, others: others) == code)
+        // The token's end is reason enough to refresh it.
+        let ended = try self.queue("http://127.0.0.1:1")
+        try ended.connection.execute("update postrider.credentials set expires_at = now()")
+        #expect(try judge(ended, sends: 2, refreshes: refreshes, others: others) == "token_expired")
     }
 
     @Test(arguments: [
-        ("refused_by = '{1,2}'", "token_expired"),
-        ("recent = array_fill(now() + interval '1 h', array[5])", "token_expired"),
-        ("recent = array_fill(now(), array[5])", "refresh_excessive"),
+        ("forced_at = now() - interval '29 s'", "cooldown"), ("forced_at = now() - interval '31 s'", "refreshing"),
+        ("forced_at = now() + interval '1 h', refreshed_at = now() + interval '1 h'", "refreshing"),
     ])
-    func `what was noted before the database's clock was set back stops no refresh`(note: String, code: String) throws {
+    func `refreshes that refused jobs set off are 30 s apart, whatever was noted before the clock was set back`(
+        note: String, state: String
+    ) throws {
         let queue = try queue("http://127.0.0.1:1")
-        let refreshes = "refreshed_at = now() + interval '1 h', is_accepted = true, \(note)"
-        #expect(try judge(queue, sent: "-1 h", sends: 2, refreshes: refreshes) == code)
+        #expect(try judge(queue, sends: 1, refreshes: note, others: "('x', '1 h')") == "token_expired")
+        #expect(try queue.text("select state from postrider.credentials") == state)
+        let isLater = try queue.text(
+            """
+            select coalesce(s.next_try_at = r.forced_at and r.forced_at between now() and now() + interval '1 s', false)::text
+            from postrider.credential_status s, postrider.refreshes r
+            """)
+        #expect(isLater == "\(state == "cooldown")")
     }
 }

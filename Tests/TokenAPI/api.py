@@ -13,7 +13,8 @@ so is a1 unless `expired` says otherwise. A refresh token can be used once; usin
 
 The folder in TOKEN_API_FOLDER holds config.json, read at each request: `expired` (tokens that have ended), `refuse` (true: no
 token is good), `logged_out` (true: code 802), `envelope_status` (of an envelope that is no success, 200 else), `delay` (ms of a token call), `token_status` (what it answers instead),
-`expires_in`, `keep` (no new refresh token), `hang` (true: the answer of a token call is lost). It also holds log: a line
+`refused_paths` (where no token is good), `token_text` (what a token call answers, with `token_status` or 200 and `token_type`), `form` (true: a
+good token call answers form-encoded), `post` (true: the client is known by its form), `expires_in`, `keep` (no new refresh token), `hang` (true: the answer of a token call is lost). It also holds log: a line
 for each request, `METHOD PATH TOKEN STATUS`.
 """
 
@@ -21,7 +22,7 @@ import base64
 import json
 import os
 import time
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlencode
 
 from flask import Flask, jsonify, request
 
@@ -60,6 +61,8 @@ def sent_token():
 
 
 def is_good(token, settings):
+    if any(request.path.startswith(path) for path in settings.get("refused_paths", [])):
+        return False
     if settings.get("refuse") or state["revoked"] or token in settings.get("expired", []):
         return False
     return token in (f"a{state['last']}", f"a{state['last'] - 1}") or token in state["clients"]
@@ -123,6 +126,9 @@ def refresh(token, settings):
 def interrupted(settings, token):
     time.sleep(settings.get("delay", 0) / 1000)
     status = settings.get("token_status")
+    if "token_text" in settings:
+        note(token, status or 200)
+        return settings["token_text"], status or 200, {"Content-Type": settings.get("token_type", "application/json")}
     if status:
         note(token, status)
         return jsonify(error=settings.get("token_error", "server_error")), status
@@ -138,7 +144,10 @@ def token():
     if request.form.get("grant_type") == "client_credentials":
         header = request.headers.get("Authorization", "")
         pair = base64.b64decode(header[6:]).decode() if header.startswith("Basic ") else ":"
-        if [unquote_plus(part) for part in pair.split(":", 1)] != ["app", "s&cret"]:
+        pair = [unquote_plus(part) for part in pair.split(":", 1)]
+        if settings.get("post"):
+            pair = [request.form.get("client_id"), request.form.get("client_secret")] if "Authorization" not in request.headers else []
+        if pair != ["app", "s&cret"]:
             note("-", 401)
             return jsonify(error="invalid_client"), 401
         state["last"] += 1
@@ -159,6 +168,8 @@ def token():
             answer["refresh_token"] = pair[1]
     if "expires_in" in settings:
         answer["expires_in"] = settings["expires_in"]
+    if settings.get("form"):
+        return urlencode(answer), 200, {"Content-Type": "application/x-www-form-urlencoded"}
     return jsonify(answer)
 
 

@@ -10,18 +10,18 @@ as $$
       p_job.method,
       case when p_service.cache_mode = 'http' and num_nonnulls(p_job.query, p_service.query) > 0 then postrider.cache_url(
              p_job.url, p_job.query,
-             case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.query end, p_service.cache_ignore)
+             case when postrider.service_applies(p_job.url, p_service) then p_service.query end, p_service.cache_ignore)
            else p_job.url end,
       p_job.use_cdn, p_service.base_url, p_service.cdn_url,
       case when p_service.cache_mode = 'http' then null else p_job.query end,
       case when p_service.cache_mode = 'http' then null
-           when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.query end,
+           when postrider.service_applies(p_job.url, p_service) then p_service.query end,
       p_job.headers,
-      case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.headers end, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
-      coalesce(p_service.cache_ignore, '{}'), case when coalesce(p_job.credential, p_service.credential) is null
+      case when postrider.service_applies(p_job.url, p_service) then p_service.headers end, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
+      coalesce(p_service.cache_ignore, '{}'), case when postrider.used_credential(p_job.credential, p_service.credential) is null
            then coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name)
            else concat(coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name), E'\n',
-             postrider.credential_owner(coalesce(p_job.credential, p_service.credential))) end)
+             postrider.credential_owner(postrider.used_credential(p_job.credential, p_service.credential))) end)
   end
 $$;
 comment on function postrider.cache_key(postrider.jobs, postrider.services) is

@@ -26,7 +26,7 @@ declare
   v_old record;
   v_now timestamptz := clock_timestamp();
 begin
-  if not postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
+  if not postrider.service_applies(p_job.url, p_service) then
     p_service.headers := null;
   end if;
   v_entry.url := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));

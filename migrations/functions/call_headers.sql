@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_headers(p_job jsonb, p_url text, p_common jsonb, p_to_absolute boolean) returns text[]
+drop function if exists postrider.call_headers(jsonb, text, jsonb, boolean);
+create or replace function postrider.call_headers(p_job jsonb, p_common jsonb) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -8,7 +9,7 @@ declare
   v_pairs text[];
   v_kept text[] := '{}';
 begin
-  if p_common is null or not postrider.service_applies(p_url, p_to_absolute) then
+  if p_common is null then
     return postrider.pairs(p_job);
   end if;
   v_pairs := postrider.pairs(p_common);
@@ -28,5 +29,5 @@ begin
   return v_kept || postrider.pairs(p_job);
 end
 $$;
-comment on function postrider.call_headers(jsonb, text, jsonb, boolean) is
+comment on function postrider.call_headers(jsonb, jsonb) is
   'private: name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';

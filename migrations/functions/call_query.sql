@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_query(p_job jsonb, p_url text, p_common jsonb, p_to_absolute boolean) returns text[]
+drop function if exists postrider.call_query(jsonb, text, jsonb, boolean);
+create or replace function postrider.call_query(p_job jsonb, p_url text, p_common jsonb) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
   v_common jsonb := p_common;
 begin
-  if p_common is null or not postrider.service_applies(p_url, p_to_absolute) then
+  if p_common is null then
     return postrider.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
@@ -17,5 +18,5 @@ begin
   return postrider.pairs(v_common - array(select k from jsonb_object_keys(p_job) k)) || postrider.pairs(p_job);
 end
 $$;
-comment on function postrider.call_query(jsonb, text, jsonb, boolean) is
+comment on function postrider.call_query(jsonb, text, jsonb) is
   'private: name, value, ... to add to a job''s URL: the service''s arguments that neither the job''s query nor its URL has, then the job''s';

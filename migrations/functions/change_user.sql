@@ -10,13 +10,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from postrider.secrets s where s.credential = p_credential;
+  delete from postrider.refused_endpoints e where e.credential = p_credential;
   delete from postrider.cookies c where c.credential = p_credential;
   insert into postrider.refreshes as r (credential, logins, login, login_version)
   select p_credential, 1, nextval('postrider.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
       on conflict (credential) do update
      set logins = r.logins + 1, login = excluded.login, login_version = excluded.login_version,
          epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
-         refreshed_at = null, is_accepted = false, refused_by = '{}', recent = '{}', last_error = null;
+         refreshed_at = null, accepted_by = '{}', forced_at = null, held_since = null, probe_job = null,
+         refusals = 0, refused_since = null, last_error = null;
 end
 $$;
 comment on function postrider.change_user(text) is

@@ -11,6 +11,9 @@ begin
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (coalesce(length(c.name) not between 1 and 200, true),
      'name', 'must have 1 to 200 characters', 'Jobs and services refer to the credential by it.'),
+    (c.name = 'none' or c.name like 'postrider.%',
+     'name', case when c.name = 'none' then 'none stands for no credential in jobs' else 'begins with postrider., which is kept for the product' end,
+     'Choose another.'),
     (c.kind is null or c.kind not in ('basic', 'bearer', 'api_key', 'oauth2_client_credentials', 'oauth2_refresh_token', 'custom'),
      'kind', 'is not a kind of credential',
      'Give basic, bearer, api_key, oauth2_client_credentials, oauth2_refresh_token or custom.'),
@@ -20,8 +23,16 @@ begin
     (c.version is null or c.version < 0, 'version', 'must be 0 or more', 'Leave it out; log_in and each refresh set it.'),
     (not isfinite(c.expires_at), 'expires_at', 'must be a point in time', 'Leave it out for a token without an end.'),
     (c.created_at is null, 'created_at', 'must not be null', 'Leave it out for its default.'),
-    (c.place is not null and jsonb_typeof(c.place) <> 'object',
-     'place', 'must be an object', 'Like {"header": "X-Token"}, {"query": "access_token"} or {"json": "accessToken"}.'),
+    (c.place is not null and jsonb_typeof(c.place) <> 'object'
+       and (jsonb_typeof(c.place) <> 'array' or jsonb_array_length(c.place) not between 1 and 10 or c.place @? 'strict $[*] ? (@.type() != "object")'),
+     'place', 'must be an object, or a list of 1 to 10',
+     'Like {"header": "X-Token"}, or [{"json": "accessToken"}, {"query": "access_token"}]; of a list the first that fits the request is used.'),
+    (c.client_auth is null or c.client_auth not in ('basic', 'post', 'none'),
+     'client_auth', 'must be basic, post or none',
+     'basic: client_id and client_secret go as Basic auth; post: in the form; none: the client_id alone, in the form.'),
+    (c.client_auth <> 'basic' and not v_is_oauth, 'client_auth', 'is for the oauth2 kinds', 'Leave it out.'),
+    (c.client_auth <> 'basic' and c.client_id is null,
+     'client_id', 'is missing', format('With client_auth %s the token endpoint knows the client by it.', c.client_auth)),
     (c.token_url is null and v_is_oauth, 'token_url', 'is missing', 'Give the URL of the API''s token endpoint.'),
     (c.token_url is not null and not v_is_oauth,
      'token_url', 'is for the oauth2 kinds', 'Leave it out; a custom credential names its URL in refresh.'),
@@ -47,19 +58,22 @@ begin
     return;
   end if;
   if c.place is not null then
-    select 'place', d.r, 'Like {"header": "X-Token"}, {"header": "Authorization", "prefix": "Bearer "}, {"query": "access_token"} or {"json": "accessToken"}.'
-      into column_name, reason, hint from (values
-      ((select count(*) from jsonb_object_keys(c.place) k where k in ('header', 'query', 'json')) <> 1, 'must have one of header, query and json'),
-      (exists (select from jsonb_each(c.place) e
-                where e.key not in ('header', 'query', 'json', 'prefix') or jsonb_typeof(e.value) <> 'string'),
+    select 'place', d.r,
+           'Like {"header": "X-Token"}, {"header": "Authorization", "prefix": "Bearer "}, {"query": "access_token"}, {"form": "access_token"} or {"json": "accessToken"}.'
+      into column_name, reason, hint
+      from jsonb_array_elements(case jsonb_typeof(c.place) when 'array' then c.place else jsonb_build_array(c.place) end) p
+     cross join lateral (values
+      ((select count(*) from jsonb_object_keys(p) k where k in ('header', 'query', 'form', 'json')) <> 1, 'must have one of header, query, form and json'),
+      (exists (select from jsonb_each(p) e
+                where e.key not in ('header', 'query', 'form', 'json', 'prefix') or jsonb_typeof(e.value) <> 'string'),
        'has a key that it cannot have, or a value that is not text'),
-      (c.place ? 'prefix' and not c.place ? 'header', 'has a prefix, which is for headers'),
-      (lower((c.place ->> 'header') collate "C") in ('user-agent', 'accept', 'accept-language', 'content-type'),
+      (p ? 'prefix' and not p ? 'header', 'has a prefix, which is for headers'),
+      (lower((p ->> 'header') collate "C") in ('user-agent', 'accept', 'accept-language', 'content-type'),
        'names a header that goes along on redirects to other origins'),
-      (c.kind = 'basic' and not c.place ? 'header', 'must be a header for the kind basic'),
-      (length(coalesce(c.place ->> 'query', c.place ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),
-      (c.place ? 'header' and (postrider.headers_defect(
-         jsonb_build_object(c.place ->> 'header', coalesce(c.place ->> 'prefix', '')))).reason is not null,
+      (c.kind = 'basic' and not p ? 'header', 'must be a header for the kind basic'),
+      (length(coalesce(p ->> 'query', p ->> 'form', p ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),
+      (p ? 'header' and (postrider.headers_defect(
+         jsonb_build_object(p ->> 'header', coalesce(p ->> 'prefix', '')))).reason is not null,
        'names a header that cannot be set, or has a prefix that cannot stand in one')
     ) as d(bad, r) where d.bad limit 1;
   end if;

@@ -4,6 +4,8 @@
 --
 -- One without secrets is logged off, whatever its state was set to by hand.
 --
+-- p: the API refuses each token, so all but the probe wait, as after w. One that is not told in time looks again by itself.
+--
 -- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
 -- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
 -- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that. How long it takes to
@@ -42,12 +44,6 @@ begin
       error := format('credential %s is logged off%s; log in (worker credential set, or postrider.log_in) and retry the job',
         p_credential, coalesce(': ' || v.last_error, ''));
       return;
-    elsif cardinality(v.refused_by) >= 2 and not v.is_accepted then
-      verdict := 'f';
-      code := 'rejected_after_refresh';
-      error := format('the server refuses the token of credential %s although it is fresh, so the job was not sent; see its scope and place, log in and retry the job',
-        p_credential);
-      return;
     elsif not postrider.credential_refreshes(v.kind) then
       return;
     elsif v.state = 'active' then
@@ -59,7 +55,22 @@ begin
             null; -- The next job of it tries again; the token is still good.
           end;
         end if;
-        return;
+        if v.held_since is null then
+          return;
+        end if;
+        -- Before the row is locked, an endpoint may have taken the token.
+        verdict := 'p';
+        begin
+          perform from postrider.credentials c where c.name = p_credential for share;
+          if exists (select from postrider.refreshes r where r.credential = p_credential and r.held_since is not null) then
+            return;
+          end if;
+        exception when lock_not_available then
+          verdict := 'w';
+          return;
+        end;
+        verdict := null;
+        continue;
       end if;
       verdict := 'w';
       begin
@@ -91,4 +102,4 @@ begin
 end
 $$;
 comment on function postrider.credential_fate(text) is
-  'private: what a job that needs a credential does now: null: it is called; w: it waits for a refresh; f: it ends so';
+  'private: what a job that needs a credential does now: null: it is called; w: it waits for a refresh; p: it waits unless it is the probe; f: it ends so';

@@ -3,12 +3,12 @@
 -- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job
 -- goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer token there it is simply sent again.
 --
--- What ends this: a third send, or a token that is refused although it is fresh. Fresh is one that came by a refresh, and has
--- not been accepted by any API, or came after this very job had been refused and less than 5 s before it was sent again: a job
--- whose lane was paused meanwhile may carry one that has ended since. Two jobs that found that stop further
--- refreshes of this token; if no API has accepted it, no more jobs are sent with it.
+-- What ends this: a third send, or an endpoint that refuses the token where another takes it (refuses_alone). Where two endpoints refuse a fresh
+-- token and none takes it, the jobs of the credential are held, but for one a minute (credential_hold).
 --
--- Refreshes that lie ahead are of a clock that was set back since: they count as long ago.
+-- Refreshes that refused jobs set off are 30 s apart; all wait meanwhile. A token that has reached its end is refreshed at once.
+--
+-- Times that lie ahead are of a clock that was set back since: they count as long ago.
 --
 -- Runs before finish: the rows of credentials are locked before those of ready.
 create or replace function postrider.credential_judge(p_attempts postrider.finished_attempt[])
@@ -22,15 +22,16 @@ declare
   v_attempt postrider.finished_attempt;
   v_credential_of text[] := array_fill(null::text, array[cardinality(p_attempts)]);
   v_version_of bigint[] := array_fill(null::bigint, array[cardinality(p_attempts)]);
+  v_job_of bigint[] := v_version_of;
   v_found text[] := v_credential_of;
   v_names text[];
   v_job bigint;
   v_credential postrider.credentials;
   v_refresh postrider.refreshes;
   v_sends bigint;
-  v_recent timestamptz[];
+  v_endpoints text[];
+  v_endpoint text;
   v_has_ended boolean;
-  v_is_recent boolean;
   v_is_held boolean;
   v_timeout constant text := current_setting('lock_timeout');
   v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000 || 'ms';
@@ -41,6 +42,7 @@ begin
     continue when v_attempt.credential is null or v_attempt.left_origin;
     v_credential_of[i] := v_attempt.credential;
     v_version_of[i] := v_attempt.version;
+    v_job_of[i] := v_attempt.job_id;
     v_found[i] := case
       when v_attempt.code = 'logged_out' then 'logged_out'
       when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd') and (
@@ -55,10 +57,8 @@ begin
   end loop;
   v_names := array(
     select distinct x.credential
-      from unnest(v_credential_of, v_found, v_version_of) as x(credential, found, version)
-     where x.found in ('refused', 'logged_out')
-        or x.found = 'accepted' and exists (
-             select from postrider.refreshes r where r.credential = x.credential and not r.is_accepted)
+      from unnest(v_credential_of, v_found, v_job_of) as x(credential, found, job)
+     where x.found in ('refused', 'logged_out') or x.found = 'accepted' and postrider.acceptance_is_news(x.credential, x.job)
      order by x.credential);
 
   for k in 1 .. cardinality(v_names) loop
@@ -86,13 +86,13 @@ begin
     end if;
     continue when v_credential.name is null;
     select * into v_refresh from postrider.refreshes r where r.credential = v_names[k];
-    if not v_refresh.is_accepted and exists (
-         select from unnest(v_credential_of, v_found, v_version_of) as x(credential, found, version)
-          where x.credential = v_names[k] and x.found = 'accepted' and x.version = v_credential.version) then
-      v_refresh.is_accepted := true;
-      update postrider.refreshes r set is_accepted = true where r.credential = v_names[k];
-      update postrider.secrets s set spare_sealed = null, spare_plain = null
-       where s.credential = v_names[k] and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
+    v_endpoints := array(
+      select postrider.accepting_endpoint(x.job)
+        from unnest(v_credential_of, v_found, v_version_of, v_job_of) as x(credential, found, version, job)
+       where x.credential = v_names[k] and x.found = 'accepted' and x.version = v_credential.version);
+    v_endpoints := array_remove(v_endpoints, null);
+    if v_endpoints <> '{}' then
+      v_refresh := postrider.credential_accept(v_names[k], v_endpoints);
     end if;
     for i in 1 .. cardinality(p_attempts) loop
       continue when v_credential_of[i] is distinct from v_names[k] or v_found[i] is null or v_found[i] = 'accepted';
@@ -111,6 +111,18 @@ begin
       end if;
       -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
       continue when not postrider.credential_refreshes(v_credential.kind) and v_version_of[i] = v_credential.version;
+      v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
+      if v_version_of[i] = v_credential.version and not v_has_ended then
+        select postrider.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j where j.id = v_job;
+        if postrider.refuses_alone(v_refresh, v_endpoint) then
+          p_attempts[i].verdict := 'f';
+          p_attempts[i].code := 'rejected_after_refresh';
+          p_attempts[i].error := format('%s refuses the token of credential %s although it is fresh and other endpoints take it; see which rights the token needs there, and retry the job',
+            v_endpoint, v_names[k]);
+          continue;
+        end if;
+        v_refresh := postrider.credential_refuse(v_refresh, v_credential.version, v_endpoint);
+      end if;
       v_sends := postrider.credential_sends(v_job);
       if v_sends >= 3 then
         p_attempts[i].verdict := 'f';
@@ -120,44 +132,19 @@ begin
         continue;
       end if;
       if v_version_of[i] = v_credential.version and v_credential.state = 'active' then
-        v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
-        v_is_recent := coalesce(v_refresh.refreshed_at between clock_timestamp() - interval '5 min' and clock_timestamp(), false);
-        if cardinality(v_refresh.refused_by) >= 2 and (not v_refresh.is_accepted or v_is_recent and not v_has_ended)
-           or v_refresh.refreshed_at is not null and not v_has_ended
-             and (not v_refresh.is_accepted and (v_refresh.refused_by <> '{}' or v_is_recent)
-                  or v_is_recent and v_sends > 1
-                    and v_refresh.refreshed_at > (select max(t.started_at) from postrider.tries t where t.job_id = v_job)
-                    and v_refresh.refreshed_at > (select p.since from postrider.ready_place(v_job) p) - interval '5 s') then
-          p_attempts[i].verdict := 'f';
-          p_attempts[i].code := 'rejected_after_refresh';
-          p_attempts[i].error := format('the server refuses the token of credential %s although it is fresh; see its scope and place, log in if need be and retry the job',
-            v_names[k]);
-          if cardinality(v_refresh.refused_by) < 2 and v_job <> all (v_refresh.refused_by) then
-            v_refresh.refused_by := v_refresh.refused_by || v_job;
-            update postrider.refreshes r set refused_by = v_refresh.refused_by where r.credential = v_names[k];
-          end if;
-          continue;
-        end if;
-        v_recent := array(select t from unnest(v_refresh.recent) t
-          where t between clock_timestamp() - interval '30 s' and clock_timestamp() order by t);
-        if cardinality(v_recent) >= 5 and not v_has_ended then
+        if v_has_ended or coalesce(not v_refresh.forced_at between clock_timestamp() - interval '30 s' and clock_timestamp(), true) then
+          perform postrider.credential_begin(v_names[k], v_credential.version, false);
+          v_credential.state := 'refreshing';
+          update postrider.refreshes r set forced_at = clock_timestamp() where r.credential = v_names[k] and not v_has_ended;
+        else
           update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
-          update postrider.refreshes r
-             set due_at = v_recent[1] + interval '30 s', epoch = 0, until = null, is_early = false,
-                 last_error = 'the token was refused five times within 30 s, each time before its end'
-           where r.credential = v_names[k];
           v_credential.state := 'cooldown';
-          p_attempts[i].verdict := 'f';
-          p_attempts[i].code := 'refresh_excessive';
-          p_attempts[i].error := format('the token of credential %s was refreshed five times within 30 s and is refused again; see why the server ends it, and retry the job',
-            v_names[k]);
-          continue;
+          update postrider.refreshes r
+             set due_at = v_refresh.forced_at + interval '30 s', forced_at = v_refresh.forced_at + interval '30 s',
+                 epoch = 0, worker = 0, until = null, is_early = false, failures = 0,
+                 last_error = 'the API refused a token less than 30 s after a refresh; the next refresh waits until 30 s have passed'
+           where r.credential = v_names[k];
         end if;
-        perform postrider.credential_begin(v_names[k], v_credential.version, false);
-        if not v_has_ended then
-          update postrider.refreshes r set recent = v_recent || clock_timestamp() where r.credential = v_names[k];
-        end if;
-        v_credential.state := 'refreshing';
       elsif v_refresh.is_early and v_version_of[i] = v_credential.version then
         -- The token was fetched ahead of its end, and has ended all the same: nobody is to be called with it any more.
         update postrider.refreshes r set is_early = false where r.credential = v_names[k];

@@ -3,7 +3,9 @@ create or replace function postrider.credential_place(p_kind text, p_place jsonb
 language sql immutable parallel safe
 as $$
   select case
+    when p_place = '{}' then array['nowhere', '', '']
     when p_place ? 'query' then array['query', p_place ->> 'query', '']
+    when p_place ? 'form' then array['form', p_place ->> 'form', '']
     when p_place ? 'json' then array['json', p_place ->> 'json', '']
     when p_place ? 'header' then array['header', p_place ->> 'header',
       coalesce(p_place ->> 'prefix', case when p_kind = 'basic' then 'Basic ' else '' end)]
@@ -12,4 +14,4 @@ as $$
   end
 $$;
 comment on function postrider.credential_place(text, jsonb) is
-  'private: where a call carries the secret: header, query or json, the name there, what stands before it';
+  'private: where a call carries the secret, by an entry of credentials.place: header, query, form or json, the name there, what stands before it; nowhere: no entry fits';

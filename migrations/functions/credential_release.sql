@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to wait
 -- holds the credential's row (for share), which the caller has changed before: so nobody is missed.
-create or replace function postrider.credential_release(p_credential text, p_failed boolean) returns int
+drop function if exists postrider.credential_release(text, boolean);
+create or replace function postrider.credential_release(p_credential text, p_failed boolean, p_job bigint default null) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,7 +16,7 @@ begin
   with due as materialized (
     select a.spot, s.place, a.seq
       from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider.credential_waits a
-             where a.credential = p_credential order by a.credential, a.seq offset 0) a
+             where a.credential = p_credential and (p_job is null or a.job_id = p_job) order by a.credential, a.seq offset 0) a
      cross join lateral (
            select s.ctid as place from postrider.scheduled s
             where s.job_id = a.job_id and s.run_at = a.run_at for update skip locked) s),
@@ -36,5 +37,5 @@ begin
   return v_moved;
 end
 $$;
-comment on function postrider.credential_release(text, boolean) is
-  'private: makes the jobs ready that waited for a credential; failed: their wait has been an attempt that failed; how many';
+comment on function postrider.credential_release(text, boolean, bigint) is
+  'private: makes the jobs ready that waited for a credential, or one of them; failed: their wait has been an attempt that failed; how many';

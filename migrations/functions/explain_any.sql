@@ -66,8 +66,8 @@ begin
     end if;
     select w.credential into v_credential from postrider.credential_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
-      return format('Job %s is scheduled: it waits for credential %s to be refreshed%s, and looks again by itself at %s%s.', p_id, v_credential,
-        (select coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
+      return format('Job %s is scheduled: it waits for credential %s%s, and looks again by itself at %s%s.', p_id, v_credential,
+        (select case when c.held_since is not null then ': ' || c.hold_reason else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
                                                                    when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));

@@ -113,7 +113,7 @@ begin
       return;
     end if;
   end if;
-  if v_is_new and p_job.credential is not null and not exists (select from postrider.credentials c where c.name = p_job.credential) then
+  if v_is_new and p_job.credential <> 'none' and not exists (select from postrider.credentials c where c.name = p_job.credential) then
     column_name := 'credential';
     reason := format('there is no credential %s', quote_literal(p_job.credential));
     hint := 'Insert it into postrider.credentials first.';
@@ -128,9 +128,9 @@ begin
     select t.base_url into v_service.base_url
       from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
-  if v_is_new and p_job.login_required and p_job.credential is null and v_service.credential is null then
+  if v_is_new and p_job.login_required and postrider.used_credential(p_job.credential, v_service.credential) is null then
     column_name := 'login_required';
-    reason := 'the job has no credential, and neither has its service';
+    reason := case when p_job.credential = 'none' then 'the job is to have no credential' else 'the job has no credential, and neither has its service' end;
     hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
     return;
   end if;

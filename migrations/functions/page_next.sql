@@ -62,13 +62,16 @@ begin
   end if;
   v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
   next := postrider.url_shown(postrider.url_resolve(coalesce(p_landed, v_called), next));
-  if p_service.query is not null and postrider.service_applies(p_job.url, p_service.apply_to_absolute) then
+  if p_service.query is not null and postrider.service_applies(p_job.url, p_service) then
     select array_agg(lower((postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
   end if;
-  if coalesce(p_job.credential, p_service.credential) is not null then
-    select lower(postrider.url_escaped(c.place ->> 'query') collate "C") into v_token
-      from postrider.credentials c where c.name = coalesce(p_job.credential, p_service.credential);
+  if postrider.used_credential(p_job.credential, p_service.credential) is not null then
+    select lower(postrider.url_escaped(p.place ->> 'query') collate "C") into v_token
+      from postrider.credentials c
+     cross join lateral (
+           select postrider.used_place(c.place, p_job.body_json, num_nonnulls(p_job.body_form, p_job.body_parts) > 0) as place) p
+     where c.name = postrider.used_credential(p_job.credential, p_service.credential);
   end if;
   if num_nonnulls(v_added, v_token) > 0 then
     next := split_part(next, '?', 1) || coalesce((

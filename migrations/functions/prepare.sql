@@ -82,13 +82,12 @@ begin
   select j.id, j.method,
          case when x.base is not null then postrider.url_join(x.base, coalesce(g.url, d.url, j.url))
               else postrider.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s) end,
-         case when g.url is not null and s.query is not null then postrider.call_query(g.query, g.url, s.query, s.apply_to_absolute)
+         case when g.url is not null and a.query is not null then postrider.call_query(g.query, g.url, a.query)
               when g.url is not null then postrider.pairs(g.query)
-              when s.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), s.query, s.apply_to_absolute)
+              when a.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), a.query)
               when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
-         case when s.headers is not null then postrider.call_headers(
-                coalesce(d.headers, j.headers), coalesce(d.url, j.url),
-                case when j.body_form is null then s.headers else postrider.form_headers(s.headers) end, s.apply_to_absolute)
+         case when a.headers is not null then postrider.call_headers(
+                coalesce(d.headers, j.headers), case when j.body_form is null then a.headers else postrider.form_headers(a.headers) end)
               when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
@@ -105,16 +104,16 @@ begin
          coalesce(s.allow_private_network, false),
          s.proxy, s.interface, s.tls ->> 'ca', s.tls ->> 'certificate', s.tls ->> 'key',
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
-         coalesce(s.cookies, false),
-         case when s.cookies then array(
-           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(j.credential, s.credential, '')
+         coalesce(a.cookies, false),
+         case when a.cookies then array(
+           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(u.credential, '')
               and c.login = coalesce(k.login, 0)) end,
          case when j.body_parts is not null then postrider.part_texts(coalesce(d.body_parts, j.body_parts)) end,
          case when j.body_parts is not null then postrider.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, u.envelope) > 0 or coalesce(s.cookies or s.cache_mode = 'http', false)
+           or num_nonnulls(j.validator, j.extract, u.envelope) > 0 or coalesce(a.cookies or s.cache_mode = 'http', false)
            or j.paginate is not null or k.name is not null or j.require_data is true,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
@@ -123,7 +122,7 @@ begin
          case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
          j.paginate is not null, x.server, coalesce(x.goes_on, false),
-         coalesce(j.credential, s.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
+         coalesce(u.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
          case when k.name is not null then postrider.credential_place(k.kind, k.place) end,
          case when v_cached <> '{}' and j.id = any (v_cached)
                 or num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
@@ -135,17 +134,23 @@ begin
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
-   cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
+   cross join lateral (
+         select postrider.used_envelope(j.use_envelope, s.envelope) as envelope,
+                postrider.used_credential(j.credential, s.credential) as credential) u
     -- Others than members pay the look at parent_id alone.
     left join lateral (
          select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+    left join lateral (
+         select s.query, s.headers, s.cookies where postrider.service_applies(coalesce(d.url, j.url), s)) a on true
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
     left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled(j) end) g on true
     left join lateral (
-         select n.name, n.kind, n.place, r.login, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
+         select n.name, n.kind, r.login,
+                postrider.used_place(
+                  n.place, coalesce(d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
            from postrider.credentials n left join postrider.secrets z on z.credential = n.name
            left join postrider.refreshes r on r.credential = n.name
-          where n.name = coalesce(j.credential, s.credential) limit 1) k on true
+          where n.name = u.credential limit 1) k on true
     left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
   -- In slices, since libpq keeps a buffer of the size of the longest row for the rest of the connection.
@@ -153,12 +158,13 @@ begin
     return;
   end if;
   for job_id, v_body in
-    select j.id, case when j.body is not null then j.body || ''::bytea else postrider.json_body(coalesce(d.body_json, j.body_json), k.place) end
+    select j.id, case when j.body is not null then j.body || ''::bytea else postrider.json_body(
+             coalesce(d.body_json, j.body_json), postrider.used_place(k.place, coalesce(d.body_json, j.body_json), false)) end
       from unnest(p_long) x (job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join postrider.resolved d on d.job_id = j.id and j.parent_id is not null
-      left join postrider.credentials k on k.name = coalesce(j.credential, s.credential)
+      left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)
   loop
     for v_from in 1 .. octet_length(v_body) by 262144 loop

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- s: there is a token. r: another try may end better. f: the user is to log in again: the grant is refused (400, 401, 403), or
--- the answer is good by its status and holds no token. Nothing of an answer stands in an error but a code of RFC 6749.
+-- s: there is a token. r: another try may end better. d: the same, and refresh_end counts it as a refusal: a 400, 401 or 403, or an answer that is
+-- good by its status and holds no token. f: the user is to log in again: RFC 6749, 5.2 or 4.1.2.1, has a code for the reason.
+--
+-- Some answer form-encoded whatever they are asked for. Of an answer only its error and error_description stand in p_error; the worker takes out
+-- what is a secret.
 create or replace function postrider.refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)
@@ -10,30 +13,40 @@ as $$
 declare
   v_spec jsonb;
   v_json jsonb;
+  v_text text;
   v_code text;
   v_value jsonb;
+  v_said text;
 begin
   select coalesce(c.refresh, '{"access_token": "$.access_token", "refresh_token": "$.refresh_token", "expires_in": "$.expires_in"}')
     into v_spec from postrider.credentials c where c.name = p_credential;
   begin
-    v_json := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'))::jsonb;
+    v_text := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'));
+    v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider.form_json(v_text) else v_text::jsonb end;
   exception when others then
     if postrider.is_passing(sqlstate) then
       raise;
     end if;
     v_json := null;
   end;
-  if p_status not between 200 and 299 then
-    v_code := substring(v_json ->> 'error' from '^[a-z_]{1,40}$');
+  v_code := case when jsonb_typeof(v_json -> 'error') = 'string' then v_json ->> 'error' end;
+  v_said := coalesce(' ' || nullif(left(v_code, 100), ''), '')
+    || coalesce(': ' || left(case when jsonb_typeof(v_json -> 'error_description') = 'string' then v_json ->> 'error_description' end, 300), '');
+  v_said := regexp_replace(v_said, E'[\\x01-\\x1f\\x7f]+', ' ', 'g');
+  if v_code in ('invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope', 'access_denied') then
+    verdict := 'f';
+    error := format('the token endpoint answered %s%s', p_status, v_said);
+    return;
+  elsif p_status not between 200 and 299 then
     verdict := case
       when v_code in ('temporarily_unavailable', 'server_error', 'slow_down') then 'r'
-      when p_status in (400, 401, 403) then 'f' else 'r' end;
-    error := format('the token endpoint answered %s%s', p_status, coalesce(' ' || v_code, ''));
+      when p_status in (400, 401, 403) then 'd' else 'r' end;
+    error := format('the token endpoint answered %s%s', p_status, v_said);
     return;
   end if;
   if v_json is null then
     verdict := 'r';
-    error := format('the token endpoint answered %s without JSON', p_status);
+    error := format('the token endpoint answered %s with neither JSON nor a form', p_status);
     return;
   end if;
   begin
@@ -49,10 +62,10 @@ begin
     access_token := null;
   end;
   if coalesce(access_token, '') = '' or access_token ~ E'[\\x01-\\x1f\\x7f]' or octet_length(access_token) > 16000 then
-    verdict := 'f';
+    verdict := 'd';
     access_token := null;
     refresh_token := null;
-    error := format('the token endpoint answered %s without a token that can be used', p_status);
+    error := format('the token endpoint answered %s%s; there is no token in it that can be used', p_status, v_said);
     return;
   end if;
   if refresh_token = '' or octet_length(refresh_token) > 16000 then
@@ -64,4 +77,4 @@ begin
 end
 $$;
 comment on function postrider.refresh_answer(text, int, bytea, bytea) is
-  'private: what the token endpoint''s answer says: s with the token, r: try again, f: refused for good; nothing is stored';
+  'private: what the token endpoint''s answer says: s with the token, r: try again, d: try again, a refusal without a known reason, f: refused for good; nothing is stored';

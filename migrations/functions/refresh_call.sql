@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.refresh_call(
-  p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[])
+drop function if exists postrider.refresh_call(postrider.credentials);
+create function postrider.refresh_call(
+  p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[],
+  out client_id text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -21,8 +23,12 @@ begin
   form := case p_credential.kind
     when 'oauth2_client_credentials' then array['grant_type', 'client_credentials']
     else array['grant_type', 'refresh_token', 'refresh_token', '{{refresh_token}}'] end
-    || case when p_credential.scope is not null then array['scope', p_credential.scope] else '{}' end;
+    || case when p_credential.scope is not null then array['scope', p_credential.scope] else '{}' end
+    || case p_credential.client_auth
+         when 'post' then array['client_id', p_credential.client_id, 'client_secret', '{{client_secret}}']
+         when 'none' then array['client_id', p_credential.client_id] else '{}' end;
+  client_id := case p_credential.client_auth when 'basic' then p_credential.client_id end;
 end
 $$;
 comment on function postrider.refresh_call(postrider.credentials) is
-  'private: the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}';
+  'private: the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}; client_id: the worker is to add who the client is';

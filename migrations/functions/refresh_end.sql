@@ -49,9 +49,13 @@ begin
      where c.name = p_credential;
     update postrider.refreshes r
        set epoch = 0, worker = 0, until = null, is_early = false, failures = 0, refreshed_at = clock_timestamp(),
-           last_refresh_at = clock_timestamp(), refreshes = r.refreshes + 1, is_accepted = false, refused_by = '{}', last_error = null
-     where r.credential = p_credential;
-    perform postrider.credential_release(p_credential, false);
+           last_refresh_at = clock_timestamp(), refreshes = r.refreshes + 1, accepted_by = '{}', last_error = null,
+           refusals = 0, refused_since = null
+     where r.credential = p_credential
+    returning * into v_refresh;
+    if v_refresh.held_since is null then
+      perform postrider.credential_release(p_credential, false);
+    end if;
     return true;
   end if;
 
@@ -63,11 +67,18 @@ begin
   update postrider.refreshes r
      set epoch = 0, worker = 0, until = null, last_error = p_error,
          failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
+         refusals = case when p_verdict = 'd' then r.refusals + 1 else 0 end,
+         refused_since = case when p_verdict = 'd' then least(coalesce(r.refused_since, clock_timestamp()), clock_timestamp()) end,
          due_at = clock_timestamp() + greatest(
            least(interval '1 s' * 2 ^ least(r.failures, 6), interval '1 min'),
            least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 hour'))
    where r.credential = p_credential
   returning * into v_refresh;
+  -- One odd answer is no reason to log off; ten in a row for ten minutes are.
+  if v_refresh.refusals >= 10 and v_refresh.refused_since <= clock_timestamp() - interval '10 min' then
+    p_verdict := 'f';
+    update postrider.refreshes r set failures = 0, refusals = 0, refused_since = null where r.credential = p_credential;
+  end if;
   if p_verdict = 'f' then
     update postrider.secrets s
        set sealed = s.spare_sealed, plain = s.spare_plain, spare_sealed = null, spare_plain = null

@@ -1,9 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing to apply.
-create or replace function postrider.service_applies(p_url text, p_to_absolute boolean) returns boolean
-language sql immutable parallel safe
+--
+-- p_url: as the job has it, templates filled.
+drop function if exists postrider.service_applies(text, boolean);
+create or replace function postrider.service_applies(p_url text, p_service postrider.services) returns boolean
+language sql stable
 as $$
-  select p_to_absolute is not false or p_url !~* '^https?:'
+  select p_service.apply_to_absolute is not false
+      or not postrider.url_is_absolute(p_url) and p_url not like '//%'
+      or postrider.service_has_origin(p_service.name, p_service.base_url, p_service.cdn_url, p_url)
 $$;
-comment on function postrider.service_applies(text, boolean) is
-  'private: whether a service''s headers and query are added to a job''s URL, given as the job has it (services.apply_to_absolute)';
+comment on function postrider.service_applies(text, postrider.services) is
+  'private: whether a call to this URL, relative or absolute, has the headers, query and cookies of its service';

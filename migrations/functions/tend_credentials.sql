@@ -18,6 +18,7 @@ declare
   v_credential postrider.credentials;
   v_epoch bigint;
 begin
+  perform postrider.probe_held();
   if p_has_key then
     return query
     select 's'::"char", s.credential, null::text, s.version, 0::bigint, null::bytea, postrider.pairs(s.plain),
@@ -53,7 +54,7 @@ begin
   return query
   select 'r'::"char", v_credential.name, v_credential.kind, s.version, v_epoch, s.sealed,
          case when s.sealed is null then postrider.pairs(s.plain) end,
-         q.method, q.url, q.headers, q.body, q.form, v_credential.client_id, v_credential.allow_private_network
+         q.method, q.url, q.headers, q.body, q.form, q.client_id, v_credential.allow_private_network
     from postrider.secrets s cross join lateral postrider.refresh_call(v_credential) q
    where s.credential = v_credential.name;
 end

@@ -6,7 +6,7 @@ as $$
 begin
   p_job := postrider.filled(p_job);
   return postrider.cache_variant(p_key, p_job.headers,
-    case when postrider.service_applies(p_job.url, p_service.apply_to_absolute) then p_service.headers end);
+    case when postrider.service_applies(p_job.url, p_service) then p_service.headers end);
 end
 $$;
 comment on function postrider.variant_key(bytea, postrider.jobs, postrider.services) is

@@ -10,13 +10,18 @@ select c.name, c.kind,
        coalesce(r.failures, 0) as failures,
        case when c.state = 'cooldown' then r.due_at end as next_try_at,
        case when c.state = 'refreshing' and r.until > now() then k.name end as worker,
-       case when cardinality(r.refused_by) >= 2 and not r.is_accepted then 'the API refuses the token although it is fresh; log in again'
-            when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
+       case when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
                  and exists (select from postrider.refreshes o where o.credential <> r.credential and o.until > now())
               then 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'
             when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
               then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
-            else r.last_error end as last_error
+            else r.last_error end as last_error,
+       r.held_since,
+       case when r.held_since is not null then format(
+         'the API refuses each token, also at %s; one job a minute is sent to see whether that is over; see scope and place, or log in again',
+         (select string_agg(e.endpoint, ', ' order by e.refused_at desc)
+            from (select e.endpoint, e.refused_at from postrider.refused_endpoints e
+                   where e.credential = c.name order by e.refused_at desc limit 3) e)) end as hold_reason
   from postrider.credentials c
   left join postrider.secrets s on s.credential = c.name
   left join postrider.refreshes r on r.credential = c.name
@@ -37,3 +42,5 @@ comment on column postrider.credential_status.failures is 'refreshes that failed
 comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh is tried';
 comment on column postrider.credential_status.worker is 'who refreshes it now';
 comment on column postrider.credential_status.last_error is 'why it is not active, and what to do';
+comment on column postrider.credential_status.held_since is 'since when jobs are held, because the API refuses each token; null: they are not';
+comment on column postrider.credential_status.hold_reason is 'why they are held, and what to do';

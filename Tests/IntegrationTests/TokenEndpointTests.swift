@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// What a token endpoint may answer, and what becomes of the credential.
+struct TokenEndpointTests {
+    private func queue(_ api: TokenAPI) throws -> TestQueue {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token', '\(api.url)/token', 'app');
+            select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1", "client_secret": "hushhush"}');
+            """)
+        return queue
+    }
+
+    private static func settings(_ status: Int, _ text: String, _ type: String = "application/json") -> String {
+        let escaped = text.replacing("\"", with: "\\\"")
+        return
+            #"{"expired": ["a1"], "token_status": \#(status), "token_text": "\#(escaped)", "token_type": "\#(type)"}"#
+    }
+
+    @Test(arguments: [
+        (400, #"{"error": "unknown_error"}"#, "the token endpoint answered 400 unknown_error"),
+        (403, "<html>blocked</html>", "the token endpoint answered 403"),
+        (401, #"{"error": {"code": 7}}"#, "the token endpoint answered 401"),
+        (
+            200, #"{"ok": false, "error": "internal_error"}"#,
+            "the token endpoint answered 200 internal_error; there is no token in it that can be used"
+        ),
+        (
+            200, "error=bad_code&error_description=try+again%21",
+            "the token endpoint answered 200 bad_code: try again!; there is no token in it that can be used"
+        ),
+        (
+            400, #"{"error": "odd", "error_description": "hushhush is no secret of r1"}"#,
+            "the token endpoint answered 400 odd: *** is no secret of r1"
+        ),
+        (503, #"{"error": "server_error"}"#, "the token endpoint answered 503 server_error"),
+    ])
+    func `an odd answer does not log off, and the next one may be good`(status: Int, text: String, error: String) throws
+    {
+        let api = try TokenAPI(Self.settings(status, text))
+        let queue = try queue(api)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(until: "select state = 'cooldown' from postrider.credential_status")
+        #expect(try queue.text("select last_error from postrider.credential_status") == error)
+        #expect(!worker.output.contains("hushhush"))
+        try api.set(#"{"expired": ["a1"]}"#)
+        try queue.wait(for: id, toBe: "succeeded")
+        #expect(try queue.number("select refusals from postrider.refreshes") == 0)
+        _ = worker
+    }
+
+    @Test(arguments: [
+        (400, #"{"error": "invalid_client"}"#), (200, #"{"error": "invalid_grant", "error_description": "revoked"}"#),
+        (403, "error=access_denied"),
+    ])
+    func `a reason that is known to be final logs off`(status: Int, text: String) throws {
+        let api = try TokenAPI(Self.settings(status, text))
+        let queue = try queue(api)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
+        try queue.wait(for: id, toBe: "failed")
+        #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "not_logged_in")
+        #expect(api.log("/token").count == 1)
+        _ = worker
+    }
+
+    @Test func `refusals without a known reason log off after ten in a row and ten minutes`() throws {
+        let api = try TokenAPI(Self.settings(400, "{}"))
+        let queue = try queue(api)
+        let worker = try api.worker(queue)
+        let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 100")
+        try queue.wait(until: "select refusals = 1 from postrider.refreshes")
+        try queue.connection.execute("update postrider.refreshes set refusals = 8, due_at = now()")
+        try queue.wait(until: "select refusals = 9 from postrider.refreshes")
+        // Ten are not enough within ten minutes.
+        try queue.connection.execute("update postrider.refreshes set due_at = now()")
+        try queue.wait(until: "select refusals = 10 from postrider.refreshes")
+        #expect(try queue.text("select state from postrider.credentials") == "cooldown")
+        try queue.connection.execute(
+            "update postrider.refreshes set due_at = now(), refused_since = now() - interval '10 min'")
+        try queue.wait(for: id, toBe: "failed")
+        #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
+        _ = worker
+    }
+
+    @Test func `a form-encoded answer is read, and the client may be known by its form`() throws {
+        let api = try TokenAPI(#"{"form": true, "post": true, "expires_in": 3600}"#)
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id, client_auth)
+            values ('c', 'oauth2_client_credentials', '\(api.url)/token', 'app', 'post');
+            select postrider.log_in('c', '{"client_secret": "s&cret"}');
+            """)
+        let worker = try api.worker(queue)
+        try queue.wait(for: queue.insert("url, credential", "'\(api.url)/api/x', 'c'"), toBe: "succeeded")
+        #expect(api.log == ["POST /token c2 200", "GET /api/x c2 200"])
+        #expect(
+            try queue.text(
+                "select (expires_at between now() + interval '59 min' and now() + interval '1 h')::text from postrider.credentials"
+            )
+                == "true")
+        _ = worker
+    }
+
+    @Test(arguments: [("none", "client_id,app"), ("post", "client_id,app,client_secret,{{client_secret}}")])
+    func `the form says who the client is as client_auth has it`(auth: String, fields: String) throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, token_url, client_id, client_auth)
+            values ('c', 'oauth2_refresh_token', 'https://h/token', 'app', '\(auth)')
+            """)
+        let call =
+            "select array_to_string(q.form, ',') || coalesce(q.client_id, '') from postrider.credentials c, postrider.refresh_call(c) q"
+        #expect(try queue.text(call) == "grant_type,refresh_token,refresh_token,{{refresh_token}},\(fields)")
+    }
+}
