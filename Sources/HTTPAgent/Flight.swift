@@ -10,7 +10,8 @@ struct Flight {
     let authorization: String?
     var method: HTTPMethod
     var keepsBody = true
-    /// Once true it stays true: what was withheld from one origin is not given to the next.
+    /// A redirect led to another host, or from https to http. Once true it stays true: what was withheld from one origin
+    /// is not given to the next.
     var leftOrigin = false
     /// The call's; another host gets none of its client certificate.
     var transport: Transport?

@@ -248,15 +248,15 @@ extension HTTPAgent {
         let (method, keepsBody) = RedirectRules.next(flight.method, status: status)
         next.method = method
         next.keepsBody = flight.keepsBody && keepsBody
-        let sameOrigin = url.hasSameOrigin(as: flight.url)
+        let staysWithHost = url.hasSameOrigin(as: flight.url) || flight.url.isUpgrade(to: url)
         // A body often holds what a header would have to hide; it goes on only to the host it was meant for.
-        if !sameOrigin, next.keepsBody, flight.call.body != .none, !flight.url.isUpgrade(to: url) {
+        if !staysWithHost, next.keepsBody, flight.call.body != .none {
             return deny(
                 "status \(status) asks to send the body from \(flight.url.origin) to another origin, \(url.origin); "
                     + "if that is right, call it itself"
             )
         }
-        next.leftOrigin = flight.leftOrigin || !sameOrigin
+        next.leftOrigin = flight.leftOrigin || !staysWithHost
         if flight.transport?.proxy != nil, !flight.call.allowsPrivateNetwork, let reason = url.privateHost {
             return deny("status \(status) points to a place that may not be called: the host \(reason)")
         }
@@ -266,7 +266,7 @@ extension HTTPAgent {
         unsafe next.bytesReceived += result.bytes_received
         next.url = url
         next.transfer.stop()
-        guard leave(flight, as: &next, sameOrigin: sameOrigin), send(next) else {
+        guard staysWithHost || leave(flight, as: &next), send(next) else {
             let failure = CallRefusal.memory.failure(sent: .maybe)
             release(slot, next.transfer)
             return finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
@@ -289,14 +289,12 @@ extension HTTPAgent {
     /// Withholds jar and client certificate from another origin; false if memory is out.
     ///
     /// A body never gets here with a change of the handle: it follows to the same host only.
-    private func leave(_ flight: Flight, as next: inout Flight, sameOrigin: Bool) -> Bool {
-        if sameOrigin { return true }
+    private func leave(_ flight: Flight, as next: inout Flight) -> Bool {
         if flight.call.usesCookies, !flight.leftOrigin {
             next.cookiesOfOrigin = flight.transfer.cookies
             guard flight.transfer.setCookies([]), flight.transfer.setOwnCookies(nil) else { return false }
         }
-        guard let transport = flight.transport, transport.certificateFile != nil, !flight.url.isUpgrade(to: next.url)
-        else { return true }
+        guard let transport = flight.transport, transport.certificateFile != nil else { return true }
         let bare = Transport(
             proxy: transport.proxy, interface: transport.interface, caFile: transport.caFile, pins: transport.pins)
         guard let other = try? takeTransfer(for: bare) else { return false }

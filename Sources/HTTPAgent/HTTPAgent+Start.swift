@@ -151,10 +151,9 @@ extension HTTPAgent {
         var count = 0
         var hasType = false
         var hasAuthorization = false
-        let carriesBody = sendsBody && flight.keepsBody && call.body != .none
         for header in call.headers {
             let name = header.name.lowercased()
-            if flight.leftOrigin, !RequestHeaders.crossesOrigins(name, withBody: carriesBody) { continue }
+            if flight.leftOrigin, !RequestHeaders.crossesOrigins(name) { continue }
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
             if name == "accept-encoding", call.download != nil { continue }
             if name == "cookie", call.usesCookies { continue }

@@ -15,11 +15,10 @@ enum RequestHeaders {
         "host", "content-length", "transfer-encoding", "connection", "expect", "te", "trailer", "upgrade", "keep-alive",
     ]
 
-    /// What goes along to another origin; what says how to read a body only where one goes.
-    static func crossesOrigins(_ name: String, withBody: Bool) -> Bool {
+    /// What goes along to another origin, without a body: that follows to the same host only.
+    static func crossesOrigins(_ name: String) -> Bool {
         switch name.lowercased() {
         case "accept", "accept-language", "content-type", "user-agent": true
-        case "content-encoding", "content-language": withBody
         default: false
         }
     }

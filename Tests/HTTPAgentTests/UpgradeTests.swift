@@ -1,49 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
+import TestSupport
 import Testing
 
 @testable import HTTPAgent
 
-/// What goes along when a redirect leads from http to https on the same host, the only way for a body to another origin.
+/// What goes along when a redirect leads from http to https on the same host, on the usual ports.
 struct UpgradeTests {
-    private func call(_ body: RequestBody) -> HTTPCall {
+    /// A POST with all that is withheld from other origins.
+    private func call(_ path: String, _ proxy: String) -> HTTPCall {
         let headers = [
-            HTTPHeader("Content-Type", "application/json"), HTTPHeader("Content-Encoding", "br"),
-            HTTPHeader("Content-Language", "de"), HTTPHeader("Idempotency-Key", "secret"),
+            HTTPHeader("Authorization", "Bearer t0ken"), HTTPHeader("Idempotency-Key", "k3y"),
+            HTTPHeader("Content-Type", "application/json"), HTTPHeader("Content-Language", "de"),
+            HTTPHeader("X-Api-Key", "s3cret"),
         ]
         return HTTPCall(
-            method: .post, url: "http://127.0.0.1/", headers: headers, body: body, allowsPrivateNetwork: true,
-            isRepeatable: true)
+            method: .post, url: "http://localhost" + path, headers: headers,
+            body: .bytes([UInt8]("payload".utf8), contentType: nil), transport: Transport(proxy: proxy),
+            keepsCookies: true, cookies: ["localhost\tFALSE\t/\tFALSE\t0\tsession\tc00kie"],
+            allowsPrivateNetwork: true)
     }
 
-    /// The header lines of the request behind the redirect.
-    private func lines(_ flight: Flight, _ agent: HTTPAgent) throws -> String {
-        defer { flight.transfer.stop() }
-        try #require(agent.send(flight))
-        return String(decoding: agent.lines.map { $0 == 0 ? 10 : $0 }, as: UTF8.self)
+    private static let withheld = ["Bearer t0ken", "k3y", "s3cret", "c00kie"]
+
+    @Test func `headers, credentials and cookies go along, and the body where the method stays`() throws {
+        let proxy = try UpgradeProxy()
+        let driver = try AgentDriver(caFile: proxy.caFile)
+        for status in [301, 302, 303, 307, 308] {
+            let outcome = try driver.run(call("/\(status)/a", proxy.url))
+            let text = try outcome.response().text
+            #expect(Self.withheld.allSatisfy { text.contains($0) }, "\(text)")
+            let keepsBody = status >= 307
+            #expect(text.hasPrefix(keepsBody ? "POST " : "GET ") && text.hasSuffix("payload") == keepsBody, "\(text)")
+            #expect(text.contains("Content-Language: de") == keepsBody)
+            #expect(outcome.redirected && !outcome.leftOrigin)
+            #expect(outcome.landedAt == "https://localhost/\(status)/a")
+        }
+        var call = call("/307/a", proxy.url)
+        call.headers = []
+        call.url = "http://a:b@localhost/307/a"
+        let text = try driver.run(call).response().text
+        #expect(text.contains("Authorization: Basic YTpi"), "\(text)")
     }
 
-    private func flight(_ call: HTTPCall, _ agent: HTTPAgent) throws -> Flight {
-        let transfer = try #require(unsafe CurlTransfer(in: agent.loop))
-        var flight = try Flight(transfer: transfer, call: call, url: CallURL.parse("https://127.0.0.1/"))
-        (flight.leftOrigin, flight.redirects) = (true, 1)
-        return flight
+    @Test func `from https to http nothing goes along, and an upgrade after that brings nothing back`() throws {
+        let proxy = try UpgradeProxy()
+        let driver = try AgentDriver(caFile: proxy.caFile)
+        var call = call("/down/a", proxy.url)
+        call.url = "https://localhost/down/a"
+        #expect(try driver.run(call).failure().code == .deniedRedirect)
+        (call.method, call.body) = (.get, .none)
+        let outcome = try driver.run(call)
+        let text = try outcome.response().text
+        #expect(text.hasPrefix("GET /a ") && !Self.withheld.contains { text.contains($0) }, "\(text)")
+        #expect(outcome.leftOrigin && outcome.landedAt == nil)
     }
 
-    @Test func `the headers that say how to read a body go along with it, and only with it`() throws {
-        let agent = try HTTPAgent(slots: 1)
-        var flight = try flight(call(.bytes([1], contentType: nil)), agent)
-        let withBody = try lines(flight, agent)
-        #expect(withBody == "Content-Type: application/json\nContent-Encoding: br\nContent-Language: de\nExpect:\n")
-        (flight.method, flight.keepsBody) = (.get, false)
-        #expect(try !lines(flight, agent).contains("Content-"))
-        let bare = try lines(self.flight(call(.none), agent), agent)
-        #expect(!bare.contains("Encoding") && !bare.contains("secret"), "\(bare)")
+    @Test(arguments: [
+        ("http://h/", "https://h/", true), ("http://H:80/a", "https://h:443/b", true),
+        ("https://h/", "http://h/", false),
+        ("http://h/", "https://h:8443/", false), ("http://h:8080/", "https://h/", false),
+        ("http://h/", "https://h.other/", false), ("http://h:443/", "https://h/", false),
+        ("https://h/", "https://h/", false), ("http://127.0.0.1/", "https://127.0.0.2/", false),
+    ])
+    func `an upgrade is from port 80 to port 443 of one host`(from: String, to: String, isOne: Bool) throws {
+        #expect(try CallURL.parse(from).isUpgrade(to: CallURL.parse(to)) == isOne)
     }
 
     @Test func `a POST whose idempotency key stayed behind is not sent again at once`() throws {
         let agent = try HTTPAgent(slots: 1)
-        var flight = try flight(call(.bytes([1], contentType: nil)), agent)
+        let transfer = try #require(unsafe CurlTransfer(in: agent.loop))
+        var call = call("/", "")
+        call.isRepeatable = true
+        var flight = try Flight(transfer: transfer, call: call, url: CallURL.parse("https://127.0.0.1/"))
+        flight.leftOrigin = true
         #expect(!flight.isRepeatable)
         flight.method = .get
         #expect(flight.isRepeatable)

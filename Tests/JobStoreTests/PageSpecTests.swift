@@ -64,6 +64,27 @@ struct PageSpecTests {
             "jobs.paginate: \(reason)")
     }
 
+    @Test(
+        arguments: [
+            ("https://h/a", "http://h/b", "https://h/b"), ("https://h/a", "HTTP://u:p@h:80/b", "https://h/b"),
+            ("http://h/a", "https://h/b", "https://h/b"), ("https://h:8443/a", "http://h:8443/b", nil),
+            ("https://h/a", "http://h:8080/b", nil), ("https://h/a", "http://i/b", nil),
+            ("http://h:8080/a", "https://h/b", nil), ("https://[::1]/a", "http://[::1]/b", "https://[::1]/b"),
+            ("https://h/a", "ftp://h/b", nil),
+        ] as [(String, String, String?)])
+    func `a link between http and https of one host is followed by https`(
+        url: String, link: String, next: String?
+    ) throws {
+        let row = try Self.database().query(
+            """
+            select n.target, n.code from postrider.page_next(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+              'url', '\(url)', 'paginate', '{"style": "link"}'::jsonb)), null, null, 1,
+              convert_to('link: <\(link)>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null) n
+            """)
+        #expect(row.optionalText(0, 0) == next)
+        #expect(row.optionalText(0, 1) == (next == nil ? "denied_redirect" : nil))
+    }
+
     private func expectRefusal(_ columns: String, _ values: String, _ message: String) throws {
         let error = #expect(throws: PGError.self) {
             try Self.database().execute("insert into postrider.jobs (\(columns)) values (\(values))")
@@ -104,6 +125,9 @@ struct PageSpecTests {
             ("link: <a>; rel=nextish", nil),
             ("link: <a>", nil), ("link: a; rel=next", nil), ("link: <>; rel=next", ""), ("x: y", nil),
             ("link: <a>; rel", nil),
+            ("link: <a>; rel='next'", "a"), ("link: <a>;rel='prev',<b>;rel='last next'", "b"),
+            ("link: <a>; title='x, <z>; rel=next'; rel=prev", nil), ("link: <a>; title='x; rel=next'; rel=prev", nil),
+            ("link: <a>; title=o'neil; rel='next'", "a"), ("link: <a>; rel='next", nil), ("link: <a>; rel=''", nil),
         ] as [(String, String?)])
     func `a Link header is read as RFC 8288 says`(lines: String, expected: String?) throws {
         let row = try Self.database().query(

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 8288, 3: several links in one header and several headers; the first rel of a link counts and may hold several
 -- words; a link with an anchor speaks about something else. Quoted texts are passed over whole, so neither a comma nor
--- `rel=next` inside of one misleads.
+-- `rel=next` inside of one misleads. Some servers quote by single quotes, which are ordinary letters of a token there.
 create or replace function postrider.link_next(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
 as $$
@@ -17,15 +17,15 @@ begin
   loop
     for v_link in
       select regexp_matches(
-               v_line, E'<([^>]*)>((?:\\s*;\\s*[^\\s=;,"]+(?:\\s*=\\s*(?:"(?:[^"\\\\]|\\\\.)*"|[^\\s",;]*))?)*)', 'g')
+               v_line, E'<([^>]*)>((?:\\s*;\\s*[^\\s=;,"]+(?:\\s*=\\s*(?:"(?:[^"\\\\]|\\\\.)*"|''[^''"<>]*''|[^\\s",;]*))?)*)', 'g')
     loop
       v_rel := null;
       v_is_anchored := false;
       for v_part in
-        select regexp_matches(v_link[2], E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s",;]*)))?', 'g')
+        select regexp_matches(v_link[2], E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(''[^''"<>]*''|[^\\s",;]*)))?', 'g')
       loop
         if lower(v_part[1] collate "C") = 'rel' then
-          v_rel := coalesce(v_rel, v_part[2], v_part[3], '');
+          v_rel := coalesce(v_rel, v_part[2], regexp_replace(v_part[3], '^''(.*)''$', E'\\1'), '');
         elsif lower(v_part[1] collate "C") = 'anchor' then
           v_is_anchored := true;
         end if;

@@ -5,7 +5,8 @@
 -- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
 -- stand in the table of pages. So it does the token of a credential that stands in the query.
 --
--- p_landed: where redirects led, if that is another URL of the same origin. A relative link begins there (RFC 3986, 5.1.3).
+-- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link begins there
+-- (RFC 3986, 5.1.3).
 --
 -- Without p_landed once.
 drop function if exists postrider.page_next(
@@ -62,6 +63,10 @@ begin
   end if;
   v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
   next := postrider.url_shown(postrider.url_resolve(coalesce(p_landed, v_called), next));
+  if postrider.url_is_upgrade(next, v_called) then
+    -- Servers behind a proxy that speaks TLS often do not know that they are called by https.
+    next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
+  end if;
   if p_service.query is not null and postrider.service_applies(p_job.url, p_service) then
     select array_agg(lower((postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
       from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
@@ -94,7 +99,8 @@ begin
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
      and (lower(split_part(next, ':', 1) collate "C") <> lower(split_part(v_called, ':', 1) collate "C")
-          or postrider.url_place(next) <> postrider.url_place(v_called)) then
+          or postrider.url_place(next) <> postrider.url_place(v_called))
+     and postrider.url_is_upgrade(v_called, next) is not true then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
       lower(split_part(next, ':', 1) collate "C"), postrider.url_place(next));
