@@ -16,12 +16,18 @@ enum DownloadDecision: Equatable {
     /// The server breaks the rules.
     case fail(ErrorCode, String)
 
+    /// Statuses that may be about the range alone: some servers and stores refuse `Range` or `If-Range` by them.
+    private static let rangeRefusals: Set<Int> = [400, 403, 404, 410, 412, 416]
+
     /// - Parameters:
     ///   - from: the first byte that was asked for; 0: the whole was.
     ///   - note: what the part on disk is of; its URL is that of this call.
+    ///   - isFinal: whether a refusal of the range stands. It does if the answer asks for a later call, or if the call must
+    ///     not be sent twice.
     ///   - now: seconds since 1970.
     static func decide(
-        status: Int, headers: AnswerHeaders, download: Download, from: Int64, note: PartNote, now: Int64
+        status: Int, headers: AnswerHeaders, download: Download, from: Int64, note: PartNote, isFinal: Bool = false,
+        now: Int64
     ) -> DownloadDecision {
         if status == 206 {
             if from == 0, let range = headers.contentRange, range.first == 0, range.last + 1 == range.total {
@@ -36,10 +42,13 @@ enum DownloadDecision: Equatable {
             else { return .askAgain }
             return sizeDefect(range.total, download) ?? .continueFile(total: range.total)
         }
-        if status == 416 && from > 0 {
-            return headers.unsatisfiedTotal == from && from == note.total ?? from ? .complete : .askAgain
+        if status == 416, from > 0 {
+            if headers.unsatisfiedTotal == from && from == note.total ?? from { return .complete }
+            return isFinal ? .keep : .askAgain
         }
-        guard download.okStatuses.contains(status) else { return .keep }
+        guard download.okStatuses.contains(status) else {
+            return from > 0 && !isFinal && rangeRefusals.contains(status) ? .askAgain : .keep
+        }
         // No content is no file, not an empty one: what is there stays as it is.
         if [204, 205, 304].contains(status) {
             guard download.sha256 != nil, status != 304 else { return .keep }

@@ -95,7 +95,7 @@ extension HTTPAgent {
         case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
         case .continueFile(let total): goOn(slot, flight, task, total: total)
         case .complete, .askAgain:
-            // The body of a 416 is of no use.
+            // The body of a refused range is of no use.
             answered(slot, flight, task)
             return
         case .fail(let code, let message): return end(slot, flight, task, code, message)
@@ -111,10 +111,11 @@ extension HTTPAgent {
     private func decision(_ flight: Flight, _ task: DownloadTask) -> DownloadDecision {
         let result = unsafe result(of: flight.transfer)
         if unsafe isFollowed(result, flight) { return .keep }
-        let block = unsafe Array(UnsafeBufferPointer(start: result.headers, count: result.headers_length))
-        return unsafe DownloadDecision.decide(
-            status: result.status, headers: AnswerHeaders(block: block), download: task.download, from: task.from,
-            note: task.note, now: ccurl_wall_seconds())
+        let answer = unsafe answer(result)
+        return DownloadDecision.decide(
+            status: answer.status, headers: AnswerHeaders(block: answer.headerBlock), download: task.download,
+            from: task.from, note: task.note, isFinal: !flight.call.isRepeatable || Throttle(answer) != nil,
+            now: ccurl_wall_seconds())
     }
 
     /// The first answer may have been one without a length; then the range is the first to tell it.
@@ -200,8 +201,14 @@ extension HTTPAgent {
         }
         task.hasAskedAgain = true
         task.from = 0
+        var next = flight
+        let result = unsafe result(of: flight.transfer)
+        unsafe next.elapsedMicroseconds += result.total_us
+        unsafe next.bytesSent += result.bytes_sent
+        unsafe next.bytesReceived += result.bytes_received
         flight.transfer.stop()
-        if !send(flight) { lack(slot, flight, task, sent: .maybe) }
+        flights[slot] = next
+        if !send(next) { lack(slot, next, task, sent: .maybe) }
     }
 
     /// Ends it for want of memory or of a pool of connections.

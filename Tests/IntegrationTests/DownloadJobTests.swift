@@ -26,6 +26,26 @@ struct DownloadJobTests {
         _ = worker
     }
 
+    @Test func `a server that has no rest of a file gives the whole to the same attempt`() throws {
+        let folder = try TestFolder()
+        try folder.shell("mkdir files")
+        let target = try TargetServer { request in
+            if request.header("range") != nil { return TargetStep.answer(404, "no such key") }
+            if request.turn > 1 { return TargetStep.answer(200, "ABCDEFGHIJ") }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\n0123"
+            return [.send([UInt8](head.utf8)), .pause(milliseconds: 50), .close]
+        }
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        let id = try queue.insert("url, download_to, max_attempts, backoff", "'\(target.url)/', 'a', 2, '{10 ms}'")
+        try queue.wait(for: id, toBe: "succeeded")
+        let codes = try queue.rows(
+            "select error_code, status_code::text from postrider.attempts where job_id = \(id) order by started_at")
+        #expect(codes == [["truncated", "200"], [nil, "200"]])
+        #expect(folder.read("files/a") == [UInt8]("ABCDEFGHIJ".utf8))
+        _ = worker
+    }
+
     @Test func `a download that breaks off after a few bytes each time ends after twenty attempts`() throws {
         let folder = try TestFolder()
         let nginx = try NginxServer(firstPort: 24_410)
