@@ -8,6 +8,7 @@ import Testing
 struct AdminArgumentTests {
     @Test(arguments: [
         ("cancel(null)", "id"), ("retry(null)", "id"), ("retry(1, null)", "new_key"), ("explain(null)", "id"),
+        ("retry(1, from_start => null)", "from_start"),
         ("rerun_callback(null)", "id"), ("reschedule(null, now())", "id"), ("reschedule(1)", "run_at"),
         ("log_out(null)", "credential"), ("log_in(null, '{}')", "credential"), ("pause_lane(null)", "lane"),
         ("resume_lane(null)", "lane"), ("pause_queue(null)", "queue"), ("resume_queue(null)", "queue"),

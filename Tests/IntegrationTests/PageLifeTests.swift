@@ -178,8 +178,14 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try isWhole(queue, id, last: 4))
         #expect(target.requests.count == 6)
-        // All pages are there: the next retry begins anew.
-        try queue.connection.execute("select postrider.retry(\(id))")
+        // All pages are there, so there is nothing to go on with.
+        let refusal = #expect(throws: PGError.self) {
+            try queue.connection.execute("select postrider.retry(\(id))")
+        }
+        let text = refusal.map { "\($0)" } ?? ""
+        #expect(text.contains("job \(id) has fetched its last page, page 5; it has all 8 items"), "\(text)")
+        #expect(try queue.state(id) == "succeeded")
+        try queue.connection.execute("select postrider.retry(\(id), from_start => true)")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try isWhole(queue, id, last: 4))
         #expect(target.requests.count == 11)

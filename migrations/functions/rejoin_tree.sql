@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
 -- and max_parallel holds.
-create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint, p_new_key boolean) returns void
+drop function if exists postrider.rejoin_tree(bigint, bigint, boolean);
+create or replace function postrider.rejoin_tree(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -37,7 +38,7 @@ begin
       perform postrider.reschedule_tree(p_job, greatest(v_tree.run_at, now()));
     end if;
   else
-    v_result := postrider.reopen_job(p_job);
+    v_result := postrider.reopen_job(p_job, p_from_start);
     if v_result is null then
       raise exception using errcode = 'PR005', message = format('job %s has not finished', p_job),
         hint = 'Only a finished job can be retried; see select postrider.explain(id).';
@@ -52,5 +53,5 @@ begin
     p_failed => -(v_result.state in ('f', 'u', 'e', 'c'))::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;
-comment on function postrider.rejoin_tree(bigint, bigint, boolean) is
+comment on function postrider.rejoin_tree(bigint, bigint, boolean, boolean) is
   'private: a finished member is to run again: its batch or chain counts it out, and it waits for its turn; refuses one that has ended';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.reopen_job(p_id bigint) returns postrider.results
+drop function if exists postrider.reopen_job(bigint);
+create or replace function postrider.reopen_job(p_id bigint, p_from_start boolean default false) returns postrider.results
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -48,11 +49,11 @@ begin
     select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j where j.id = p_id and j.kind = 'request';
     v_result.track := postrider.job_track(v_result.track, p_id);
   end if;
-  if postrider.page_again(p_id, v_result.state, v_result.error_code) then
+  if postrider.page_again(p_id, v_result.state, v_result.error_code, p_from_start) then
     v_result.rekey := least(v_result.rekey + 1, 32766);
   end if;
   return v_result;
 end
 $$;
-comment on function postrider.reopen_job(bigint) is
+comment on function postrider.reopen_job(bigint, boolean) is
   'private: takes the result of a finished job away and returns it; its last attempt stays in tries, its dedupe_key is its own again. Null if it has none';

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The only way out of a final state. What the last attempt left goes to tries, so the history stays whole.
-create or replace function postrider.retry(id bigint, new_key boolean default false) returns void
+drop function if exists postrider.retry(bigint, boolean);
+create or replace function postrider.retry(id bigint, new_key boolean default false, from_start boolean default false) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,24 +12,29 @@ declare
 begin
   perform postrider.refuse_null('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   perform postrider.refuse_null('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
+  perform postrider.refuse_null('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
     raise exception using errcode = 'PR003', message = postrider.missing_job(retry.id),
       hint = 'Look it up in postrider.job_status.';
+  end if;
+  if retry.from_start and v_job.paginate is null then
+    raise exception using errcode = 'PR001', column = 'from_start',
+      message = format('from_start: job %s has no paginate, so it has no pages to remove', retry.id), hint = 'Leave it out.';
   end if;
   if v_job.expires_at <= now() then
     raise exception using errcode = 'PR005', message = format('job %s expired at %s', retry.id, v_job.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
   if v_job.parent_id is not null then
-    perform postrider.rejoin_tree(retry.id, v_job.parent_id, retry.new_key);
+    perform postrider.rejoin_tree(retry.id, v_job.parent_id, retry.new_key, retry.from_start);
     return;
   end if;
   if v_job.kind <> 'request' then
     perform postrider.retry_tree(retry.id, retry.new_key);
     return;
   end if;
-  v_result := postrider.reopen_job(retry.id);
+  v_result := postrider.reopen_job(retry.id, retry.from_start);
   if v_result is null then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', retry.id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
@@ -41,5 +47,5 @@ begin
   perform postrider.wake();
 end
 $$;
-comment on function postrider.retry(bigint, boolean) is
-  'public: makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key. Of a batch or chain, all that has not succeeded runs again';
+comment on function postrider.retry(bigint, boolean, boolean) is
+  'public: makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key; from_start removes the pages of a job with paginate. Of a batch or chain, all that has not succeeded runs again';

@@ -58,7 +58,9 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select e.code from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
        case when p.visible and r.state = 'f' then (
          select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
-       case when p.visible then j.dedupe_key end as dedupe_key
+       case when p.visible then j.dedupe_key end as dedupe_key,
+       case when p.visible and j.paginate is not null then (
+         select f.next is not null from postrider.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more
   from postrider.jobs j
   left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
@@ -144,3 +146,4 @@ comment on column postrider.job_status.metadata is 'your own';
 comment on column postrider.job_status.envelope_code is 'the code inside the last answer, by services.envelope, if the job failed by it';
 comment on column postrider.job_status.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
 comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; find_job finds it';
+comment on column postrider.job_status.has_more is 'with paginate: whether the last page that was fetched leads to another one; null: no page was fetched, or the job has no paginate';

@@ -46,11 +46,14 @@ enum JobCommands {
             Flag(
                 name: "new-key", kind: .toggle, isOfLineOnly: true,
                 meaning: "send a new Idempotency-Key, so that the API acts again"),
+            Flag(
+                name: "from-start", kind: .toggle, isOfLineOnly: true,
+                meaning: "of a job with paginate: remove its pages and fetch the list again"),
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
-            let key = arguments.isOn("new-key")
-            _ = try call("select postrider.retry($1, new_key => \(key))", arguments, connection)
+            let options = "new_key => \(arguments.isOn("new-key")), from_start => \(arguments.isOn("from-start"))"
+            _ = try call("select postrider.retry($1, \(options))", arguments, connection)
             return try tellState(arguments, connection)
         })
 
