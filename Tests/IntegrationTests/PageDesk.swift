@@ -35,7 +35,7 @@ struct PageDesk: ~Copyable {
                                   then min(i.n) || '..' || max(i.n) else 'disorder' end
                         from (select (e.value ->> 'id')::int as n, e.place
                                 from jsonb_array_elements(case when s.body is null then s.result end) with ordinality as e(value, place)) i),
-                     (select string_agg(p.page || ':' || p.items, ' ' order by p.page) from postrider.pages p where p.job_id = s.id))
+                     (select string_agg(p.page || ':' || p.item_count, ' ' order by p.page) from postrider.pages p where p.job_id = s.id))
               from postrider.job_status s where s.id = \(id)
             """) ?? ""
     }

@@ -26,7 +26,7 @@ struct PageLifeTests {
     /// What `pages` has for a job: page and items, in order.
     private func pages(_ queue: borrowing TestQueue, _ id: Int64) throws -> String? {
         try queue.text(
-            "select string_agg(page || ':' || items, ' ' order by page) from postrider.pages where job_id = \(id)")
+            "select string_agg(page || ':' || item_count, ' ' order by page) from postrider.pages where job_id = \(id)")
     }
 
     private func isWhole(_ queue: borrowing TestQueue, _ id: Int64, last: Int) throws -> Bool {
@@ -34,7 +34,7 @@ struct PageLifeTests {
             """
             select (s.result = (select jsonb_agg(n) from generate_series(1, \(last * 2)) n)
                     and (select count(*) from postrider.pages p where p.job_id = s.id) = \(last + 1)
-                    and (select sum(p.items) from postrider.pages p where p.job_id = s.id) = \(last * 2))::text
+                    and (select sum(p.item_count) from postrider.pages p where p.job_id = s.id) = \(last * 2))::text
               from postrider.job_status s where s.id = \(id)
             """) == "true"
     }

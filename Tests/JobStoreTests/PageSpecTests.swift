@@ -38,6 +38,27 @@ struct PageSpecTests {
             (#"{"style": "link", "max_pages": 0}"#, "$.max_pages is not"),
             (#"{"style": "link", "max_pages": 10001}"#, "$.max_pages is not"),
             (#"{"style": "link", "on_limit": "go"}"#, "$.on_limit is neither"),
+            (#"{"style": "link", "in": "body"}"#, "$.in is not for style link"),
+            (#"{"style": "page", "param": "p", "in": "form"}"#, "$.in is not a place"),
+            (#"{"style": "page", "param": "p", "in": "body"}"#, "$.in is body, and the job has no body_json"),
+            (#"{"style": "page", "param": "p q", "in": "header"}"#, "$.param is not the name of a header"),
+            (#"{"style": "page", "param": "Host", "in": "header"}"#, "$.param is not the name of a header"),
+            (
+                #"{"style": "page", "param": "p", "in": "header", "size_param": "proxy-x", "size": 2}"#,
+                "$.size_param is not the name of a header"
+            ),
+            (#"{"style": "page", "param": "x-OWN", "in": "header"}"#, "sets a header that headers has already"),
+            (
+                #"{"style": "cursor", "param": "p", "next": "$.n", "in": "header", "start": "a\nb"}"#,
+                "$.start is not one line"
+            ),
+            (#"{"style": "link", "next": "header:"}"#, "$.next is not the name of a header"),
+            (#"{"style": "link", "next": "header:a b"}"#, "$.next is not the name of a header"),
+            (#"{"style": "link", "end_statuses": 404}"#, "$.end_statuses is not a list"),
+            (#"{"style": "link", "end_statuses": []}"#, "$.end_statuses is not a list"),
+            (#"{"style": "link", "end_statuses": ["404"]}"#, "$.end_statuses is not a list"),
+            (#"{"style": "link", "end_statuses": [404, 200]}"#, "$.end_statuses is not a list"),
+            (#"{"style": "link", "end_statuses": [429]}"#, "$.end_statuses is not a list"),
             (#"{"style": "page", "param": "q"}"#, "sets an argument that url or query has already"),
             (#"{"style": "page", "param": "r"}"#, "sets an argument that url or query has already"),
             (#"{"style": "page", "param": "s t"}"#, "sets an argument that url or query has already"),
@@ -48,7 +69,8 @@ struct PageSpecTests {
         ])
     func `a spec that cannot work is refused with its place`(spec: String, reason: String) throws {
         try expectRefusal(
-            "url, query, paginate", "'http://h/?q=1&s+t=2&%C3%BC=3#?v=4', '{\"r\": 1}', $x$\(spec)$x$",
+            "url, query, headers, paginate",
+            "'http://h/?q=1&s+t=2&%C3%BC=3#?v=4', '{\"r\": 1}', '{\"X-Own\": \"1\"}', $x$\(spec)$x$",
             "jobs.paginate: \(reason)")
     }
 
@@ -62,6 +84,31 @@ struct PageSpecTests {
         try expectRefusal(
             "url, paginate, \(column)", "'http://h/', '{\"style\": \"link\", \"items\": \"$.a\"}', \(value)",
             "jobs.paginate: \(reason)")
+    }
+
+    @Test(
+        arguments: [
+            ("{}", "variables.after", nil), (#"{"variables": null}"#, "$.variables.after", nil),
+            (#"{"variables": {"after": null}}"#, #"$."variables"."after""#, nil), ("[{}]", "$[0].after", nil),
+            ("{}", #"$."page-token""#, nil), ("{}", "page-token", nil),
+            (#"{"variables": {"after": "x"}}"#, "variables.after", "sets a value that body_json has already"),
+            (#"{"variables": "x"}"#, "variables.after", "has no place in body_json: variables is a string"),
+            (#"{"variables": "{{a.body}}"}"#, "variables.after", "has no place in body_json: variables is a string"),
+            ("[]", "$[0].after", "has no place in body_json: it is a list without that element"),
+            ("{}", "list[0].after", "has no place in body_json: it has no list list"),
+            ("[1]", "after", "has no place in body_json: it is a list without that element"),
+            ("{}", "$.variables[*]", "is not the path of a key"), ("{}", "$", "is not the path of a key"),
+            ("{}", "$.a ? (@ > 1)", "is not the path of a key"), ("{}", "a..b", "is not the path of a key"),
+            ("{}", "a b", "is not the path of a key"),
+        ] as [(String, String, String?)])
+    func `param in a body is the path of a key that is free`(body: String, param: String, defect: String?) throws {
+        let row = try Self.database().query(
+            """
+            select d.reason from postrider.page_defect(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+              'kind', 'request', 'method', 'POST', 'url', 'http://h/', 'body_json', $x$\(body)$x$::jsonb, 'paginate',
+              jsonb_build_object('style', 'page', 'in', 'body', 'param', $x$\(param)$x$)))) d
+            """)
+        #expect(row.optionalText(0, 0) == defect.map { "$.param " + $0 })
     }
 
     @Test(

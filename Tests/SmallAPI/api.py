@@ -17,6 +17,11 @@ Lists, for pagination. `of` is how many items there are (95), `limit` how many a
     GET /link?page                 the array itself, and a Link header (RFC 8288)
                                    as=absolute, path, query: how the reference is written
                                    in=body: {"items", "links": {"next"}} and no header
+    POST /graphql                  {"data": {"items": {"nodes", "end"}}}; `variables` of the body has first and after, which must be
+                                   the JSON value that end was: as=object, number, list or true
+    GET /header                    the array itself; X-Cursor says the page, X-Next of the answer the one after
+
+Behind the last page of /items, ends=STATUS answers with that status, and repeats=1 with the last page again.
 
 What may go wrong there, each at page N: loop=N (next leads back to page 1), away=N (next leads to another origin),
 odd=N (no list where one was), fail=N (status 503, once for each `run`); slow=MS for each page.
@@ -148,8 +153,12 @@ def by_page():
     page = number("page", 1)
     if (answer := begin(page)) is not None:
         return answer
-    found, _ = items((page - 1) * size())
     total = number("of", 95)
+    if page > (last := -(-total // size())):
+        if (status := number("ends", 0)) > 0:
+            return "" if status == 204 else "<p>nothing here</p>", status
+        page = last if number("repeats", 0) else page
+    found, _ = items((page - 1) * size())
     return jsonify(code=200, data={"list": found, "page": page, "pages": -(-total // size()), "total": total})
 
 
@@ -190,4 +199,37 @@ def by_link():
     response = jsonify(found)
     if more:
         response.headers["Link"] = f'<{origin}/link?page=1>; rel="first prefetch", <{target}>; title="a, b"; rel="next"'
+    return response
+
+
+@app.post("/graphql")
+def by_variables():
+    variables = (request.get_json(silent=True) or {}).get("variables") or {}
+    form = {
+        "object": lambda n: {"page": n},
+        "number": lambda n: n,
+        "list": lambda n: [n, "a"],
+        "true": lambda n: True,
+    }[request.args.get("as", "object")]
+    after = variables.get("after")
+    pages = [n for n in range(1, 20) if after is not None and after == form(n) and type(after) is type(form(n))]
+    if after is not None and not pages:
+        return jsonify(error="after is not a value of end"), 400
+    page = pages[0] + 1 if pages else 1
+    if (answer := begin(page)) is not None:
+        return answer
+    first = variables.get("first", 10)
+    found, _ = items((page - 1) * first)
+    more = page * first < number("of", 95)
+    return jsonify(data={"items": {"nodes": found[:first], "end": form(page) if more else None}})
+
+
+@app.get("/header")
+def by_header():
+    page = int(request.headers.get("X-Cursor", "1"))
+    if (answer := begin(page)) is not None:
+        return answer
+    found, more = items((page - 1) * size())
+    response = jsonify(found)
+    response.headers["X-Next"] = str(page + 1) if more else request.args.get("last", "")
     return response

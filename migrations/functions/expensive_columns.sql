@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: envelope_is_cheap.sql, validator_is_cheap.sql
+-- after: envelope_is_cheap.sql, page_next_path.sql, validator_is_cheap.sql
 create or replace function postrider.expensive_columns(p_job postrider.jobs, p_envelope jsonb) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -8,7 +8,7 @@ as $$
     case when not postrider.jsonpath_is_cheap(p_job.extract) then 'extract' end,
     case when not postrider.validator_is_cheap(p_job.validator) then 'validator' end,
     case when not postrider.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath) then 'paginate.items' end,
-    case when not postrider.jsonpath_is_cheap((p_job.paginate ->> 'next')::jsonpath) then 'paginate.next' end,
+    case when not postrider.jsonpath_is_cheap(postrider.page_next_path(p_job.paginate)) then 'paginate.next' end,
     case when not postrider.envelope_is_cheap(p_envelope) then 'services.envelope' end)
 $$;
 comment on function postrider.expensive_columns(postrider.jobs, jsonb) is

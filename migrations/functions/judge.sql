@@ -27,6 +27,7 @@ declare
   v_outdates bigint[] := '{}';
   v_pages postrider.fetched_pages[] := '{}';
   v_page postrider.fetched_pages;
+  v_paginate jsonb;
   v_done bigint[];
   v_unfit bytea[] := '{}';
   -- By the places of their attempts.
@@ -45,11 +46,20 @@ begin
     v_has_cookies := v_has_cookies or v_attempt.cookies is not null;
     v_waits := v_waits or v_attempt.verdict in ('w', 'd', 'l');
     if v_attempt.verdict in ('f', 'r', 'u') then
-      -- Of a list of pages the answer alone does not tell which one it was.
-      v_attempt.error := v_attempt.error || coalesce((
-        select format(' (page %s)', coalesce((select max(p.page) from postrider.fetched_pages p where p.job_id = j.id), 0) + 1)
-          from postrider.jobs j where j.id = v_attempt.job_id and j.paginate is not null), '');
-      p_attempts[i].error := v_attempt.error;
+      select j.paginate into v_paginate from postrider.jobs j where j.id = v_attempt.job_id;
+      if v_attempt.code = 'http_status' and v_paginate -> 'end_statuses' @> to_jsonb(v_attempt.status)
+         and (v_attempt.credential is null
+              or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c where c.name = v_attempt.credential)) then
+        -- The list is over.
+        v_attempt.verdict := 's';
+        v_attempt.code := null;
+        v_attempt.error := null;
+      elsif v_paginate is not null then
+        -- Of a list of pages the answer alone does not tell which one it was.
+        v_attempt.error := v_attempt.error || format(' (page %s)',
+          coalesce((select max(p.page) from postrider.fetched_pages p where p.job_id = v_attempt.job_id), 0) + 1);
+        p_attempts[i].error := v_attempt.error;
+      end if;
     end if;
     -- A job may fail with an answer by which the server has acted: that outdates what is cached.
     continue when v_attempt.verdict <> 's' and not v_cached
@@ -140,7 +150,7 @@ begin
         v_attempt.error := v_turn.error;
         v_attempt.result := v_turn.result;
         v_pages[i] := v_turn.page;
-        if (v_turn.page).job_id is not null then
+        if (v_turn.page).job_id is not null or v_turn.code = 'pagination_loop' then
           -- A good page is kept in pages and in the result; the last one's body alone would pass for all of it.
           v_attempt.body := null;
           v_attempt.encoding := null;

@@ -30,7 +30,10 @@ declare
   v_context text;
 begin
   verdict := 's';
-  if p_status in (204, 205, 304) or v_envelope is not null and coalesce(octet_length(p_body), 0) = 0 then
+  if p_job.paginate -> 'end_statuses' @> to_jsonb(p_status) then
+    result := '[]';
+    return;
+  elsif p_status in (204, 205, 304) or v_envelope is not null and coalesce(octet_length(p_body), 0) = 0 then
     if v_needs_json and (p_job.result_type <> 'any' or p_job.require_data) then
       verdict := 'f';
       code := 'no_data';

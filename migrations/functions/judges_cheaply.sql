@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: envelope_is_cheap.sql, validator_is_cheap.sql
+-- after: envelope_is_cheap.sql, page_next_path.sql, validator_is_cheap.sql
 -- Inlined into prepare.
 create or replace function postrider.judges_cheaply(p_job postrider.jobs, p_envelope jsonb) returns boolean
 language sql immutable parallel safe
@@ -9,7 +9,7 @@ as $$
      and (p_envelope is null or postrider.envelope_is_cheap(p_envelope))
      and (p_job.paginate is null
           or coalesce(postrider.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath), true)
-             and coalesce(postrider.jsonpath_is_cheap((p_job.paginate ->> 'next')::jsonpath), true))
+             and coalesce(postrider.jsonpath_is_cheap(postrider.page_next_path(p_job.paginate)), true))
 $$;
 comment on function postrider.judges_cheaply(postrider.jobs, jsonb) is
   'private: whether all expressions of a job and its envelope are cheap, so that the claiming session may judge its answer';

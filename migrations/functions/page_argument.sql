@@ -6,9 +6,10 @@ set search_path = pg_catalog, pg_temp
 as $$
   select n.name
     from (values (p_spec ->> 'param'), (p_spec ->> 'size_param')) as n(name)
-   where p_query ? n.name
-      or exists (select from string_to_table(substring(p_url from E'^[^?#]*\\?([^#]*)'), '&') as a(argument)
-                  where postrider.url_unescaped(split_part(a.argument, '=', 1)) = convert_to(n.name, 'UTF8'))
+   where coalesce(p_spec ->> 'in', 'query') = 'query'
+     and (p_query ? n.name
+          or exists (select from string_to_table(substring(p_url from E'^[^?#]*\\?([^#]*)'), '&') as a(argument)
+                      where postrider.url_unescaped(split_part(a.argument, '=', 1)) = convert_to(n.name, 'UTF8')))
    limit 1
 $$;
 comment on function postrider.page_argument(jsonb, text, jsonb) is

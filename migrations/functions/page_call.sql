@@ -1,13 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
--- not added to it; what the service adds to each call is.
-create or replace function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb)
+-- not added to it; what the service adds to each call is. headers and body_json are null where the job's own hold.
+--
+-- Without headers and body_json once.
+drop function if exists postrider.page_call(postrider.jobs);
+create function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_last postrider.fetched_pages;
   v_spec jsonb := p_job.paginate;
+  v_size jsonb := case when v_spec ? 'size_param' then v_spec -> 'size' end;
+  v_value jsonb;
 begin
   select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
   if v_spec ->> 'style' = 'link' and v_last.page is not null then
@@ -16,16 +21,33 @@ begin
     return;
   end if;
   url := p_job.url;
-  query := coalesce(p_job.query, '{}')
-    || case when v_spec ? 'size_param' then jsonb_build_object(v_spec ->> 'size_param', v_spec -> 'size') else '{}' end
-    || case
-         when v_spec ->> 'style' = 'link' then '{}'
-         when v_last.page is not null then jsonb_build_object(v_spec ->> 'param', v_last.next)
-         when v_spec ? 'start' then jsonb_build_object(v_spec ->> 'param', v_spec -> 'start')
-         when v_spec ->> 'style' = 'page' then jsonb_build_object(v_spec ->> 'param', 1)
-         when v_spec ->> 'style' = 'offset' then jsonb_build_object(v_spec ->> 'param', 0)
-         else '{}' end;
+  query := coalesce(p_job.query, '{}');
+  v_value := case
+    when v_spec ->> 'style' = 'link' then null
+    when v_last.page is not null then coalesce(v_last.cursor, to_jsonb(v_last.next))
+    when v_spec ? 'start' then v_spec -> 'start'
+    when v_spec ->> 'style' = 'page' then '1'
+    when v_spec ->> 'style' = 'offset' then '0' end;
+  if v_spec ->> 'in' = 'body' then
+    body_json := p_job.body_json;
+    if v_size is not null then
+      body_json := postrider.json_put(body_json, postrider.page_path(v_spec ->> 'size_param'), v_size);
+    end if;
+    if v_value is not null then
+      body_json := postrider.json_put(body_json, postrider.page_path(v_spec ->> 'param'), v_value);
+    end if;
+    return;
+  end if;
+  -- Of an array each element would become an argument or header of its own.
+  query := case when v_size is not null then jsonb_build_object(v_spec ->> 'size_param', v_size #>> '{}') else '{}' end
+    || case when v_value is not null then jsonb_build_object(v_spec ->> 'param', v_value #>> '{}') else '{}' end;
+  if v_spec ->> 'in' = 'header' then
+    headers := coalesce(p_job.headers, '{}') || query;
+    query := coalesce(p_job.query, '{}');
+  else
+    query := coalesce(p_job.query, '{}') || query;
+  end if;
 end
 $$;
 comment on function postrider.page_call(postrider.jobs) is
-  'private: url and query of a job with paginate for the page that it has reached';
+  'private: url, query, headers and JSON body of a job with paginate for the page that it has reached';

@@ -6,10 +6,13 @@ as $$
 declare
   v_spec jsonb := p_job.paginate;
   v_style text := v_spec ->> 'style';
+  v_in text := v_spec ->> 'in';
   v_key text;
   v_value jsonb;
   v_text text;
   v_bad text;
+  v_names text[];
+  v_body_defect text;
 begin
   if v_spec is null then
     return;
@@ -22,6 +25,9 @@ begin
   for v_key, v_value in select * from jsonb_each(v_spec) loop
     v_text := v_value #>> '{}';
     case
+      when v_key = 'next' and v_text like 'header:%' then
+        v_bad := case when v_text !~ '^header:[A-Za-z0-9!#$%&''*+.^_`|~-]{1,200}$' then 'is not the name of a header' end;
+        hint := 'Like "header:X-Next-Cursor".';
       when v_key in ('items', 'next') then
         begin
           v_bad := case when jsonb_typeof(v_value) = 'string' then postrider.jsonpath_defect(v_text::jsonpath)
@@ -34,6 +40,17 @@ begin
         v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('page', 'offset', 'cursor', 'link')
                       then 'is not a style' end;
         hint := 'Give page, offset, cursor or link.';
+      when v_key = 'in' then
+        v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('query', 'body', 'header')
+                      then 'is not a place in a request' end;
+        hint := 'Give query, body or header; leave it out for query.';
+      when v_key = 'end_statuses' then
+        v_bad := case when jsonb_typeof(v_value) <> 'array' or jsonb_array_length(v_value) not between 1 and 50
+                        or exists (select from jsonb_array_elements(v_value) e
+                                    where jsonb_typeof(e) <> 'number' or (e #>> '{}') !~ '^[2-5][0-9]{2}$'
+                                       or (e #>> '{}') in ('200', '401', '429'))
+                      then 'is not a list of statuses that can end a list' end;
+        hint := 'Like [204, 404]; 200, 401 and 429 cannot be among them.';
       when v_key in ('param', 'size_param') then
         v_bad := case when jsonb_typeof(v_value) <> 'string' or length(v_text) not between 1 and 200
                       then 'is not the name of an argument' end;
@@ -50,14 +67,14 @@ begin
         v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('fail', 'stop') then 'is neither fail nor stop' end;
         hint := 'With stop the job succeeds with what max_pages brought; leave it out for fail.';
       when v_key = 'start' and v_style = 'cursor' then
-        v_bad := case when jsonb_typeof(v_value) not in ('string', 'number') then 'is not a cursor' end;
-        hint := 'Give the cursor of the first page as text, or leave it out.';
+        v_bad := case when jsonb_typeof(v_value) in ('boolean', 'null') or length(v_text) > 4000 then 'is not a cursor' end;
+        hint := 'Give the cursor of the first page, or leave it out.';
       when v_key = 'start' then
         v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,9}$' then 'is not a whole number' end;
         hint := 'Give the first page''s number or offset; leave it out for page 1, offset 0.';
       else
         reason := format('$%s is not a key of paginate', postrider.json_path_key(left(v_key, 100)));
-        hint := 'The keys are style, param, start, size_param, size, items, next, max_pages and on_limit.';
+        hint := 'The keys are style, param, in, start, size_param, size, items, next, end_statuses, max_pages and on_limit.';
         return;
     end case;
     if v_bad is not null then
@@ -66,6 +83,10 @@ begin
     end if;
   end loop;
   hint := null;
+  v_names := array[v_spec ->> 'param', v_spec ->> 'size_param'];
+  if v_in = 'body' and p_job.body_json is not null then
+    v_body_defect := postrider.page_body_defect(v_spec, p_job.body_json, p_job.parent_id is not null);
+  end if;
 
   select d.r, d.h into reason, hint from (values
     (v_style is null,
@@ -74,14 +95,35 @@ begin
      '$.param is missing', format('Name the argument that takes the %s, like {"style": "%s", "param": "%s"}.', v_style, v_style, v_style)),
     (v_style = 'link' and v_spec ?| '{param,start}',
      case when v_spec ? 'param' then '$.param' else '$.start' end || ' is not for style link', 'A link says itself what is called next.'),
+    (v_style = 'link' and v_spec ? 'in',
+     '$.in is not for style link', 'A link is called as the server wrote it.'),
     (v_style = 'cursor' and not v_spec ? 'next',
-     '$.next is missing', 'Give the path of the next cursor in the answer, like "$.meta.next".'),
+     '$.next is missing', 'Give the path of the next cursor in the answer, like "$.meta.next", or its header, like "header:X-Next".'),
     (v_spec ? 'size_param' and not v_spec ? 'size',
      '$.size is missing', 'size_param names the argument that carries size.'),
     (v_spec ->> 'param' = v_spec ->> 'size_param',
      '$.size_param is the same as $.param', 'They name two arguments.'),
     (postrider.page_argument(v_spec, p_job.url, p_job.query) is not null,
      'sets an argument that url or query has already', 'Leave it out there; start and size say how it begins.'),
+    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object(coalesce(v_names[1], 'X'), 'x'))).reason is not null,
+     '$.param is not the name of a header that a job may set', 'Like "X-Cursor".'),
+    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object(coalesce(v_names[2], 'X'), 'x'))).reason is not null,
+     '$.size_param is not the name of a header that a job may set', 'Like "X-Page-Size".'),
+    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object('X', coalesce(v_spec ->> 'start', '')))).reason is not null,
+     '$.start is not one line of text', 'A header is one line.'),
+    (v_in = 'header' and exists (
+       select from jsonb_object_keys(coalesce(p_job.headers, '{}')) h where lower(h collate "C") in (lower(v_names[1] collate "C"), lower(v_names[2] collate "C"))),
+     'sets a header that headers has already', 'Leave it out there; start and size say how it begins.'),
+    (v_in = 'body' and postrider.page_path(v_names[1]) is null,
+     '$.param is not the path of a key', 'Like "variables.after"; quote a key with other characters, like $."page-token".'),
+    (v_in = 'body' and v_spec ? 'size_param' and postrider.page_path(v_names[2]) is null,
+     '$.size_param is not the path of a key', 'Like "variables.first"; quote a key with other characters, like $."page-size".'),
+    (v_in = 'body' and postrider.page_path(v_names[1]) = postrider.page_path(v_names[2]),
+     '$.size_param is the same as $.param', 'They name two places.'),
+    (v_in = 'body' and p_job.body_json is null,
+     '$.in is body, and the job has no body_json', 'Give body_json, {} if there is nothing else in it.'),
+    (v_body_defect is not null,
+     v_body_defect, 'Leave it out there, or null; start and size say how it begins.'),
     (p_job.kind <> 'request',
      format('is for requests, and this is a %s', p_job.kind), 'Give it to the members whose answers come page by page.'),
     (p_job.method = 'HEAD',

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_job as page_job gives it. A number goes on by itself; where `next` is given too, it only says whether to: null, false,
--- an empty text or nothing at its place mean no.
+-- an empty text or nothing at its place mean no. So do `false` and `null` as the text of a header, and an empty list or object as a cursor.
 --
 -- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
 -- stand in the table of pages. So it does the token of a credential that stands in the query.
@@ -8,12 +8,15 @@
 -- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link begins there
 -- (RFC 3986, 5.1.3).
 --
--- Without p_landed once.
+-- Without p_landed and cursor once.
 drop function if exists postrider.page_next(
   postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text);
-create or replace function postrider.page_next(
+drop function if exists postrider.page_next(
+  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text, text);
+create function postrider.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
-  p_headers bytea, p_body bytea, p_encoding text, p_landed text, out next text, out target text, out code text, out error text)
+  p_headers bytea, p_body bytea, p_encoding text, p_landed text,
+  out next text, out cursor jsonb, out target text, out code text, out error text)
 language plpgsql stable
 as $$
 declare
@@ -25,33 +28,44 @@ declare
   v_added text[];
   v_token text;
 begin
-  if v_spec ? 'next' then
-    v_found := jsonb_path_query_first(
-      postrider.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
-    if v_found is null or v_found in ('null', 'false', '""') then
+  if v_spec ->> 'next' like 'header:%' then
+    v_found := to_jsonb(btrim((regexp_match(postrider.header_text(p_headers),
+      '^' || regexp_replace(substr(v_spec ->> 'next', 8), '([^A-Za-z0-9_-])', E'\\\\\\1', 'g') || E':([^\\n]*)$', 'in'))[1], E' \t'));
+    if lower((v_found #>> '{}') collate "C") in ('null', 'false') then
       return;
     end if;
+  elsif v_spec ? 'next' then
+    v_found := jsonb_path_query_first(
+      postrider.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
+  end if;
+  if v_spec ? 'next' and (v_found is null or v_found in ('null', 'false', '""') or v_style = 'cursor' and v_found in ('{}', '[]')) then
+    return;
   end if;
 
   if v_style in ('page', 'offset') then
     next := coalesce(p_last.next, v_spec ->> 'start', case v_style when 'page' then '1' else '0' end)::bigint
       + case v_style when 'page' then 1 else p_count end;
+    cursor := next::jsonb;
     return;
   end if;
 
   next := v_found #>> '{}';
-  if jsonb_typeof(v_found) in ('object', 'array', 'boolean') then
-    next := null;
+  if v_style = 'link' and jsonb_typeof(v_found) in ('object', 'array', 'boolean') then
     code := 'no_data';
-    error := format('what paginate.next finds is %s and not a %s',
-      case jsonb_typeof(v_found) when 'object' then 'an object' when 'array' then 'a list' else 'true' end, v_style);
-    return;
+    error := format('what paginate.next finds is %s and not a link',
+      case jsonb_typeof(v_found) when 'object' then 'an object' when 'array' then 'a list' else 'true' end);
   elsif length(next) > 4000 then
-    next := null;
     code := 'bad_url';
-    error := format('what leads to the next page is longer than 4000 characters');
+    error := 'what leads to the next page is longer than 4000 characters';
+  elsif v_spec ->> 'in' = 'header' and (postrider.headers_defect(jsonb_build_object('X', next))).reason is not null then
+    code := 'bad_header';
+    error := 'the next cursor holds a line break or control character, or is longer than 8000 bytes; a header is one line';
+  end if;
+  if code is not null then
+    next := left(regexp_replace(next, E'[\\x01-\\x1f\\x7f]+', ' ', 'g'), 2000);
     return;
   elsif v_style = 'cursor' then
+    cursor := v_found;
     return;
   end if;
 

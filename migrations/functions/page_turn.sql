@@ -6,6 +6,9 @@
 -- no_data on the first page, and no_more_data where pages before had one: the list is cut off, and the job says so
 -- rather than pass for whole.
 --
+-- A page with the items of the page before is not stored, and retry asks for it again. One plain value is no sign of a repetition where the
+-- server itself leads to the next page: lists of numbers have equal neighbours.
+--
 -- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
 --
 -- Without p_landed once.
@@ -21,6 +24,7 @@ declare
   v_last postrider.fetched_pages;
   v_spec jsonb := p_job.paginate;
   v_next record;
+  v_is_repeated boolean;
 begin
   select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
   page.page := coalesce(v_last.page, 0) + 1;
@@ -53,11 +57,18 @@ begin
     page.is_stuck := false;
     page.fetched_at := clock_timestamp();
 
+    v_is_repeated := page.count > 0 and coalesce(page.count = v_last.count and page.items = v_last.items, false)
+      and (page.count > 1 or v_spec ->> 'style' in ('page', 'offset') or jsonb_typeof(page.items -> 0) in ('object', 'array'));
     code := null;
     error := null;
-    if page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
+    if v_is_repeated then
+      code := 'pagination_loop';
+      error := format('the page has the same items as page %s; they are left out', v_last.page);
+      page.items := '[]';
+    elsif page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
       v_next := postrider.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding, p_landed);
       page.next := v_next.next;
+      page.cursor := v_next.cursor;
       page.target := v_next.target;
       code := v_next.code;
       error := v_next.error;
@@ -101,6 +112,9 @@ begin
                 from jsonb_array_elements(page.items) with ordinality as e(item, place)) i) end end;
     if verdict = 'f' then
       error := format('%s (page %s)', error, page.page);
+    end if;
+    if v_is_repeated then
+      page := null;
     end if;
     return;
   exception when others then

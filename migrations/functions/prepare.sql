@@ -87,12 +87,12 @@ begin
               when a.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), a.query)
               when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
          case when a.headers is not null then postrider.call_headers(
-                coalesce(d.headers, j.headers), case when j.body_form is null then a.headers else postrider.form_headers(a.headers) end)
-              when j.headers is not null then postrider.pairs(coalesce(d.headers, j.headers)) end || postrider.cache_validators(c),
+                coalesce(g.headers, d.headers, j.headers), case when j.body_form is null then a.headers else postrider.form_headers(a.headers) end)
+              when num_nonnulls(g.headers, j.headers) > 0 then postrider.pairs(coalesce(g.headers, d.headers, j.headers)) end || postrider.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.id = any (p_long) then null when j.body is not null then j.body
-              when j.body_json is not null then postrider.json_body(coalesce(d.body_json, j.body_json), k.place) end,
+              when j.body_json is not null then postrider.json_body(coalesce(g.body_json, d.body_json, j.body_json), k.place) end,
          case when j.body_form is not null then postrider.form_pairs(coalesce(d.body_form, j.body_form)) end,
          postrider.milliseconds(case
            when j.timeout is null and (j.download_to is not null
@@ -147,7 +147,7 @@ begin
     left join lateral (
          select n.name, n.kind, r.login,
                 postrider.used_place(
-                  n.place, coalesce(d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
+                  n.place, coalesce(g.body_json, d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
            from postrider.credentials n left join postrider.secrets z on z.credential = n.name
            left join postrider.refreshes r on r.credential = n.name
           where n.name = u.credential limit 1) k on true
@@ -159,11 +159,13 @@ begin
   end if;
   for job_id, v_body in
     select j.id, case when j.body is not null then j.body || ''::bytea else postrider.json_body(
-             coalesce(d.body_json, j.body_json), postrider.used_place(k.place, coalesce(d.body_json, j.body_json), false)) end
+             coalesce(g.body_json, d.body_json, j.body_json),
+             postrider.used_place(k.place, coalesce(g.body_json, d.body_json, j.body_json), false)) end
       from unnest(p_long) x (job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join postrider.resolved d on d.job_id = j.id and j.parent_id is not null
+      left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled(j) end) g on true
       left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)
   loop

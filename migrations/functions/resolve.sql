@@ -60,6 +60,12 @@ begin
     end loop;
     if p_job.body_json::text like '%{{%' then
       v_filled.body_json := postrider.fill_json('body_json', p_job.body_json, v_values, 'j');
+      if p_job.paginate ->> 'in' = 'body' then
+        defect := postrider.page_body_defect(p_job.paginate, v_filled.body_json, false);
+      end if;
+      if defect is not null then
+        raise exception using errcode = 'PR009', message = format('paginate: with the templates of the job filled, %s', defect);
+      end if;
     end if;
     if p_job.body_form::text like '%{{%' then
       v_filled.body_form := postrider.fill_json('body_form', p_job.body_form, v_values, 'f');

@@ -176,7 +176,7 @@ struct JobPage: DashboardPage {
             title: "Pages",
             columns: [
                 Column("page", .number, "page"), Column("url", .code, "url"), Column("status", .number, "status_code"),
-                Column("items", .number, "items"), Column("next", .code, "next"),
+                Column("items", .number, "item_count"), Column("next", .code, "next"),
                 Column("fetched", .moment, "fetched_at"),
             ],
             source: "from postrider.pages where job_id = $1 order by page", limit: 200),
