@@ -60,13 +60,56 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
        case when p.visible then j.dedupe_key end as dedupe_key,
        case when p.visible and j.paginate is not null then (
-         select f.next is not null from postrider.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more
+         select f.next is not null from postrider.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more,
+       case when not p.visible or j.kind <> 'request' then null
+            when num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0
+              then postrider.query_shown(postrider.url_shown(split_part(j.url, '#', 1)), '{}')
+            else (
+         select postrider.request_url(coalesce(g.url, f.url, j.url), case when g.url is null then coalesce(f.query, j.query) end,
+                  case when j.use_cdn and s.cdn_url is not null then s.cdn_url else coalesce(p.server, v.base_url, s.base_url) end,
+                  -- As service_applies has it, which readers cannot call, since it reads servers.
+                  case when s.apply_to_absolute or not postrider.url_is_absolute(coalesce(f.url, j.url))
+                         or postrider.url_origin(coalesce(f.url, j.url)) in (postrider.url_origin(s.base_url), postrider.url_origin(s.cdn_url))
+                         or exists (select from postrider.server_routes t
+                                     where t.service = s.name and postrider.url_origin(t.base_url) = postrider.url_origin(coalesce(f.url, j.url)))
+                       then s.query end,
+                  s.query is not null and has_table_privilege('postrider.services', 'select'),
+                  postrider.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0) ->> 'query')
+           from (values (1)) one
+           left join postrider.services s on s.name = j.service
+           left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
+           left join lateral (
+                select x.url, x.query from postrider.resolved x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
+           left join lateral (
+                select x.url from postrider.fetched_pages x
+                 where x.job_id = j.id and j.paginate is not null order by x.page desc limit 1) g on true
+           left join lateral (
+                select t.base_url from postrider.server_routes t
+                 where t.service = j.service and p.server is null and t.environment = coalesce((
+                         select w.environment from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))), 'release')
+                 order by t.state <> 'active', t.position < (
+                   select min(q.position) from postrider.server_routes q
+                    where q.service = t.service and q.environment = t.environment and q.is_preferred), t.position
+                 limit 1) v on true) end as request_url,
+       case when p.visible and r.job_id is null and p.ending is null and j.kind = 'request' then (
+         select concat_ws(': ', t.error_code, t.error) from postrider.tries t
+          where t.job_id = j.id and t.error_code is not null order by t.fence desc limit 1) end as last_error,
+       (select case when w.began > w.ended then interval '0' else w.ended - w.began end
+          from (select coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end, now()) as ended,
+                       least((select t.started_at from postrider.tries t
+                               where t.job_id = j.id and t.fence > coalesce((
+                                 select e.fence from postrider.tries e
+                                  where e.job_id = j.id and e.ended_as is not null order by e.fence desc limit 1), 0)
+                               order by t.fence limit 1),
+                             r.started_at, p.started_at, case when p.tree_run_at <= now() then p.tree_started_at end,
+                             case when p.worker > 0 and p.ending is null then p.since end) as began offset 0) w) as elapsed
   from postrider.jobs j
   left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
  cross join lateral (
        select j.created_by = current_user or (select postrider.sees_all()) as visible,
               o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
+              coalesce(r.server, o.server) as server,
               t.state as tree, t.run_at as tree_run_at, t.started_at as tree_started_at, t.failed_job_id,
               case when t.job_id is not null then t.children + coalesce((
                 select sum(d.added) from postrider.tree_deltas d
@@ -147,3 +190,9 @@ comment on column postrider.job_status.envelope_code is 'the code inside the las
 comment on column postrider.job_status.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
 comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; find_job finds it';
 comment on column postrider.job_status.has_more is 'with paginate: whether the last page that was fetched leads to another one; null: no page was fetched, or the job has no paginate';
+comment on column postrider.job_status.request_url is
+  'the URL as called: base URL, CDN or server, query, filled templates; the last page of a job with paginate. *** stands for secrets. Before the first call: as it would be called now';
+comment on column postrider.job_status.last_error is
+  'error_code and error of the last try, while the job is unfinished; null if no try has failed';
+comment on column postrider.job_status.elapsed is
+  'from the start of the first try to the end, or until now; it includes the waits between tries. After retry: from the first try since then. Null: not started';
