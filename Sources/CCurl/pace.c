@@ -72,7 +72,63 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     return CCURL_ON_TIME;
 }
 
+/// When libcurl has reached a step, in nanoseconds of CLOCK_MONOTONIC; 0: not yet.
+static int64_t reached(const ccurl_transfer *t, CURLINFO step) {
+    curl_off_t us = 0;
+    curl_easy_getinfo(t->easy, step, &us);
+    return us > 0 ? t->started_ns + us * 1000 : 0;
+}
+
+static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
+    *began = t->started_ns;
+    if (t->waits_for_room) {
+        *began = t->room_since;
+        return CCURL_PHASE_ROOM;
+    }
+    if (t->sendings > 0) {
+        int64_t sends = reached(t, CURLINFO_PRETRANSFER_TIME_T);
+        if (sends) *began = sends;
+        if (t->answering) {
+            int64_t first = reached(t, CURLINFO_STARTTRANSFER_TIME_T);
+            if (first) *began = first;
+            return CCURL_PHASE_RECEIVE;
+        }
+        if (t->awaited) return CCURL_PHASE_FILE;
+        if (t->uploaded < t->upload_total) return CCURL_PHASE_SEND;
+        if (t->wait_began) *began = t->wait_began;
+        return CCURL_PHASE_FIRST_BYTE;
+    }
+    int64_t named = reached(t, CURLINFO_NAMELOOKUP_TIME_T);
+    if (named) {
+        *began = named;
+        // libcurl 7.88 notes the time of the connect when TLS is done, but knows the port before.
+        int64_t connected = reached(t, CURLINFO_CONNECT_TIME_T);
+        if (connected) *began = connected;
+        long port = 0;
+        curl_easy_getinfo(t->easy, CURLINFO_LOCAL_PORT, &port);
+        return t->asks_tls && (connected || port > 0) ? CCURL_PHASE_TLS : CCURL_PHASE_CONNECT;
+    }
+    return t->looked_up ? CCURL_PHASE_DNS : CCURL_PHASE_CONNECTION;
+}
+
+static int64_t find_deadline(const ccurl_transfer *t, ccurl_phase phase) {
+    const int64_t ms = 1000000;
+    int64_t deadline = 0;
+    if (phase == CCURL_PHASE_ROOM) return 0;
+    if (t->own_total_ms) deadline = t->started_ns + t->own_total_ms * ms + t->room_waited;
+    else if (t->total_ms) deadline = t->started_ns + t->total_ms * ms;
+    int64_t own = 0;
+    if (phase == CCURL_PHASE_FIRST_BYTE && t->first_byte_ns) own = t->wait_began + t->first_byte_ns;
+    if (phase <= CCURL_PHASE_TLS && t->connect_ms) own = t->started_ns + t->connect_ms * ms;
+    return own && (!deadline || own < deadline) ? own : deadline;
+}
+
 ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t, int64_t now) {
-    int64_t running = t->started_ns ? now - t->started_ns : 0;
-    return (ccurl_progress){running, t->uploaded, t->upload_total, t->received, t->answer_total};
+    ccurl_progress p = {0, t->uploaded, t->upload_total, t->received, t->answer_total, CCURL_PHASE_CONNECTION, 0, 0};
+    if (!t->started_ns) return p;
+    p.running_ns = now - t->started_ns;
+    if (!t->pool) return p;
+    p.phase = find_phase(t, &p.phase_ns);
+    p.deadline_ns = find_deadline(t, p.phase);
+    return p;
 }

@@ -149,6 +149,9 @@ struct CallbackDesk {
         return (nextNumber, start.entry.lease, start.runsHooks)
     }
 
+    /// The slots of jobs whose hooks run or are to run.
+    var slots: Set<Int> { Set((waiting + beginning.values).map(\.entry.slot)) }
+
     /// A job's hooks have run, and what became of it is known.
     mutating func begun(_ number: UInt64, now: UInt64) -> Preparation.Entry? {
         waitsSince = now

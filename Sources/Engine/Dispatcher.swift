@@ -197,7 +197,7 @@ struct Dispatcher: ~Copyable {
         lastFence = max(lastFence, job.lease.fence)
         var job = job
         job.lane = arrival.lane(of: job.lease.track)
-        guard let slot = slots.take(job) else { return nil }
+        guard let slot = slots.take(job, claimedAt: arrival.claim.sentAt) else { return nil }
         memory.began(slot, smallBody: job.call?.body.byteCount ?? 0)
         guard job.call == nil else { return slot }
         let entry = Preparation.Entry(slot: slot, lease: job.lease)

@@ -86,6 +86,15 @@ struct JudgingDesk {
         return ([current?.lease.jobID].compactMap { $0 } + waiting.prefix(limit)).prefix(limit).map { $0 }
     }
 
+    /// The attempts that came at this moment or before.
+    func calls(since moment: UInt64) -> [RunningCall] {
+        var entries = waiting.values.flatMap { $0 }
+        if let current, let underWay { entries.append((current, underWay.since)) }
+        return entries.filter { $0.since <= moment }.map {
+            RunningCall(lease: $0.attempt.lease, phase: .judge, since: $0.since)
+        }
+    }
+
     /// When the oldest attempt came; nil: none waits.
     var oldest: UInt64? {
         (waiting.values.compactMap { $0.first?.since } + [current == nil ? nil : underWay?.since].compactMap { $0 })

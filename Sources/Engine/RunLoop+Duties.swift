@@ -31,9 +31,7 @@ extension RunLoop {
             send(.lead, StoreStatement.lead)
         }
         if configuration.filesRoot != nil, due(&schedule.parts, Schedule.partsInterval) { agent.expireParts() }
-        if dispatcher.slots.inUse > 0 || hasReportedProgress, due(&schedule.progress, Schedule.progressInterval) {
-            reportProgress(worker)
-        }
+        if hasCallsToReport, due(&schedule.progress, Schedule.progressInterval) { reportCalls(worker) }
         if settles {
             StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
@@ -105,23 +103,29 @@ extension RunLoop {
         }
     }
 
-    /// Once a second, while calls are under way for more than a second; once more when none is left.
-    private func reportProgress(_ worker: Int32) {
-        var transfers: [(lease: Lease, done: Int64, total: Int64?)] = []
-        agent.progress { progress in
-            guard progress.slot < firstTokenSlot, let job = dispatcher.slots.job(in: progress.slot) else { return }
+    /// Whether attempts may be under way that the database is to hear of, or has heard of.
+    var hasCallsToReport: Bool {
+        dispatcher.slots.inUse > 0 || callReports.isOpen || !dispatcher.judging.isEmpty
+            || !dispatcher.writing.refused.isEmpty
+    }
+
+    /// Once a second: what has changed in the calls that take longer than a second.
+    private func reportCalls(_ worker: Int32) {
+        guard !dutiesUnderWay.contains(.progress) else { return }
+        let calls = dispatcher.longCalls(hooks: desk.slots, now: now) { slot, claim in
+            guard let progress = agent.progress(slot: slot) else { return nil }
             // What is on its way now: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
-            transfers.append(
-                (
-                    job.lease, isAnswer ? progress.received : progress.sent,
-                    isAnswer ? progress.receiveTotal : progress.sendTotal
-                ))
+            return RunningCall(
+                lease: claim.lease, phase: progress.phase, since: progress.since ?? claim.since,
+                deadline: progress.deadline, done: isAnswer ? progress.received : progress.sent,
+                total: isAnswer ? progress.receiveTotal : progress.sendTotal)
         }
-        guard hasReportedProgress || !transfers.isEmpty else { return }
-        hasReportedProgress = !transfers.isEmpty
-        StoreCalls.reportProgress(worker: worker, transfers, into: &parameters)
-        send(.progress, StoreStatement.reportProgress)
+        guard let report = callReports.report(calls) else { return }
+        StoreCalls.reportCalls(
+            worker: worker, isWhole: report.isWhole, report.changed, gone: report.gone, now: now, into: &parameters)
+        send(.progress, StoreStatement.reportCalls)
+        if !dutiesUnderWay.contains(.progress) { callReports.forget() }
     }
 
     private func survey() {

@@ -149,6 +149,7 @@ extension RunLoop {
         }
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
+        callReports.forget()
         // What was told while nobody listened waits in the table.
         abortsAnnounced = true
         // The answer of a look that was under way is not heard: it was sent for the old number.
@@ -181,6 +182,7 @@ extension RunLoop {
         case .ready:
             configuration.log(.connected(session: "duties"))
             schedule = Schedule()
+            callReports.forget()
             treeMarks.membersEnded(now: now)
             abortsAnnounced = true
             dispatcher.lookout = Lookout()
@@ -203,6 +205,7 @@ extension RunLoop {
             if duty == .refreshAnswer { credentials.readingFailed(now: now) }
             if duty == .refreshEnd { credentials.storingFailed(now: now) }
             if duty == .draw { dispatcher.lanes.drawFailed() }
+            if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
                 // One from the beginning keeps its distance all the same: it would take too long again.
                 if duty == .fold { marks.foldedTo(nil, now: now) }

@@ -56,8 +56,8 @@ public final class RunLoop {
 
     var reader: ClaimReader?
     var preparations: PrepareReader?
-    /// Whether the database has rows about this worker's transfers.
-    var hasReportedProgress = false
+    /// What the database knows of this worker's long calls.
+    var callReports = CallReports()
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
     var marks = LeaderMarks()

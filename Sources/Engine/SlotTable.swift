@@ -6,12 +6,15 @@ internal import JobModel
 struct SlotTable {
     private var jobs: [ClaimedJob?]
     private var free: [Int]
+    /// When the job of each slot was claimed: monotonic nanoseconds.
+    private var claimedAt: [UInt64]
     /// How many calls run, by their tracks; those without are left out.
     private(set) var inFlight: [Int32: Int] = [:]
 
     /// All slots free.
     init(count: Int) {
         jobs = Array(repeating: nil, count: count)
+        claimedAt = Array(repeating: 0, count: count)
         free = Array((0..<count).reversed())
     }
 
@@ -26,10 +29,19 @@ struct SlotTable {
         jobs.enumerated().compactMap { slot, job in job.map { (slot, $0) } }
     }
 
+    /// The jobs that were claimed at this moment or before, with their slots.
+    func jobs(claimedBy moment: UInt64) -> [(slot: Int, job: ClaimedJob, claimedAt: UInt64)] {
+        jobs.indices.compactMap { slot in
+            guard claimedAt[slot] <= moment, let job = jobs[slot] else { return nil }
+            return (slot, job, claimedAt[slot])
+        }
+    }
+
     /// Puts a job into a free slot; nil if there is none.
-    mutating func take(_ job: ClaimedJob) -> Int? {
+    mutating func take(_ job: ClaimedJob, claimedAt moment: UInt64) -> Int? {
         guard let slot = free.popLast() else { return nil }
         jobs[slot] = job
+        claimedAt[slot] = moment
         inFlight[job.lease.track, default: 0] += 1
         return slot
     }

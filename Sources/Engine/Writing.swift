@@ -31,8 +31,12 @@ struct Writing {
 
     /// The jobs of these results, as many as asked for at most.
     func waitingJobs(_ finished: FinishedAttempts, limit: Int) -> [Int64] {
-        let leases = refused.leases + (pause.isOn ? finished.prefix(limit).map(\.lease) : [])
-        return leases.prefix(limit).map(\.jobID)
+        waitingLeases(finished, limit: limit).map(\.jobID)
+    }
+
+    /// The leases of these results, as many as asked for at most.
+    func waitingLeases(_ finished: FinishedAttempts, limit: Int) -> [Lease] {
+        Array((refused.leases + (pause.isOn ? finished.prefix(limit).map(\.lease) : [])).prefix(limit))
     }
 
     /// How many attempts the next batch may take from; 0 while it has to wait.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
-import JobModel
+public import JobModel
 
 /// How far a call under way has come, in bytes of bodies as on the wire.
 public struct TransferProgress: Equatable, Sendable {
@@ -14,12 +14,16 @@ public struct TransferProgress: Equatable, Sendable {
     public var received: Int64
     /// The length of the answer's body as the server announced it; nil: it did not.
     public var receiveTotal: Int64?
+    /// What it is doing.
+    public var phase: CallPhase
+    /// When that began, in nanoseconds of CLOCK_MONOTONIC; nil: not known.
+    public var since: UInt64?
+    /// When a limit ends the call, unless it gets on; nil: none does.
+    public var deadline: UInt64?
 }
 
 extension HTTPAgent {
     /// Shows each call that has been under way for more than a second, in the order of their slots.
-    ///
-    /// Reads what libcurl's progress callback has noted; short calls cost nothing for it.
     public func progress(_ body: (TransferProgress) -> Void) {
         if inFlight == 0 { return }
         let now = ccurl_now()
@@ -27,13 +31,54 @@ extension HTTPAgent {
             guard let flight else { continue }
             let p = unsafe ccurl_transfer_progress(flight.transfer.handle, now)
             guard p.running_ns + flight.elapsedMicroseconds * 1_000 > 1_000_000_000 else { continue }
-            let slot = flight.transfer.slot
-            let file = downloads.isEmpty ? nil : downloadProgress(slot: slot)
-            body(
-                TransferProgress(
-                    slot: slot, sent: p.sent, sendTotal: p.send_total > 0 ? p.send_total : nil,
-                    received: file?.bytesDone ?? p.received,
-                    receiveTotal: file?.bytesTotal ?? (p.receive_total > 0 ? p.receive_total : nil)))
+            body(progress(of: flight, p))
+        }
+    }
+
+    /// How far the call in a slot has come; nil: there is none.
+    ///
+    /// Reads what libcurl has noted anyway; calls that nobody asks for cost nothing.
+    public func progress(slot: Int) -> TransferProgress? {
+        if let short = shortCalls[slot], short.isWaiting {
+            return TransferProgress(
+                slot: slot, sent: 0, received: 0, phase: .descriptor, since: UInt64(max(0, short.since)))
+        }
+        guard flights.indices.contains(slot), let flight = flights[slot] else { return nil }
+        return unsafe progress(of: flight, ccurl_transfer_progress(flight.transfer.handle, ccurl_now()))
+    }
+
+    private func progress(of flight: Flight, _ p: ccurl_progress) -> TransferProgress {
+        let slot = flight.transfer.slot
+        let file = downloads.isEmpty ? nil : downloadProgress(slot: slot)
+        var progress = TransferProgress(
+            slot: slot, sent: p.sent, sendTotal: p.send_total > 0 ? p.send_total : nil,
+            received: file?.bytesDone ?? p.received,
+            receiveTotal: file?.bytesTotal ?? (p.receive_total > 0 ? p.receive_total : nil),
+            phase: HTTPAgent.phase(p.phase), since: p.phase_ns > 0 ? UInt64(p.phase_ns) : nil,
+            deadline: p.deadline_ns > 0 ? UInt64(p.deadline_ns) : nil)
+        if let awaited = awaitedNames[slot] {
+            (progress.phase, progress.since) = (.dns, UInt64(max(0, awaited.since)))
+        } else if openingUploads.contains(slot) {
+            progress.phase = .file
+        }
+        switch downloads[slot]?.phase {
+        case .opening, .settling: progress.phase = .file
+        case .asking, .keeping, .writing, nil: break
+        }
+        return progress
+    }
+
+    private static func phase(_ phase: ccurl_phase) -> CallPhase {
+        switch phase {
+        case CCURL_PHASE_DNS: .dns
+        case CCURL_PHASE_CONNECT: .connect
+        case CCURL_PHASE_TLS: .tls
+        case CCURL_PHASE_SEND: .send
+        case CCURL_PHASE_FIRST_BYTE: .firstByte
+        case CCURL_PHASE_RECEIVE: .receive
+        case CCURL_PHASE_ROOM: .memory
+        case CCURL_PHASE_FILE: .file
+        default: .connection
         }
     }
 }

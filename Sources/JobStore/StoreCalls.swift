@@ -218,22 +218,6 @@ public enum StoreCalls {
         parameters.append(bool: isIdle)
     }
 
-    /// `report_progress`: the long transfers of a worker.
-    public static func reportProgress(
-        worker: Int32, _ transfers: [(lease: Lease, done: Int64, total: Int64?)], into parameters: inout PGParameters
-    ) {
-        var totals = PGArrayBuilder<Int64>()
-        for transfer in transfers {
-            if let total = transfer.total { totals.append(total) } else { totals.appendNull() }
-        }
-        parameters.removeAll()
-        parameters.append(int32: worker)
-        parameters.append(int64s: transfers.map(\.lease.jobID))
-        parameters.append(int64s: transfers.map(\.lease.fence))
-        parameters.append(int64s: transfers.map(\.done))
-        parameters.append(array: totals)
-    }
-
     /// `lead`, `leave` and `take_aborts`, which take the worker alone.
     public static func worker(_ worker: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()

@@ -72,9 +72,9 @@ public enum StoreStatement {
     public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
     /// Takes the list of cancelled calls.
     public static let takeAborts = PGStatement("take_aborts", "select job_id, fence from postrider.take_aborts($1)")
-    /// Tells how far long transfers have come.
-    public static let reportProgress = PGStatement(
-        "report_progress", "select postrider.report_progress($1,$2,$3,$4,$5)")
+    /// Writes what long calls are doing.
+    public static let reportCalls = PGStatement(
+        "report_calls", "select postrider.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
         "settle", "select latest, has_more, has_ready, has_expensive from postrider.settle($1,$2,$3)")

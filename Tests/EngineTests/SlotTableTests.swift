@@ -14,15 +14,15 @@ struct SlotTableTests {
 
     @Test func `each job has a slot of its own, and no more fit than there are`() {
         var slots = SlotTable(count: 3)
-        let taken = (1...3).compactMap { slots.take(job(Int64($0))) }
+        let taken = (1...3).compactMap { slots.take(job(Int64($0)), claimedAt: 0) }
         #expect(Set(taken) == [0, 1, 2])
-        #expect(slots.take(job(4)) == nil)
+        #expect(slots.take(job(4), claimedAt: 0) == nil)
         #expect((slots.inUse, slots.freeCount) == (3, 0))
     }
 
     @Test func `a slot is freed once`() {
         var slots = SlotTable(count: 2)
-        let slot = slots.take(job(7)) ?? -1
+        let slot = slots.take(job(7), claimedAt: 0) ?? -1
         #expect(slots.release(slot)?.lease.jobID == 7)
         #expect(slots.release(slot) == nil)
         #expect(slots.freeCount == 2)
@@ -31,7 +31,7 @@ struct SlotTableTests {
 
     @Test func `a call is found by its job and fence, not by its job alone`() {
         var slots = SlotTable(count: 2)
-        let slot = slots.take(job(7, fence: 40))
+        let slot = slots.take(job(7, fence: 40), claimedAt: 0)
         #expect(slots.slot(jobID: 7, fence: 40) == slot)
         #expect(slots.slot(jobID: 7, fence: 41) == nil)
         #expect(slots.slot(jobID: 8, fence: 40) == nil)

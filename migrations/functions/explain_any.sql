@@ -99,12 +99,13 @@ begin
       ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider.explain_deadline(v_job.expires_at, null), v_page);
   end if;
   if v_place.worker > 0 then
-    return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s.', p_id, v_place.attempt, v_place.name,
+    return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s%s.', p_id, v_place.attempt, v_place.name,
       to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'),
       '; its call has ended, and the worker waits for the database, which has refused results since ' || to_char(v_place.waits, 'HH24:MI:SS TZ')
         || ', and writes the result again',
       '; its call has ended, and its answer waits for the judging session of this worker (' || v_place.judgements || ' wait there)',
       ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ') || ', and another one takes the job from it 15 s after that',
+      postrider.explain_phase(p_id, v_place.fence),
       case when postrider.awaits_hooks(v_job, v_place.since) then '; its will_start hooks come before the call and have not ended' end,
       replace(v_page, 'is next', 'is being fetched'));
   end if;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- For workers of an older version; newer ones call report_calls.
 create or replace function postrider.report_progress(
   p_worker int, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql

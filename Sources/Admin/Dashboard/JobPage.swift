@@ -153,6 +153,7 @@ struct JobPage: DashboardPage {
             title: "Tries",
             columns: [
                 Column("try", .number, "attempt"), Column("begun", .moment, "started_at"),
+                Column("now", .word, "phase"), Column("until", .moment, "deadline"),
                 Column("status", .number, "status_code"), Column("error_code", .word, "error_code"),
                 Column("error", .text, "error"), Column("cache", .text, "cache"), Column("ms", .number, "total_ms"),
                 Column("dns", .number, "nullif(dns_ms, 0)"), Column("connected", .number, "nullif(connect_ms, 0)"),

@@ -56,7 +56,7 @@ enum ShowCommand {
         }
         Terminal.write(text)
         let triesColumns = [
-            "attempt", "worker", "started_at", "total_ms", "remote_ip", "status_code", "error_code", "error",
+            "attempt", "worker", "started_at", "phase", "total_ms", "remote_ip", "status_code", "error_code", "error",
         ]
         let list = triesColumns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
         let tries = try connection.query(

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+
+// What the calls are doing that take longer than a second.
+extension Dispatcher {
+    /// How long an attempt is under way before the database hears of it: 1 s.
+    static let shortCall: UInt64 = 1_000_000_000
+    /// Results named at most, as in a heartbeat.
+    private static let mostResults = 1000
+
+    /// All attempts that were claimed more than a second ago and whose results are not stored.
+    ///
+    /// - Parameters:
+    ///   - hooks: slots whose hooks run.
+    ///   - transfer: what the agent knows of the call in a slot, with this lease; nil: it has none.
+    func longCalls(
+        hooks: Set<Int>, now: UInt64, transfer: (_ slot: Int, _ claim: RunningCall) -> RunningCall?
+    ) -> [RunningCall] {
+        let moment = now - min(now, Dispatcher.shortCall)
+        let bodies = Dictionary(
+            waitingBodies.map { ($0.entry.slot, $0.since) }, uniquingKeysWith: { first, _ in first })
+        let unready = Set((unprepared + preparations.values.flatMap(\.entries)).map(\.slot))
+        var calls = slots.jobs(claimedBy: moment).map { slot, job, claimedAt in
+            var call = RunningCall(lease: job.lease, phase: .prepare, since: claimedAt)
+            if let began = bodies[slot] {
+                (call.phase, call.since) = (.memory, began)
+            } else if hooks.contains(slot) {
+                call.phase = .hooks
+            } else if !unready.contains(slot) {
+                if let running = transfer(slot, call) { return running }
+                if job.lane != 0, !job.isStarted { call.phase = .lane }
+            }
+            return call
+        }
+        calls += judging.calls(since: moment)
+        if let since = writing.waiting(finished)?.since, since <= moment {
+            calls += writing.waitingLeases(finished, limit: Dispatcher.mostResults).map {
+                RunningCall(lease: $0, phase: .store, since: since)
+            }
+        }
+        return calls
+    }
+}
