@@ -27,7 +27,7 @@ begin
     v_code := 'expired';
     v_error := 'not started before expires_at';
   elsif p_job.run_if is not null then
-    perform postrider.leave_to_judging(not postrider.jsonpath_is_cheap(p_job.run_if));
+    perform postrider.leave_to_judging(not postrider.jsonpath_is_cheap(p_job.run_if::jsonpath));
     if v_mode = 'judge' then
       begin
         select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;

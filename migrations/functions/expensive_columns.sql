@@ -5,7 +5,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select concat_ws(', ',
-    case when not postrider.jsonpath_is_cheap(p_job.extract) then 'extract' end,
+    case when not postrider.jsonpath_is_cheap(p_job.extract::jsonpath) then 'extract' end,
     case when not postrider.validator_is_cheap(p_job.validator) then 'validator' end,
     case when not postrider.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath) then 'paginate.items' end,
     case when not postrider.jsonpath_is_cheap(postrider.page_next_path(p_job.paginate)) then 'paginate.next' end,

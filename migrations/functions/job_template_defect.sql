@@ -60,7 +60,11 @@ begin
     end if;
   end if;
   column_name := 'run_if';
-  if p_job.run_if is not null and postrider.run_if_names(p_job.run_if) is null then
+  if p_job.run_if is not null and postrider.path_text_defect(p_job.run_if) = 'is not a jsonpath' then
+    reason := 'is not a jsonpath';
+    hint := 'Write a predicate over earlier steps, like $.register.status == 201.';
+    return;
+  elsif p_job.run_if is not null and postrider.run_if_names(p_job.run_if::jsonpath) is null then
     reason := 'has a $ that no name follows';
     hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
     return;

@@ -79,7 +79,7 @@ begin
     v_step := 'extract';
     if p_job.extract is not null then
       v_source := case when p_job.paginate ? 'items' then 'paginate.items' else 'extract' end;
-      result := postrider.path_value(v_json, p_job.extract);
+      result := postrider.path_value(v_json, p_job.extract::jsonpath);
     elsif v_envelope ? 'result' then
       v_source := 'the result of services.envelope';
       result := postrider.path_value(v_json, (v_envelope ->> 'result')::jsonpath);

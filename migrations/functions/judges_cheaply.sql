@@ -4,7 +4,7 @@
 create or replace function postrider.judges_cheaply(p_job postrider.jobs, p_envelope jsonb) returns boolean
 language sql immutable parallel safe
 as $$
-  select (p_job.extract is null or postrider.jsonpath_is_cheap(p_job.extract))
+  select (p_job.extract is null or postrider.jsonpath_is_cheap(p_job.extract::jsonpath))
      and (p_job.validator is null or postrider.validator_is_cheap(p_job.validator))
      and (p_envelope is null or postrider.envelope_is_cheap(p_envelope))
      and (p_job.paginate is null

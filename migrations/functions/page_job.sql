@@ -7,7 +7,7 @@ begin
   select c.url, c.query into p_job.url, p_job.query from postrider.page_call(p_job) c;
   p_job.response_format := 'json';
   p_job.result_type := 'list';
-  p_job.extract := coalesce((p_job.paginate ->> 'items')::jsonpath, p_job.extract);
+  p_job.extract := coalesce(p_job.paginate ->> 'items', p_job.extract);
   return p_job;
 end
 $$;

@@ -30,7 +30,7 @@ begin
   page.page := coalesce(v_last.page, 0) + 1;
   begin
     if verdict = 'f' and code = 'no_data' and page.page > 1 then
-      if jsonb_path_query_first(postrider.answer_text(p_body, p_encoding)::jsonb, p_job.extract, '{}', true) = 'null' then
+      if jsonb_path_query_first(postrider.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath, '{}', true) = 'null' then
         -- Some servers write an empty list so.
         verdict := 's';
         result := '[]';

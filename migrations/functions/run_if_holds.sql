@@ -19,18 +19,18 @@ begin
   if holds then
     return;
   end if;
-  if postrider.run_if_names(p_job.run_if) is null then
+  if postrider.run_if_names(p_job.run_if::jsonpath) is null then
     defect := 'run_if: a $ is not followed by the name of a step; write it like $.register.status == 201';
     return;
   end if;
-  v_run_if := postrider.run_if_lists(p_job.id, p_job.run_if);
+  v_run_if := postrider.run_if_lists(p_job.id, p_job.run_if::jsonpath);
   v_path := v_run_if::text;
   -- Only what the path names is read, unless it has a wildcard.
   if regexp_replace(v_path, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\.\\*|keyvalue' then
     v_keys := array(
       select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, E'("(?:[^"\\\\]|\\\\.)*")', 'g') as m(found));
   end if;
-  foreach v_name in array postrider.run_if_names(p_job.run_if) loop
+  foreach v_name in array postrider.run_if_names(p_job.run_if::jsonpath) loop
     if v_name = 'item' then
       v_object := postrider.each_item(p_job.id);
     else

@@ -8,6 +8,7 @@ as $$
     when p_column = 'priority' then 'Write a whole number from -100 to 100, without quotes.'
     when p_column = 'body' then 'Write it as text, in quotes; JSON goes into body_json.'
     when p_column = 'ok_statuses' then 'Write the ranges as one text, like "{[200,300),[404,405)}".'
+    when p_column in ('extract', 'run_if') then 'Write a path as text, like "$.data.items".'
     else case p_type
       when 'interval' then 'Write it as text, like "30 s" or "5 min".'
       when 'interval[]' then 'Write an array of texts, like ["5 s", "1 min"].'
@@ -16,7 +17,6 @@ as $$
       when 'smallint' then 'Write a whole number, without quotes.'
       when 'integer' then 'Write a whole number, without quotes.'
       when 'bigint' then 'Write a whole number, without quotes.'
-      when 'jsonpath' then 'Write a path as text, like "$.data.items".'
       else 'Write it as text, in quotes.' end
   end
 $$;

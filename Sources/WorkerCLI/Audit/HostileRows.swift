@@ -105,7 +105,7 @@ enum HostileRows {
         row("a function that is no callback", "url, on_success", "\(good), 'pg_catalog.pg_sleep'"),
         row("a delivery that is none", "url, delivery", "\(good), 'exactly_once'"),
         row("a kind that is none", "url, kind", "\(good), 'cron'"),
-        untyped("a jsonpath that is none", "url, extract", "\(good), '$.a ('"),
+        row("a jsonpath that is none", "url, extract", "\(good), '$.a ('"),
         row("a jsonpath with a variable", "url, extract", "\(good), '$.a ? (@ > $x)'"),
         row(
             "a validator of 5,000 levels", "url, validator",

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrivateCluster
+
+/// A Python program of the project, with the packages that `make setup` installs.
+public enum PythonProgram {
+    /// Runs it to its end; what it has written.
+    public static func run(_ path: String, _ words: [String]) throws -> String {
+        let (status, output) = try ChildProcess.run(
+            [ProjectFolder.python(), "-B", ProjectFolder.path() + "/" + path] + words)
+        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        return output
+    }
+}
