@@ -143,7 +143,8 @@ final class PruneTests {
             "select (to_jsonb(j) - 'elapsed')::text from postrider.job_status j where state in ('ready', 'scheduled', 'failed', 'waiting', 'running') order by id"
         )
         #expect(try round()[0] == "45 jobs_1 from 1 to 1000000 0")
-        #expect(try queue.rows("select (to_jsonb(j) - 'elapsed')::text from postrider.job_status j order by id") == before)
+        #expect(
+            try queue.rows("select (to_jsonb(j) - 'elapsed')::text from postrider.job_status j order by id") == before)
         #expect(before.count == 10)
         #expect(try queue.number("select count(*) from postrider.jobs_overflow") == 10)
 
