@@ -132,6 +132,30 @@ struct PageSpecTests {
         #expect(row.optionalText(0, 1) == (next == nil ? "denied_redirect" : nil))
     }
 
+    @Test(
+        arguments: [
+            ("http://h", "https://h/a", true), ("http://h:80/v1", "https://H:443/a", true),
+            ("https://h", "http://h/a", false), ("http://h:8080", "https://h/a", false),
+            ("http://h", "https://h:8443/a", false), ("http://h", "https://i/a", false),
+        ])
+    func `a service of an http origin owns the https form of it`(
+        base: String, url: String, isOwn: Bool
+    ) throws {
+        let service =
+            #"jsonb_populate_record(null::postrider.services, '{"name": "s", "base_url": "\#(base)", "#
+            + #""apply_to_absolute": false, "query": {"key": "s3cret"}}')"#
+        let job = #"jsonb_populate_record(null::postrider.jobs, '{"url": "\#(url)", "paginate": {"style": "link"}}')"#
+        let row = try Self.database().query(
+            """
+            select postrider.service_applies('\(url)', \(service)),
+                   postrider.credential_may_go(null::postrider.credentials, \(job), \(service), '\(url)', 'release'),
+                   (postrider.page_next(\(job), \(service), null, 1,
+                     convert_to('link: <?key=s3cret&p=2>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null)).next
+            """)
+        #expect(row.bool(0, 0) == isOwn && row.bool(0, 1) == isOwn)
+        #expect(row.text(0, 2) == url + (isOwn ? "?p=2" : "?key=s3cret&p=2"))
+    }
+
     private func expectRefusal(_ columns: String, _ values: String, _ message: String) throws {
         let error = #expect(throws: PGError.self) {
             try Self.database().execute("insert into postrider.jobs (\(columns)) values (\(values))")

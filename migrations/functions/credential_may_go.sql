@@ -27,7 +27,9 @@ begin
     return coalesce(v_targets <@ array(select postrider.url_origin(o) from unnest(p_credential.allowed_origins) o), false);
   end if;
   return v_is_relative or p_job.credential is not null
-      or v_targets <@ (v_own || postrider.url_origin(p_service.base_url) || postrider.url_origin(p_service.cdn_url));
+      or v_targets <@ (v_own || postrider.url_origin(p_service.base_url) || postrider.url_origin(p_service.cdn_url))
+      or exists (
+         select from unnest(v_own || p_service.base_url || p_service.cdn_url) o (origin) where postrider.url_is_upgrade(o.origin, p_url));
 end
 $$;
 comment on function postrider.credential_may_go(postrider.credentials, postrider.jobs, postrider.services, text, text) is
