@@ -6,14 +6,15 @@ internal import CHTTPServer
 struct PageRequest: Equatable, Sendable {
     /// Without the query, decoded.
     var path: String
-    /// The arguments that pages know, decoded; an empty one is as good as none.
+    /// The arguments of the query, decoded; an empty one is as good as none. Of several with one name the first.
     var arguments: [String: String] = [:]
     /// The header `Host`.
     var host: String?
     /// The header `Authorization`.
     var authorization: String?
 
-    private static let names = ["id", "state", "queue", "tag", "limit"]
+    /// More are not read.
+    private static let mostArguments: Int32 = 50
 }
 
 extension PageRequest {
@@ -22,10 +23,13 @@ extension PageRequest {
         path = unsafe String(cString: chttpserver_path(exchange))
         host = unsafe chttpserver_header(exchange, "Host").map { unsafe String(cString: $0) }
         authorization = unsafe chttpserver_header(exchange, "Authorization").map { unsafe String(cString: $0) }
-        for name in PageRequest.names {
-            guard let value = unsafe chttpserver_argument(exchange, name) else { continue }
-            let text = unsafe String(cString: value)
-            if !text.isEmpty { arguments[name] = text }
+        var name: UnsafePointer<CChar>?
+        var value: UnsafePointer<CChar>?
+        for place in 0..<PageRequest.mostArguments {
+            guard unsafe chttpserver_argument(exchange, place, &name, &value), let name = unsafe name else { break }
+            let key = unsafe String(cString: name)
+            let text = unsafe value.map { unsafe String(cString: $0) } ?? ""
+            if !text.isEmpty, arguments[key] == nil { arguments[key] = text }
         }
     }
 }

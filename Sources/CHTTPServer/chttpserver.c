@@ -43,8 +43,26 @@ const char *chttpserver_header(const chttpserver_exchange *exchange, const char 
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
-const char *chttpserver_argument(const chttpserver_exchange *exchange, const char *name) {
-    return MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, name);
+typedef struct {
+    int left;
+    const char *name, *value;
+} sought;
+
+static enum MHD_Result on_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind;
+    sought *s = context;
+    if (s->left-- > 0) return MHD_YES;
+    s->name = name;
+    s->value = value;
+    return MHD_NO;
+}
+
+bool chttpserver_argument(const chttpserver_exchange *exchange, int place, const char **name, const char **value) {
+    sought s = {place, NULL, NULL};
+    MHD_get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND, on_argument, &s);
+    *name = s.name;
+    *value = s.value;
+    return s.name != NULL;
 }
 
 // Pages load what this server serves and nothing else, and stand in no other site's frame. Who has read them keeps no copy.

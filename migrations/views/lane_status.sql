@@ -19,7 +19,13 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        case when p.until > now() then p.reason end as pause_reason,
        coalesce(n.retry_budget, 0.2) as retry_budget,
        coalesce(f.failing, false) as failing,
-       round(f.rate::numeric, 1) as retry_rate
+       round(f.rate::numeric, 1) as retry_rate,
+       case when p.until > now() then 'pause'
+            when coalesce(t.ready, 0) + coalesce(i.ready, 0) = 0 then null
+            when n.max_in_flight <= greatest(t.in_flight, k.permits) then 'max_in_flight'
+            when h.slot > now() or (coalesce(t.ready, 0) + coalesce(i.ready, 0)) * h.spacing > interval '1 s' then 'rate_limit'
+       end as held_by,
+       case when h.slot > now() then h.slot end as next_call_at
   from (select name as lane from postrider.lanes union select postrider.track_lanes() union select lane from taken_in) l
   left join postrider.lanes n on n.name = l.lane
   left join lateral (
@@ -31,7 +37,15 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
   left join lateral (
        select q.failing and q.at > now() - interval '1 min' as failing,
               postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
-         from postrider.lane_retries q where q.lane = l.lane) f on true;
+         from postrider.lane_retries q where q.lane = l.lane) f on true
+  left join lateral (
+       select sum(q.permits) as permits from postrider.lane_permits q where q.lane = n.id and n.max_in_flight is not null) k on true
+  left join lateral (
+       select q.next_slot + w.spacing as slot, w.spacing
+         from postrider.lane_states q
+        -- As draw and explain_limits reckon it.
+        cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w
+        where q.lane = n.id and n.rate_limit is not null) h on true;
 comment on view postrider.lane_status is
   'public: one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
 comment on column postrider.lane_status.lane is 'its name: what jobs name, else their service, else host:port';
@@ -47,3 +61,6 @@ comment on column postrider.lane_status.pause_reason is 'who or what paused it';
 comment on column postrider.lane_status.retry_budget is 'share of the calls that may be retries while most of them fail';
 comment on column postrider.lane_status.failing is 'whether most calls of the last seconds failed';
 comment on column postrider.lane_status.retry_rate is 'retries a second that it may have while it is failing; null: not held back';
+comment on column postrider.lane_status.held_by is
+  'what holds its ready jobs back: pause, max_in_flight or rate_limit; null: nothing of the lane. A pause is named without ready jobs, too';
+comment on column postrider.lane_status.next_call_at is 'by rate_limit: when the next call may begin; null: now';

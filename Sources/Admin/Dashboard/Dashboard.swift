@@ -30,9 +30,14 @@ struct Dashboard: Sendable {
         }
         switch found {
         case .none: return Dashboard.unavailable(request.path, "other readers wait for the database already")
-        case .some(.none): return Page(status: 404, body: "there is no such page; begin at /\n")
+        case .some(.none):
+            return Shell.page(status: 404, title: "No such page", path: "", isLive: false) { html in
+                write(PageFilters.defects(request), to: &html)
+                html.element("p", "There is no page at this address. The menu leads to those there are.")
+            }
         case .some(.some(let page)):
             return Shell.page(status: page.status, title: page.title, path: page.path, isLive: page.isLive) {
+                write(PageFilters.defects(request), to: &$0)
                 page.write(to: &$0)
             }
         }
@@ -50,6 +55,10 @@ struct Dashboard: Sendable {
             return try Int64(path.dropFirst("/jobs/".count)).map { id throws(PGError) in try JobPage(id, connection) }
         default: return try ListPage(request.path, connection)
         }
+    }
+
+    private func write(_ defects: [String], to html: inout HTML) {
+        for defect in defects { html.element("p", ["class": "why trouble"], defect) }
     }
 
     private static func unavailable(_ path: String, _ reason: String) -> Page {

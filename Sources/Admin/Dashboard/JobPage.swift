@@ -129,7 +129,8 @@ struct JobPage: DashboardPage {
     private static let columns = [
         Column("state", .state, "s.state"), Column("kind", .text, "s.kind"), Column("name", .text, "s.name"),
         Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) end"),
-        Column("status", .number, "s.status_code"),
+        Column("called", .code, "case when s.request_url <> s.url then s.request_url end"),
+        Column("status", .number, "s.status_code"), Column("last error", .text, "s.last_error"),
         Column("error", .text, "concat_ws(': ', s.error_code, s.error)"),
         Column("first that failed", .job, "s.failed_job_id"), Column("part of", .job, "s.parent_id"),
         Column("place in it", .number, "case when s.parent_id is not null then s.position end"),
@@ -144,7 +145,7 @@ struct JobPage: DashboardPage {
         Column("priority", .number, "s.priority"), Column("worker", .text, "s.worker"),
         Column("made", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
         Column("begun", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
-        Column("took", .span, "s.finished_at - s.started_at"),
+        Column("took", .span, "s.elapsed"),
         Column("tag", .text, "s.tag"), Column("metadata", .code, "left(s.metadata::text, 4000)"),
     ]
 

@@ -12,12 +12,11 @@ struct JobsPage: DashboardPage {
     let title = "Jobs"
     let path = "/jobs"
 
-    private static let limits = 1...1000
     private static let usualLimit = 50
 
-    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; one that is none counts as not given.
+    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; `PageFilters` names a bad one, and it counts as not given.
     init(_ arguments: [String: String], _ connection: borrowing PGConnection) throws(PGError) {
-        let limit = arguments["limit"].flatMap(Int.init).flatMap { JobsPage.limits.contains($0) ? $0 : nil }
+        let limit = arguments["limit"].flatMap(Int.init).flatMap { PageFilters.limits.contains($0) ? $0 : nil }
         filter = JobFilter(
             state: arguments["state"].flatMap { JobFilter.states.contains($0) ? $0 : nil },
             queues: arguments["queue"].map { [$0] } ?? [], tag: arguments["tag"], limit: limit ?? JobsPage.usualLimit)
@@ -42,8 +41,8 @@ struct JobsPage: DashboardPage {
             html.open(
                 "input",
                 [
-                    "name": "limit", "type": "number", "min": "\(JobsPage.limits.lowerBound)",
-                    "max": "\(JobsPage.limits.upperBound)", "value": "\(filter.limit)", "aria-label": "at most",
+                    "name": "limit", "type": "number", "min": "\(PageFilters.limits.lowerBound)",
+                    "max": "\(PageFilters.limits.upperBound)", "value": "\(filter.limit)", "aria-label": "at most",
                 ])
             html.element("button", "Show")
         }

@@ -41,14 +41,25 @@ struct ListPage: DashboardPage {
 
     private static let lanes = ViewTable(
         title: "", columns: laneColumns,
-        source: "from postrider.lane_status order by paused desc, failing desc, ready desc, lane", limit: 200,
+        source: "from postrider.lane_status order by paused desc, failing desc, held_by is null, ready desc, lane",
+        limit: 200,
         empty: "No lane has jobs or limits.")
 
     /// What is said of a lane.
     static let laneColumns = [
         Column("lane", .text, "lane"),
-        Column("state", .state, "case when paused then 'paused' when failing then 'failing' else 'open' end"),
-        Column("until", .moment, "paused_until"), Column("why", .text, "pause_reason"),
+        Column(
+            "state", .state,
+            "case when paused then 'paused' when failing then 'failing' when held_by is not null then 'at limit' else 'open' end"
+        ),
+        Column("until", .moment, "case when paused then paused_until else next_call_at end"),
+        Column(
+            "why", .text,
+            """
+            case when paused then pause_reason
+                 when held_by = 'max_in_flight' then max_in_flight || ' calls at once are the most (lanes.max_in_flight)'
+                 when held_by = 'rate_limit' then rate_limit || ' calls in ' || rate_period || ' are the most (lanes.rate_limit)' end
+            """),
         Column("calls", .number, "in_flight"), Column("at most", .number, "max_in_flight"),
         Column("starts at most", .text, "rate_limit || ' in ' || rate_period"),
         Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),

@@ -77,7 +77,7 @@ struct OverviewPage: DashboardPage {
     private static let heldBackTable = ViewTable(
         title: "Lanes that hold jobs back", columns: ListPage.laneColumns,
         source: """
-            from postrider.lane_status where paused or failing or in_flight >= max_in_flight
+            from postrider.lane_status where failing or held_by is not null
             order by ready desc, lane
             """, limit: 20)
 

@@ -3,6 +3,7 @@
 #ifndef CHTTPSERVER_H
 #define CHTTPSERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,10 @@ const char *_Nonnull chttpserver_path(const chttpserver_exchange *_Nonnull excha
 // The value of a header, NULL if there is none. name: in any case.
 const char *_Nullable chttpserver_header(const chttpserver_exchange *_Nonnull exchange, const char *_Nonnull name);
 
-// The value of an argument of the query, decoded, NULL if there is none.
-const char *_Nullable chttpserver_argument(const chttpserver_exchange *_Nonnull exchange, const char *_Nonnull name);
+// An argument of the query by its place from 0, name and value decoded. False: there are no more.
+bool chttpserver_argument(
+    const chttpserver_exchange *_Nonnull exchange, int place, const char *_Nullable *_Nonnull name,
+    const char *_Nullable *_Nonnull value);
 
 // Copies all it is given.
 void chttpserver_answer(

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// Pages of the dashboard as they are served.
+struct DashboardPageTests {
+    private static func read(_ watched: WatchedWorker, _ path: String) throws -> (status: Int, text: String) {
+        let answer = try watched.pages.read(path)
+        return (answer.status, answer.lines.joined(separator: "\n"))
+    }
+
+    @Test func `a filter that is not known is named, and a page that is not there has the menu`() throws {
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        let bad = try Self.read(watched, "/jobs?colour=red&state=faild").text
+        #expect(bad.contains("There is no filter “colour”") && bad.contains("There is no state “faild”"), "\(bad)")
+        #expect(try !Self.read(watched, "/jobs?state=failed&queue=").text.contains("There is no"))
+        #expect(try Self.read(watched, "/lanes?queue=a").text.contains("This page has no filters"))
+        #expect(try Self.read(watched, "/jobs?id=x").text.contains("The id “x” is not a number."))
+        for path in ["/none", "/jobs/x"] {
+            let missing = try Self.read(watched, path)
+            #expect(missing.status == 404 && missing.text.contains("href=\"/jobs\""), "\(missing)")
+        }
+    }
+
+    @Test func `lanes at a limit say so with the reason, on the overview, too`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period)
+            values ('one', 1, null, '1 s'), ('slow', null, 1, '10 min'), ('free', 9, null, '1 s')
+            """)
+        let watched = try WatchedWorker(queue.database)
+        try queue.insert(3, "url, lane", "'\(target.url)/held/' || i, 'one'")
+        try queue.insert(3, "url, lane", "'\(target.url)/held/' || i, 'slow'")
+        try queue.insert(1, "url, lane", "'\(target.url)/held/' || i, 'free'")
+        try queue.wait(
+            until: """
+                select string_agg(lane || ' ' || coalesce(held_by, '-'), ' ' order by lane)
+                         = 'free - one max_in_flight slow rate_limit'
+                       and count(next_call_at) = 1 and bool_or(lane = 'slow' and next_call_at > now() + interval '8 min')
+                  from postrider.lane_status
+                """)
+        for path in ["/", "/lanes"] {
+            let text = try Self.read(watched, path).text
+            for reason in ["1 calls at once are the most", "1 calls in 00:10:00 are the most"] {
+                #expect(text.contains(reason), "\(path): \(text)")
+            }
+        }
+        target.release()
+    }
+
+    @Test(.enabled(if: Browser.isInstalled, "chromium-driver is not installed"))
+    func `at 390 px only tables scroll, and no cell is a column of letters`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        let id = try queue.insert(
+            "url, tag, max_attempts",
+            "'\(target.url)/status/404/' || repeat('long/', 30), 'a tag of some words that takes its place', 1")
+        try queue.waitUntilDone()
+        let shown = try Browser.run(
+            """
+            url, job = words
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+            for place in ["/", "/jobs", f"/jobs/{job}", "/lanes"]:
+                browser.get(url + place)
+                find("main")
+                print(place.count("/"), browser.execute_script("return document.documentElement.scrollWidth <= 390"),
+                    browser.execute_script(
+                        "return [...document.querySelectorAll('td')].filter(e => e.innerText.length > 8).every(e => e.clientWidth >= 60)"),
+                    browser.execute_script(
+                        "return [...document.querySelectorAll('td code')].every(e => e.getBoundingClientRect().width >= 100 || e.innerText.length < 20)"))
+            """, [watched.url, "\(id)"])
+        #expect(shown == ["1 True True True", "1 True True True", "2 True True True", "1 True True True"], "\(shown)")
+    }
+}
