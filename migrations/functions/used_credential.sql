@@ -2,8 +2,8 @@
 -- Inlined by the planner.
 create or replace function postrider.used_credential(p_credential text, p_service_credential text) returns text
 language sql immutable parallel safe
-as $$
-  select nullif(coalesce(p_credential, p_service_credential), 'none')
-$$;
+begin atomic
+  select nullif(coalesce(p_credential, p_service_credential), 'none');
+end;
 comment on function postrider.used_credential(text, text) is
   'private: the credential that a job''s call carries, from jobs.credential and services.credential; null: none';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) returns jsonb
 language sql immutable parallel safe
-as $$
+begin atomic
   select case
     when jsonb_typeof(p_place) is distinct from 'array' then p_place
     else coalesce(
@@ -9,7 +9,7 @@ as $$
          from jsonb_array_elements(p_place) with ordinality as e(value, rank)
         where case when e.value ? 'json' then jsonb_typeof(p_body_json) = 'object' when e.value ? 'form' then p_has_form else true end
         order by e.rank limit 1),
-      '{}') end
-$$;
+      '{}') end;
+end;
 comment on function postrider.used_place(jsonb, jsonb, boolean) is
   'private: of credentials.place, the entry that is used for a call with this body: the first that fits; {}: none does';
