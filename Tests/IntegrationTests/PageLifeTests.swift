@@ -216,8 +216,9 @@ struct PageLifeTests {
 
     @Test func `a page that led back is fetched once more by retry`() throws {
         let target = try TargetServer { request in
-            let next = request.path.contains("c=b") ? (request.turn == 1 ? "b" : "") : "b"
-            return TargetStep.answer(200, "{\"list\": [1], \"next\": \"\(next)\"}")
+            let isSecond = request.path.contains("c=b")
+            let next = isSecond && request.turn > 1 ? "" : "b"
+            return TargetStep.answer(200, "{\"list\": [\(isSecond ? 2 : 1)], \"next\": \"\(next)\"}")
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -7,7 +7,9 @@ import Testing
 struct PagePaceTests {
     @Test func `an idle worker goes from page to page without waiting for its poll`() throws {
         let target = try TargetServer { request in
-            TargetStep.answer(200, request.path.hasSuffix("=200") ? "[]" : "[1]")
+            // A page with the items of the one before would end the job.
+            TargetStep.answer(
+                200, request.path.hasSuffix("=200") ? "[]" : "[\(request.path.split(separator: "=").last ?? "")]")
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

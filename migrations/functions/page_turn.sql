@@ -6,8 +6,7 @@
 -- no_data on the first page, and no_more_data where pages before had one: the list is cut off, and the job says so
 -- rather than pass for whole.
 --
--- A page with the items of the page before is not stored, and retry asks for it again. One plain value is no sign of a repetition: lists of
--- numbers have equal neighbours.
+-- A page with the items of the page before is not stored, and retry asks for it again.
 --
 -- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
 --
@@ -57,8 +56,7 @@ begin
     page.is_stuck := false;
     page.fetched_at := clock_timestamp();
 
-    v_is_repeated := page.count > 0 and coalesce(page.count = v_last.count and page.items = v_last.items, false)
-      and (page.count > 1 or jsonb_typeof(page.items -> 0) in ('object', 'array'));
+    v_is_repeated := page.count > 0 and coalesce(page.count = v_last.count and page.items = v_last.items, false);
     code := null;
     error := null;
     if v_is_repeated then
