@@ -48,15 +48,15 @@ begin
 
   with fated as (
     select x.*, f.name, w.job_id is not null as has_waited,
-           coalesce(w.held_at, now()) as held_at, coalesce(s.max_wait, interval '24 hours') as max_wait,
+           coalesce(w.held_at, now()) as held_at, g.max_wait,
            case when g.fate = 'w' and w.is_failed then 'r'
-                when g.fate = 'p' and now() - w.held_at >= coalesce(s.max_wait, interval '24 hours') then 'f'
+                when g.fate = 'p' and now() - w.held_at >= g.max_wait then 'f'
                 when g.fate is not null then g.fate
                 when not postrider.credential_may_go(c, j, s, coalesce(d.url, j.url), v_environment) then 'f' end::"char" as verdict,
            case g.fate when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh' else coalesce(f.code, 'config') end as code,
            case when g.fate = 'p' then format(
                   'the API has refused the token of credential %s for longer than max_wait (%s), so the job was not sent; see its scope and place, log in and retry the job',
-                  f.name, coalesce(s.max_wait, interval '24 hours'))
+                  f.name, g.max_wait)
                 when g.fate = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',
                   f.name, coalesce((select r.last_error from postrider.refreshes r where r.credential = f.name), 'no reason is known'))
@@ -71,7 +71,9 @@ begin
         on f.name = coalesce(postrider.used_credential(j.credential, s.credential), case when j.login_required then '' end)
       left join postrider.credentials c on c.name = f.name
       left join postrider.refreshes h on h.credential = f.name
-     cross join lateral (select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as fate) g
+     cross join lateral (
+           select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as fate,
+                  coalesce(s.max_wait, interval '24 hours') as max_wait) g
       left join postrider.credential_waits w on w.job_id = j.id)
   select array_agg(f.job) filter (where f.verdict is not null) as done,
          array_agg(f.job) filter (where f.verdict in ('w', 'p')) as waiting,

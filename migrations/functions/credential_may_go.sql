@@ -10,7 +10,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_relative boolean := not postrider.url_is_absolute(p_url) and p_url not like '//%';
+  v_is_relative boolean := postrider.url_is_relative(p_url);
   v_own text[] := array(
     select postrider.url_origin(t.base_url) from postrider.server_routes t
      where t.service = p_service.name and t.environment = p_environment);
@@ -27,9 +27,7 @@ begin
     return coalesce(v_targets <@ array(select postrider.url_origin(o) from unnest(p_credential.allowed_origins) o), false);
   end if;
   return v_is_relative or p_job.credential is not null
-      or v_targets <@ (v_own || postrider.url_origin(p_service.base_url) || postrider.url_origin(p_service.cdn_url))
-      or exists (
-         select from unnest(v_own || p_service.base_url || p_service.cdn_url) o (origin) where postrider.url_is_upgrade(o.origin, p_url));
+      or postrider.origin_is_among(p_url, v_own || p_service.base_url || p_service.cdn_url);
 end
 $$;
 comment on function postrider.credential_may_go(postrider.credentials, postrider.jobs, postrider.services, text, text) is

@@ -7,7 +7,7 @@ create or replace function postrider.service_applies(p_url text, p_service postr
 language sql stable
 as $$
   select p_service.apply_to_absolute is not false
-      or not postrider.url_is_absolute(p_url) and p_url not like '//%'
+      or postrider.url_is_relative(p_url)
       or postrider.service_has_origin(p_service.name, p_service.base_url, p_service.cdn_url, p_url)
 $$;
 comment on function postrider.service_applies(text, postrider.services) is

@@ -68,10 +68,9 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select postrider.request_url(coalesce(g.url, f.url, j.url), case when g.url is null then coalesce(f.query, j.query) end,
                   case when j.use_cdn and s.cdn_url is not null then s.cdn_url else coalesce(p.server, v.base_url, s.base_url) end,
                   -- As service_applies has it, which readers cannot call, since it reads servers.
-                  case when s.apply_to_absolute or not postrider.url_is_absolute(coalesce(f.url, j.url))
-                         or postrider.url_origin(coalesce(f.url, j.url)) in (postrider.url_origin(s.base_url), postrider.url_origin(s.cdn_url))
-                         or exists (select from postrider.server_routes t
-                                     where t.service = s.name and postrider.url_origin(t.base_url) = postrider.url_origin(coalesce(f.url, j.url)))
+                  case when s.apply_to_absolute or postrider.url_is_relative(coalesce(f.url, j.url))
+                         or postrider.origin_is_among(coalesce(f.url, j.url), array[s.base_url, s.cdn_url] || array(
+                              select t.base_url from postrider.server_routes t where t.service = s.name))
                        then s.query end,
                   s.query is not null and has_table_privilege('postrider.services', 'select'),
                   postrider.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0) ->> 'query')
