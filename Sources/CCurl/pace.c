@@ -123,11 +123,9 @@ static int64_t find_deadline(const ccurl_transfer *t, ccurl_phase phase) {
     return own && (!deadline || own < deadline) ? own : deadline;
 }
 
-ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t, int64_t now) {
-    ccurl_progress p = {0, t->uploaded, t->upload_total, t->received, t->answer_total, CCURL_PHASE_CONNECTION, 0, 0};
-    if (!t->started_ns) return p;
-    p.running_ns = now - t->started_ns;
-    if (!t->pool) return p;
+ccurl_progress ccurl_transfer_progress(const ccurl_transfer *t) {
+    ccurl_progress p = {t->uploaded, t->upload_total, t->received, t->answer_total, CCURL_PHASE_CONNECTION, 0, 0};
+    if (!t->started_ns || !t->pool) return p;
     p.phase = find_phase(t, &p.phase_ns);
     p.deadline_ns = find_deadline(t, p.phase);
     return p;

@@ -14,7 +14,7 @@ public struct TransferProgress: Equatable, Sendable {
     public var received: Int64
     /// The length of the answer's body as the server announced it; nil: it did not.
     public var receiveTotal: Int64?
-    /// What it is doing.
+    /// The part of the call that it is in.
     public var phase: CallPhase
     /// When that began, in nanoseconds of CLOCK_MONOTONIC; nil: not known.
     public var since: UInt64?
@@ -23,28 +23,16 @@ public struct TransferProgress: Equatable, Sendable {
 }
 
 extension HTTPAgent {
-    /// Shows each call that has been under way for more than a second, in the order of their slots.
-    public func progress(_ body: (TransferProgress) -> Void) {
-        if inFlight == 0 { return }
-        let now = ccurl_now()
-        for flight in flights {
-            guard let flight else { continue }
-            let p = unsafe ccurl_transfer_progress(flight.transfer.handle, now)
-            guard p.running_ns + flight.elapsedMicroseconds * 1_000 > 1_000_000_000 else { continue }
-            body(progress(of: flight, p))
-        }
-    }
-
-    /// How far the call in a slot has come; nil: there is none.
+    /// How far the call in a slot has come; nil: the slot has no call.
     ///
-    /// Reads what libcurl has noted anyway; calls that nobody asks for cost nothing.
+    /// Reads notes that libcurl keeps for each transfer in any case.
     public func progress(slot: Int) -> TransferProgress? {
         if let short = shortCalls[slot], short.isWaiting {
             return TransferProgress(
                 slot: slot, sent: 0, received: 0, phase: .descriptor, since: UInt64(max(0, short.since)))
         }
         guard flights.indices.contains(slot), let flight = flights[slot] else { return nil }
-        return unsafe progress(of: flight, ccurl_transfer_progress(flight.transfer.handle, ccurl_now()))
+        return unsafe progress(of: flight, ccurl_transfer_progress(flight.transfer.handle))
     }
 
     private func progress(of flight: Flight, _ p: ccurl_progress) -> TransferProgress {

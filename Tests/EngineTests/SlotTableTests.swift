@@ -36,4 +36,11 @@ struct SlotTableTests {
         #expect(slots.slot(jobID: 7, fence: 41) == nil)
         #expect(slots.slot(jobID: 8, fence: 40) == nil)
     }
+
+    @Test func `only calls that were claimed at a moment or before are named`() {
+        var slots = SlotTable(count: 3)
+        for id in 1...3 { _ = slots.take(job(Int64(id)), claimedAt: UInt64(id) * 10) }
+        #expect(slots.jobs(claimedBy: 20).map(\.job.lease.jobID).sorted() == [1, 2])
+        #expect(slots.jobs(claimedBy: 9).isEmpty)
+    }
 }

@@ -287,7 +287,7 @@ struct DownloadTests {
         try TestClock.wait(15, for: "6 of 10 bytes, there are \(seen as Any)") {
             try driver.turn(for: 50)
             _ = driver.agent.takeFinished()
-            driver.agent.progress { seen = $0 }
+            seen = driver.agent.progress(slot: 3)
             return seen?.received == 6 && folder.size("file.part") == 6
         }
         #expect(seen?.slot == 3 && seen?.receiveTotal == 10)

@@ -134,7 +134,7 @@ import Testing
         var seen: [TransferProgress] = []
         try TestClock.wait(20, for: "progress") {
             try driver.turn(for: 50)
-            driver.agent.progress { seen.append($0) }
+            if let progress = driver.agent.progress(slot: 0) { seen.append(progress) }
             return !driver.agent.takeFinished().isEmpty
         }
         #expect(seen.last?.sent == 100_000)
@@ -145,7 +145,8 @@ import Testing
             try driver.turn(for: 10)
             return driver.agent.takeFinished().isEmpty && silent_disk_waiting() == 1
         }
-        driver.agent.progress { #expect($0.sent == 0 && $0.sendTotal == nil && $0.received == 0, "\($0)") }
+        let progress = try #require(driver.agent.progress(slot: 0))
+        #expect(progress.sent == 0 && progress.sendTotal == nil && progress.received == 0, "\(progress)")
         silent_disk_speak()
         #expect(try driver.wait(for: 1).first?.outcome.response().status == 200)
     }

@@ -282,7 +282,7 @@ typedef enum {
 /// Checks the limits that libcurl does not keep for us; `next` becomes the earlier of itself and the time of the next check.
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *_Nonnull t, int64_t now, int64_t *_Nonnull next);
 
-/// What a transfer is doing.
+/// The part of a call that a transfer is in.
 typedef enum {
     /// It waits until it may use or open a connection.
     CCURL_PHASE_CONNECTION,
@@ -301,12 +301,12 @@ typedef enum {
 
 /// How far a transfer is; totals are 0 while they are unknown.
 typedef struct {
-    int64_t running_ns, sent, send_total, received, receive_total;
+    int64_t sent, send_total, received, receive_total;
     ccurl_phase phase;
     /// When the phase began, and when a limit ends the transfer unless it gets on; CLOCK_MONOTONIC, 0: no limit.
     int64_t phase_ns, deadline_ns;
 } ccurl_progress;
-ccurl_progress ccurl_transfer_progress(const ccurl_transfer *_Nonnull t, int64_t now);
+ccurl_progress ccurl_transfer_progress(const ccurl_transfer *_Nonnull t);
 
 // MARK: downloads (download.c)
 
