@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-/// What the database knows of the calls that take longer than a second. Pure.
+/// The rows that the database has about this worker's calls of more than a second. Pure.
 ///
 /// Once a second the worker writes what has changed. A call that hangs costs one row, however long it hangs.
 struct CallReports {

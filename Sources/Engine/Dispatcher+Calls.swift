@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-// What the calls are doing that take longer than a second.
+// The calls that take longer than a second, each with the phase that it is in.
 extension Dispatcher {
     /// How long an attempt is under way before the database hears of it: 1 s.
     static let shortCall: UInt64 = 1_000_000_000
@@ -13,7 +13,7 @@ extension Dispatcher {
     ///
     /// - Parameters:
     ///   - hooks: slots whose hooks run.
-    ///   - transfer: what the agent knows of the call in a slot, with this lease; nil: it has none.
+    ///   - transfer: the agent's view of the call in a slot, with this lease; nil: the slot has no call.
     func longCalls(
         hooks: Set<Int>, now: UInt64, transfer: (_ slot: Int, _ claim: RunningCall) -> RunningCall?
     ) -> [RunningCall] {

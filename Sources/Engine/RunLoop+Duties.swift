@@ -109,7 +109,7 @@ extension RunLoop {
             || !dispatcher.writing.refused.isEmpty
     }
 
-    /// Once a second: what has changed in the calls that take longer than a second.
+    /// Once a second: writes the changes in the calls that take longer than a second.
     private func reportCalls(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.progress) else { return }
         let calls = dispatcher.longCalls(hooks: desk.slots, now: now) { slot, claim in

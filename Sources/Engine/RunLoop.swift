@@ -56,7 +56,7 @@ public final class RunLoop {
 
     var reader: ClaimReader?
     var preparations: PrepareReader?
-    /// What the database knows of this worker's long calls.
+    /// The rows that the database has about this worker's long calls.
     var callReports = CallReports()
     /// The leader's epoch while this worker leads.
     var epoch: Int64?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a call is doing. The raw value is `postrider.attempts.phase`.
+/// The part of its way that a call is in. The raw value is `postrider.attempts.phase`.
 public enum CallPhase: String, Equatable, Sendable, CaseIterable {
     /// The worker asks the database what to send.
     case prepare
@@ -32,7 +32,7 @@ public enum CallPhase: String, Equatable, Sendable, CaseIterable {
 public struct RunningCall: Equatable, Sendable {
     /// The right to make it.
     public var lease: Lease
-    /// What it is doing.
+    /// The part of its way that it is in.
     public var phase: CallPhase
     /// When that began, in nanoseconds of CLOCK_MONOTONIC.
     public var since: UInt64

@@ -31,9 +31,9 @@ public struct Secrets: Equatable, Sendable, CustomStringConvertible {
     /// What is sent: the token of most kinds, the key of an API.
     public var token: String? { self["access_token"] ?? self["api_key"] }
 
-    /// A text of somebody else, with a mask in place of each secret that stands in it.
+    /// The text with `***` in place of each secret of more than three letters.
     public func masked(_ text: String) -> String {
-        // The longest first, since a short secret may be a part of a long one. Three letters are no secret, and stand in many words.
+        // The longest first, since a short secret may be a part of a long one. Three letters stand in many words.
         values.values.filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
             .reduce(text) { $0.replacing($1, with: "***") }
     }

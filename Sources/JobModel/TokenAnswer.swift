@@ -8,7 +8,7 @@ public struct TokenAnswer: Sendable {
         case fetched = "s"
         /// Another try may end better.
         case failed = "r"
-        /// The same, and the database counts how often in a row: the endpoint refused, and its answer has no reason that is known to be final.
+        /// The endpoint refused for a reason that may pass. It is tried again, and the database counts such answers in a row.
         case doubted = "d"
         /// The user is to log in again.
         case refused = "f"

@@ -4,7 +4,7 @@ public import JobModel
 public import PGClient
 
 extension StoreCalls {
-    /// `report_calls`: what has changed in the long calls of a worker.
+    /// `report_calls`: the changes in the long calls of a worker.
     ///
     /// - Parameter now: of the clock that the calls' times are of.
     public static func reportCalls(

@@ -34,7 +34,7 @@ struct CredentialPlaceTests {
         #expect(try place("all", "body_parts", #"'[{"name": "a", "content": "b"}]'"#) == "form t")
         #expect(try place("all", "body", "'text'") == "query t")
         #expect(try place("all", "body", "null") == "query t")
-        // In a list, what has no body does not fit json; by itself it gets one.
+        // In a list, a request without a body does not fit json. A single json place gives it a body.
         #expect(try place("strict", "body", "null") == "config")
         try queue.connection.execute(
             "update postrider.credentials set place = '{\"json\": \"token\"}' where name = 'strict'")

@@ -68,7 +68,7 @@ struct StaleTokenTests {
         _ = worker
     }
 
-    /// What becomes of a job that was sent to `GET /x` so often and has just been refused each time; the error code.
+    /// The error code of a job that was sent to `GET /x` so often and was refused each time.
     private func judge(_ queue: borrowing TestQueue, sends: Int, refreshes: String, others: String) throws -> String? {
         let job = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'c'")
         try queue.connection.execute(

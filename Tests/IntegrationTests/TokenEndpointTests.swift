@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a token endpoint may answer, and what becomes of the credential.
+/// Answers of a token endpoint, and the state of the credential after them.
 struct TokenEndpointTests {
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
