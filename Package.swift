@@ -100,6 +100,9 @@ let package = Package(
         .testTarget(name: "AdminTests", dependencies: ["Admin", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PublicSurfaceTests", dependencies: ["WorkerCLI", "Engine", "Migrations", "PGClient", "TestSupport"], exclude: ["Lists"],
+            swiftSettings: strict),
         .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"], swiftSettings: strict),
     ]
 )

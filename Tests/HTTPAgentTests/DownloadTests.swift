@@ -93,6 +93,21 @@ struct DownloadTests {
         #expect(try large.failure().code == .tooLarge && large.timings.total < Int64(Soak.seconds(5) * 1e6))
     }
 
+    @Test func `the note beside a part has the format that later versions read`() throws {
+        let target = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
+        let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
+        // The first line ends with host and process of the worker.
+        let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.first?.hasPrefix("postrider-part 1 ") == true)
+        // The second one holds the SHA-256 of the URL.
+        #expect(lines[1].wholeMatch(of: /url [0-9a-f]{64}/) != nil)
+        #expect(
+            lines.dropFirst(2) == [
+                "etag \"v1\"", "dated Fri, 27 Nov 2026 08:00:00 GMT", "total 10", "durable 4", "end", "",
+            ])
+        _ = target
+    }
+
     @Test func `a resume asks for the rest under a strong tag and puts both together`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789", ["ETag: \"v1\""]) }
         let outcome = try driver.run(call(target.url))

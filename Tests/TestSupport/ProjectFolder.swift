@@ -5,7 +5,7 @@ internal import Glibc
 /// Where the package lies, and what its setup has installed there.
 public enum ProjectFolder {
     /// The first folder above the built program that holds the package.
-    static func path() throws -> String {
+    public static func path() throws -> String {
         var parts = WorkerProcess.path.split(separator: "/")
         while !parts.isEmpty {
             parts.removeLast()
