@@ -4,7 +4,8 @@ internal import Migrations
 
 /// The order in which files are applied: numbered, functions, views; each by name, unless a header differs.
 enum MigrationOrder {
-    /// Sorts the files; a line `-- after: a.sql, b.sql` among the leading comments puts a file behind its folder mates.
+    /// Sorts the files; a line `-- after: insert/a.sql, queue/b.sql` among the leading comments
+    /// puts a file behind others of the same kind.
     ///
     /// - Throws: `files` for a name that is not there, for a circle and for a name given twice.
     static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
@@ -39,8 +40,8 @@ enum MigrationOrder {
     }
 
     private static func after(_ file: MigrationFile) -> [String] {
-        let folder = file.name.split(separator: "/").dropLast().map { $0 + "/" }.joined()
-        return header(file, "after").map { folder + $0 }
+        let top = file.name.split(separator: "/").dropLast().first.map { $0 + "/" } ?? ""
+        return header(file, "after").map { top + $0 }
     }
 
     /// The words behind `-- key:` in the comment that opens the file.

@@ -275,7 +275,7 @@ public struct Migrator: Sendable {
     }
 
     /// The function that makes roles; files without it are those of a test.
-    private static let roles = "functions/set_up_roles.sql"
+    private static let roles = "functions/roles/set_up_roles.sql"
 
     /// Who has no part in `postrider_owner`, or one without the role's rights, cannot use the schema once it belongs to that role, nor
     /// the functions in it; but may be able to grant itself what is missing, as `set_up_roles` does for who makes the role.

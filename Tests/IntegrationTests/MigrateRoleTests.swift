@@ -63,7 +63,7 @@ struct MigrateRoleTests {
         try PGConnection(database).execute(
             """
             drop function postrider.reap(int, bigint);
-            delete from postrider.migrations where name = 'functions/reap.sql';
+            delete from postrider.migrations where name = 'functions/workers/reap.sql';
             alter table postrider.ready owner to postgres;
             revoke all on postrider.ready from public, postrider_worker
             """)

@@ -125,7 +125,7 @@ struct RetryFailedTests {
             """
             create function postrider.retry_failed(queue text default null, error_code text default null, since timestamptz default null)
             returns bigint language sql return -1;
-            update postrider.migrations set checksum = '' where name = 'functions/retry_failed.sql'
+            update postrider.migrations set checksum = '' where name = 'functions/admin/retry_failed.sql'
             """)
         #expect(try WorkerProcess.run(["migrate", "--database", queue.database]).status == 0)
         #expect(try queue.number("select postrider.retry_failed()") == 0)

@@ -137,14 +137,14 @@ struct SchemaTests {
         try queue.connection.execute(
             """
             create table kept as select * from postrider.migrations;
-            delete from postrider.migrations where name = 'functions/claim.sql'
+            delete from postrider.migrations where name = 'functions/queue/claim.sql'
             """)
         let older = try WorkerProcess.run(["run", "--database", queue.database])
         #expect(older.status == 78)
         #expect(older.output.contains("worker migrate"))
         try queue.connection.execute(
             """
-            insert into postrider.migrations select * from kept where name = 'functions/claim.sql';
+            insert into postrider.migrations select * from kept where name = 'functions/queue/claim.sql';
             insert into postrider.migrations values ('9999_future.sql', 'x', now(), '99.0.0', true)
             """)
         let newer = try WorkerProcess.run(["run", "--database", queue.database])

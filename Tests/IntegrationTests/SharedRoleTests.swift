@@ -184,7 +184,7 @@ struct SharedRoleTests {
         try server.execute("grant create on database one to other, postrider_owner")
         let renew = """
             drop function postrider.reap(int, bigint);
-            delete from postrider.migrations where name = 'functions/reap.sql'
+            delete from postrider.migrations where name = 'functions/workers/reap.sql'
             """
         try server.execute(renew, "one")
         let outcome = try server.migrate("one", as: "maker")

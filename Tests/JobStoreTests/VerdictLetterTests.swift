@@ -48,7 +48,7 @@ struct VerdictLetterTests {
     }
 
     @Test func `finish lists the letters that are sent, and the one that only judge gives`() throws {
-        let file = try #require(Migrations.all.first { $0.name == "functions/finish.sql" })
+        let file = try #require(Migrations.all.first { $0.name == "functions/queue/finish.sql" })
         let text = String(decoding: file.bytes, as: UTF8.self)
         let sent = Set(Verdict.Kind.allCases.map(\.letter))
         #expect(sent.count == Verdict.Kind.allCases.count)

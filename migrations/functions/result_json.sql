@@ -1,9 +1,0 @@
--- SPDX-License-Identifier: Apache-2.0
--- after: says_json.sql, try_jsonb.sql
-create or replace function postrider.result_json(p_headers bytea, p_body bytea) returns jsonb
-language sql immutable
-begin atomic
-  select case when octet_length(p_body) > 0 and postrider.says_json(p_headers) then postrider.try_jsonb(p_body) end;
-end;
-comment on function postrider.result_json(bytea, bytea) is
-  'private: the JSON of an answer that says it is JSON, parsed when somebody looks; null for any other body';
