@@ -50,7 +50,9 @@ struct StartOrderTests {
             try queue.connection.execute("select pg_sleep(0.2)")
             try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
             let order = arrived(target)
-            if let high = order.firstIndex(of: "high\(level)"), let low = order.firstIndex(of: "low\(level)"), high < low {
+            if let high = order.firstIndex(of: "high\(level)"), let low = order.firstIndex(of: "low\(level)"),
+                high < low
+            {
                 first += 1
             }
         }
