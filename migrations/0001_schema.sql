@@ -82,7 +82,7 @@ insert into postrider.error_codes (code, number, class, retryable, meaning) valu
 -- Jobs
 
 -- No NOT NULL and no CHECK here: their errors quote the whole row, passwords and bodies with it. The statement trigger
--- jobs_feed refuses bad rows instead, and names the column.
+-- queue_new_jobs refuses bad rows instead, and names the column.
 create table postrider.jobs (
   id bigint generated always as identity,
   kind text default 'request',
@@ -209,7 +209,7 @@ create table postrider.tracks (
   lane text not null,
   priority smallint not null,
   created_at timestamptz not null default now(),
-  -- A URL with this host and port, or this host and the port of its scheme, has a good host (see jobs_feed).
+  -- A URL with this host and port, or this host and the port of its scheme, has a good host (see queue_new_jobs).
   is_plain boolean not null generated always as
     (lane ~ '^[a-z0-9.-]+:([1-9][0-9]{0,3}|[1-5][0-9]{4})$') stored,
   unique (queue, lane, priority)

@@ -97,7 +97,7 @@ begin
   for v_function in
     select p.oid::regprocedure from pg_proc p
      where p.pronamespace = 'postrider'::regnamespace
-       and p.proname in ('enlist', 'prepare', 'finish', 'judge', 'cache_settle')
+       and p.proname in ('enlist', 'prepare', 'finish', 'judge', 'end_cache_flights')
   loop
     execute format('drop function %s', v_function);
   end loop;

@@ -17,7 +17,7 @@ comment on column postrider.scheduled.has_slot is
 create table postrider.lane_retries (
   lane text primary key,
   calls double precision not null,         -- of the last 10 s or so: what is older counts less and less
-  good double precision not null,          -- those that succeeded; otherwise while the lane is failing, see weigh_retries
+  good double precision not null,          -- those that succeeded; otherwise while the lane is failing, see update_retry_budget
   bad double precision not null,           -- those that failed and may be tried again; likewise
   strained_since timestamptz,              -- from here on there were 100 calls, most of them bad
   failing boolean not null,

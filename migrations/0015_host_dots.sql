@@ -4,7 +4,7 @@
 -- Cost: writes tracks anew, one row for each lane in use; looks at the ready jobs of such lanes only.
 
 alter table postrider.tracks drop column is_plain;
--- A URL with this host and port, or this host and the port of its scheme, has a good host and this lane (see jobs_feed).
+-- A URL with this host and port, or this host and the port of its scheme, has a good host and this lane (see queue_new_jobs).
 alter table postrider.tracks add column is_plain boolean not null generated always as
   (lane ~ '^[a-z0-9.-]*[a-z0-9-]:([1-9][0-9]{0,3}|[1-5][0-9]{4})$') stored;
 

@@ -6,9 +6,9 @@
 
 alter table postrider.cache_entries add is_xml boolean not null default false;  -- stored for a job with response_format xml
 
-drop function if exists postrider.cache_suits(int, int, int4multirange, bigint);
-drop function if exists postrider.cache_store(postrider.jobs, postrider.services, int, bytea, bytea, text, text);
-drop function if exists postrider.cache_settle(
+drop function if exists postrider.is_fit_cache_entry(int, int, int4multirange, bigint);
+drop function if exists postrider.store_cache_entry(postrider.jobs, postrider.services, int, bytea, bytea, text, text);
+drop function if exists postrider.end_cache_flights(
   bigint[], bigint[], bigint[], bigint[], "char"[], smallint[], bytea[], bytea[], text[], text[], text,
   int);
 drop function if exists postrider.judge(

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What: pauses of lanes that wait for a lock; tend_credentials gets another signature.
+-- What: pauses of lanes that wait for a lock; next_credential_tasks gets another signature.
 -- Why:  a client's open transaction may hold the row of a lane whose server says 429: the pause holds at once, and the finish
 --       waits for nobody. A worker makes several refreshes at once, and leaves those to others whose secrets it cannot open.
 -- Cost: runs on an empty schema; nothing otherwise.
@@ -12,4 +12,4 @@ create unlogged table postrider.lane_pauses (
 comment on table postrider.lane_pauses is
   'private: pauses that servers have asked for while somebody had locked the row of lanes; the leader puts them there';
 
-drop function if exists postrider.tend_credentials(int, boolean);
+drop function if exists postrider.next_credential_tasks(int, boolean);

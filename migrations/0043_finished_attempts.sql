@@ -43,9 +43,9 @@ comment on column postrider.finished_attempt.verdict is 'what becomes of the job
 comment on column postrider.finished_attempt.retry_after_ms is 'with verdict r the least wait before the next try; with others how long the lane is to be paused';
 comment on column postrider.finished_attempt.dns is 'microseconds, like the four after it';
 comment on column postrider.finished_attempt.server is 'the one of several servers that was called; null: there are none';
-comment on column postrider.finished_attempt.health is 'what the call has shown of its server; see note_servers';
+comment on column postrider.finished_attempt.health is 'what the call has shown of its server; see record_server_calls';
 comment on column postrider.finished_attempt.credential is 'what the call carried, in this version';
-comment on column postrider.finished_attempt.cookies is 'what the call changed in its cookie jar; null: untouched; see keep_cookies';
+comment on column postrider.finished_attempt.cookies is 'what the call changed in its cookie jar; null: untouched; see store_cookies';
 comment on column postrider.finished_attempt.redirected is 'whether the answer is that of another URL, to which a redirect led';
 comment on column postrider.finished_attempt.left_origin is 'whether that is one of another origin, which got no token and whose word on it counts for nothing';
 comment on column postrider.finished_attempt.landed_at is 'of jobs with paginate, where redirects led';
@@ -58,7 +58,7 @@ begin
   for v_function in
     select p.oid::regprocedure from pg_proc p
      where p.pronamespace = 'postrider'::regnamespace
-       and p.proname in ('finish', 'judge', 'weigh_holds', 'note_servers', 'credential_judge', 'cache_settle', 'keep_batch_cookies')
+       and p.proname in ('finish', 'judge', 'fail_overlong_holds', 'record_server_calls', 'judge_credentials', 'end_cache_flights', 'store_batch_cookies')
   loop
     execute format('drop function %s', v_function);
   end loop;

@@ -5,7 +5,7 @@ enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
     case endSession, askAfterJobs, removeTracks
-    case credentials, keepSealed, refreshAnswer, refreshEnd
+    case credentials, storeSealedSecrets, refreshAnswer, refreshEnd
 
     /// Whether its answer holds whatever number the worker has meanwhile.
     var isAboutCredentials: Bool { rawValue >= Duty.credentials.rawValue }

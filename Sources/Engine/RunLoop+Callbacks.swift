@@ -29,8 +29,8 @@ extension RunLoop {
             let putsOff = desk.hasFailed
             guard desk.concludes(now: now) else { return }
             if putsOff {
-                StoreCalls.putOffNext(after: desk.failure, into: &parameters)
-                try callbacks.send(StoreStatement.putOffNext, &parameters, tag: Tag.putOff)
+                StoreCalls.deferNextOutcome(after: desk.failure, into: &parameters)
+                try callbacks.send(StoreStatement.deferNextOutcome, &parameters, tag: Tag.putOff)
             }
             try limitTime()
             StoreCalls.conclude(limit: CallbackDesk.limit, into: &parameters)

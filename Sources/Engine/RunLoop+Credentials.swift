@@ -13,17 +13,17 @@ extension RunLoop {
     var firstTokenSlot: Int { configuration.concurrency }
 
     /// Sends what is due on the duties session.
-    func tendCredentials(_ worker: Int32) {
+    func nextCredentialTasks(_ worker: Int32) {
         if now >= credentials.lookDue, !dispatcher.isDraining, !dutiesUnderWay.contains(.credentials) {
             credentials.lookBegins(now: now)
-            StoreCalls.tendCredentials(
+            StoreCalls.nextCredentialTasks(
                 worker: worker, hasKey: configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
                 except: credentials.leftToOthers(now: now), into: &parameters)
-            send(.credentials, StoreStatement.tendCredentials)
+            send(.credentials, StoreStatement.nextCredentialTasks)
         }
-        if !dutiesUnderWay.contains(.keepSealed), let (name, version, sealed) = credentials.nextSealed() {
-            StoreCalls.keepSealed(name, version: version, sealed, into: &parameters)
-            send(.keepSealed, StoreStatement.keepSealed)
+        if !dutiesUnderWay.contains(.storeSealedSecrets), let (name, version, sealed) = credentials.nextSealed() {
+            StoreCalls.storeSealedSecrets(name, version: version, sealed, into: &parameters)
+            send(.storeSealedSecrets, StoreStatement.storeSealedSecrets)
         }
         if !dutiesUnderWay.contains(.refreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
             StoreCalls.refreshAnswer(task.credential, response, into: &parameters)

@@ -36,7 +36,7 @@ extension RunLoop {
             StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
         }
-        tendCredentials(worker)
+        nextCredentialTasks(worker)
         survey()
         draw(worker)
         if let epoch { leadersDuties(worker, epoch) }
@@ -232,7 +232,7 @@ extension RunLoop {
             marks.tracksReached = result.int32(0, 0)
             if marks.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
         case .askAfterJobs: jobsIdle(result)
-        case .progress, .endSession, .credentials, .keepSealed, .refreshAnswer, .refreshEnd:
+        case .progress, .endSession, .credentials, .storeSealedSecrets, .refreshAnswer, .refreshEnd:
             break
         }
     }

@@ -5,7 +5,7 @@ public import PGClient
 
 /// Reads what the database says of credentials, to the calls of jobs and to the worker that tends them.
 public enum CredentialReader {
-    /// Something to do, as `postrider.tend_credentials` returns it.
+    /// Something to do, as `postrider.next_credential_tasks` returns it.
     public enum Task: Sendable {
         /// Secrets to seal, and their version.
         case seal(String, Int64, Secrets)
@@ -13,7 +13,7 @@ public enum CredentialReader {
         case refresh(TokenTask)
     }
 
-    /// A row of `StoreStatement.tendCredentials`.
+    /// A row of `StoreStatement.nextCredentialTasks`.
     public static func task(_ result: borrowing PGResult, _ row: Int) -> Task {
         let name = result.text(row, 1)
         let version = result.int64(row, 3)

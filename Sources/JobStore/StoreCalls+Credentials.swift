@@ -5,8 +5,8 @@ public import PGClient
 
 // What a worker says of credentials. Secrets travel as parameters, never in the text of a statement.
 extension StoreCalls {
-    /// `tend_credentials`; `except` names the credentials that are left to other workers.
-    public static func tendCredentials(
+    /// `next_credential_tasks`; `except` names the credentials that are left to other workers.
+    public static func nextCredentialTasks(
         worker: Int32, hasKey: Bool, canRefresh: Bool, except: [String], into parameters: inout PGParameters
     ) {
         parameters.removeAll()
@@ -16,8 +16,8 @@ extension StoreCalls {
         parameters.append(texts: except)
     }
 
-    /// `keep_sealed`.
-    public static func keepSealed(
+    /// `store_sealed_secrets`.
+    public static func storeSealedSecrets(
         _ credential: String, version: Int64, _ sealed: [UInt8], into parameters: inout PGParameters
     ) {
         parameters.removeAll()

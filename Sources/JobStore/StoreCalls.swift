@@ -231,7 +231,7 @@ public enum StoreCalls {
         parameters.append(int64: epoch)
     }
 
-    /// `tend` and `tick`: rows due from `since` on; nil: all.
+    /// `run_queue_duties` and `tick`: rows due from `since` on; nil: all.
     public static func tend(worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(timestamp: since)
@@ -279,8 +279,8 @@ public enum StoreCalls {
         parameters.append(int32: limit)
     }
 
-    /// `put_off_next`: the SQLSTATE of the error that ended the last conclusion; nil: it is not known.
-    public static func putOffNext(after state: String?, into parameters: inout PGParameters) {
+    /// `defer_next_outcome`: the SQLSTATE of the error that ended the last conclusion; nil: it is not known.
+    public static func deferNextOutcome(after state: String?, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(text: state)
     }

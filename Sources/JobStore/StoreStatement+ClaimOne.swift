@@ -37,7 +37,7 @@ extension StoreStatement {
                 limit 1
                   for update skip locked)
            and r.job_id = $5::bigint and r.parent_id is null and j.id = $5
-           and postrider.job_is_simple(j) and not postrider.job_is_rich(j)
+           and postrider.has_basic_columns(j) and not postrider.has_preparation(j)
            and coalesce(octet_length(j.body), 0) <= 65536
            and (j.body_json is null or pg_column_size(j.body_json) <= 16384 and octet_length(j.body_json::text) <= 65536)
            and (r.at_most_once or set_config('synchronous_commit', 'off', true) is not null)

@@ -59,8 +59,9 @@ public enum StoreStatement {
         "survey", "select track, priority, first_seq, lane, has_more from postrider.survey($1,$2,$3,$4,$5)")
     /// Draws permits and slots of lanes with limits.
     public static let draw = PGStatement(
-        "draw",
-        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider.draw($1,$2,$3,$4,$5)")
+        "acquire_lane_permits",
+        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider.acquire_lane_permits($1,$2,$3,$4,$5)"
+    )
     /// Heartbeat.
     public static let beat = PGStatement(
         "beat",
@@ -91,7 +92,7 @@ public enum StoreStatement {
     public static let conclude = PGStatement(
         "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
     /// Puts off the end that could not be concluded.
-    public static let putOffNext = PGStatement("put_off_next", "select postrider.put_off_next($1)")
+    public static let deferNextOutcome = PGStatement("defer_next_outcome", "select postrider.defer_next_outcome($1)")
     /// Ends another session of this worker's, whose functions may have given it any name: one of the same role.
     public static let endSession = PGStatement(
         "end_session",
@@ -122,7 +123,8 @@ public enum StoreStatement {
     public static let lead = PGStatement("lead", "select postrider.lead($1)")
     /// The leader's frequent duties.
     public static let tend = PGStatement(
-        "tend", "select leads, moved, more, latest, owed, has_crowd from postrider.tend($1,$2,$3)")
+        "run_queue_duties",
+        "select leads, moved, more, latest, owed, has_crowd from postrider.run_queue_duties($1,$2,$3)")
     /// Makes the jobs of due schedules.
     public static let tick = PGStatement(
         "tick", "select made, more, latest, wait_ms from postrider.run_schedules($1,$2,$3,100)")
@@ -141,14 +143,15 @@ public enum StoreStatement {
     public static let removeTracks = PGStatement(
         "remove_tracks", "select reached, is_pending from postrider.remove_tracks($1,$2,$3,2000)")
     /// Says what to do for credentials, and leases a refresh.
-    public static let tendCredentials = PGStatement(
-        "tend_credentials",
+    public static let nextCredentialTasks = PGStatement(
+        "next_credential_tasks",
         """
         select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
-        private_network from postrider.tend_credentials($1,$2,$3,$4)
+        private_network from postrider.next_credential_tasks($1,$2,$3,$4)
         """)
     /// Gives back sealed secrets.
-    public static let keepSealed = PGStatement("keep_sealed", "select postrider.keep_sealed($1,$2,$3)")
+    public static let storeSealedSecrets = PGStatement(
+        "store_sealed_secrets", "select postrider.store_sealed_secrets($1,$2,$3)")
     /// Reads the answer of a token endpoint.
     public static let refreshAnswer = PGStatement(
         "refresh_answer",

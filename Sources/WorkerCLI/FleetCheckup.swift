@@ -41,7 +41,7 @@ enum FleetCheckup {
     private static let identity = """
         , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
               is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
-             from (select * from postrider.identities order by number desc limit 1) i, postrider.real_identity() r),
+             from (select * from postrider.identities order by number desc limit 1) i, postrider.current_identity() r),
           (select count(*) from postrider.ready r where r.worker > 0),
           (select count(*) from postrider.ready r where r.worker > 0 and r.at_most_once)
         """

@@ -119,7 +119,7 @@ struct ClientCountTests {
         try desk.queue.connection.execute(
             """
             update postrider.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
-            select postrider.refuse(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
+            select postrider.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
               from postrider.ready where worker = 7
             """)
         try check("13 6", "finished")

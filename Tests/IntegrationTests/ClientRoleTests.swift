@@ -58,7 +58,7 @@ struct ClientRoleTests {
             ("insert into postrider.jobs (parent_id, url) values (2, 'http://h/{{a.body.secret}}')", "PR001"),
             ("select postrider.submit('{\"parent_id\": 2, \"url\": \"http://h/\"}')", "PR001"),
             (
-                "select postrider.plant_spec(postrider.spec_nodes('{\"url\": \"http://h/\"}', '$'), null, null, 1, 'test_client')",
+                "select postrider.insert_spec_jobs(postrider.spec_nodes('{\"url\": \"http://h/\"}', '$'), null, null, 1, 'test_client')",
                 "42501"
             ),
             ("select url from postrider.jobs", "42501"), ("delete from postrider.jobs", "42501"),

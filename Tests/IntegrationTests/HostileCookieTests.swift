@@ -129,7 +129,7 @@ struct HostileCookieTests {
             "insert into postrider.services (name, base_url, cookies) select s, 'http://h', true from unnest('{s,t}'::text[]) s"
         )
         func keep(_ service: String, _ name: String) -> String {
-            "select postrider.keep_cookies('\(service)', '', null, 1, E'h\\tFALSE\\t/\\tFALSE\\t0\\t\(name)\\t1')"
+            "select postrider.store_cookies('\(service)', '', null, 1, E'h\\tFALSE\\t/\\tFALSE\\t0\\t\(name)\\t1')"
         }
         let other = try PGConnection(queue.database)
         try other.execute("set lock_timeout = '200ms'; begin")

@@ -90,7 +90,7 @@ final class InheritanceTests: TreeDesk {
             #"select postrider.submit('{"parent_id": \#(batch), "priority": 0, "chain": [{"url": "/ok"}]}')"#)
         #expect(try row(joined) == "zz 0 00:00:07 api key")
         #expect(try row(joined + 1) == "zz 0 00:00:07 api key")
-        // submit has reset the setting that keeps jobs_row from adding values.
+        // submit has reset the setting that keeps check_new_job from adding values.
         let last = try queue.insert("parent_id, url", "\(batch), '/ok'")
         #expect(try row(last) == "zz 50 00:00:07 api key")
     }

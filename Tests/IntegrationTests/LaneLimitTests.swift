@@ -65,7 +65,8 @@ struct LaneLimitTests {
         // Permits wait for the disk as the session says; to give them back need not.
         for (wanted, commit) in [(4, "local"), (0, "off")] {
             _ = try queue.rows(
-                "select share::text from postrider.draw(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')")
+                "select share::text from postrider.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')"
+            )
             #expect(try queue.text("show synchronous_commit") == commit)
             try queue.connection.execute("commit; begin")
         }

@@ -202,7 +202,7 @@ struct LoginMeanwhileTests {
         try queue.connection.execute("begin; delete from postrider.credentials; \(insert); \(login); commit")
         #expect(try version() == 4)
         // A worker has sealed the secrets of the one before.
-        #expect(try queue.number("select postrider.keep_sealed('user', 2, 'x')::int") == 0)
+        #expect(try queue.number("select postrider.store_sealed_secrets('user', 2, 'x')::int") == 0)
         try queue.connection.execute("truncate postrider.credentials cascade; \(insert)")
         #expect(try version() == 5)
         // One that is there keeps its own.

@@ -62,7 +62,9 @@ struct ManyLanesTests {
                     ))
                 guard there < count else { return }
                 try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
-                while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+                while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)")
+                    == 1
+                {}
             }
         }
         func cost() throws -> [Int] {
@@ -73,7 +75,7 @@ struct ManyLanesTests {
             let claim = """
                 select * from postrider.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}', '{0,0,0}', true, '{0,0,0}')
                 """
-            let draw = "select * from postrider.draw(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"
+            let draw = "select * from postrider.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"
             for sql in [claim, draw] { _ = try queue.rows("select count(*)::text from (\(sql)) x") }
             let costs = try [claim, "select * from postrider.survey(null)", draw].map { sql in
                 try queue.connection.execute("begin")

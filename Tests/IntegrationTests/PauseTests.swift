@@ -60,7 +60,7 @@ struct PauseTests {
         let server = "select pause_reason from postrider.lanes where name = 'api'"
         for seconds in [1, 2] {
             try queue.connection.execute(
-                "select postrider.prolong_pause('api', now() + interval '\(seconds) s', 'the server answered 429')")
+                "select postrider.extend_lane_pause('api', now() + interval '\(seconds) s', 'the server answered 429')")
             #expect(try queue.text(server) == "the server answered 429")
         }
         try queue.connection.execute("update postrider.lanes set paused_until = 'infinity' where name = 'api'")

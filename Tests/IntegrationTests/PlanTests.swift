@@ -54,7 +54,7 @@ struct PlanTests {
         try queue.connection.execute("update pg_class set reltuples = 0 where oid = 'postrider.ready'::regclass")
         let id = try queue.number("select max(job_id) from postrider.ready where seq = job_id and track > 0")
         try queue.connection.execute(
-            "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider.ready_place($1)"
+            "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider.find_ready_row($1)"
         )
         // As functions ask for it, and as people do. The first time reads the catalogue, too.
         for _ in 1...2 { _ = try queue.text("execute place(\(id))") }
@@ -147,7 +147,7 @@ struct PlanTests {
                 """
                 set enable_seqscan = off;
                 prepare claim_one as \(StoreStatement.claimOne.sql);
-                select postrider.shut_hold_gate()
+                select postrider.close_hold_gate()
                 """)
         }
 
@@ -160,7 +160,9 @@ struct PlanTests {
                 try queue.insert(
                     min(9_000, count - there), "url, run_at",
                     "'http://h/' || i, now() + interval '1 h' + i * interval '1 s'")
-                while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+                while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)")
+                    == 1
+                {}
             }
             track = try queue.number("select id from postrider.tracks")
             try queue.connection.execute("vacuum analyze")

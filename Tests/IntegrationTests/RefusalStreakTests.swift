@@ -23,7 +23,7 @@ struct RefusalStreakTests {
 
     /// Tells of answers that come together; the lane's pause afterwards, in ms from now.
     private static func tell(_ queue: borrowing TestQueue, _ signs: [String]) throws -> Int64 {
-        try queue.connection.execute("select postrider.heed_signs(array[\(signs.joined(separator: ", "))])")
+        try queue.connection.execute("select postrider.pause_throttled_lanes(array[\(signs.joined(separator: ", "))])")
         return try queue.number(
             "select coalesce((extract(epoch from max(paused_until) - now()) * 1000)::bigint, 0) from postrider.lanes")
     }
@@ -67,7 +67,7 @@ struct RefusalStreakTests {
         // What a person has paused stays so.
         _ = try queue.rows("select postrider.pause_lane('l')::text")
         try queue.connection.execute(
-            "select postrider.heed_signs(array[row((select id from postrider.tracks), now(), 5000, 429, 'w')::postrider.sign])"
+            "select postrider.pause_throttled_lanes(array[row((select id from postrider.tracks), now(), 5000, 429, 'w')::postrider.sign])"
         )
         #expect(
             try queue.text("select paused_until || ' ' || (pause_reason like 'paused by %') from postrider.lanes")

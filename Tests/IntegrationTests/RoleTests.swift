@@ -51,7 +51,8 @@ struct RoleTests {
             """)
         #expect(
             forClients == [
-                ["cancel_job"], ["explain_job"], ["holding_job"], ["spec_duplicate"], ["spec_values"], ["watch_places"],
+                ["cancel_job"], ["explain_job"], ["find_key_owner"], ["spec_duplicate"], ["spec_values"],
+                ["watch_places"],
             ])
         let forReaders = try queue.rows(
             """
@@ -61,7 +62,7 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["explain_job"], ["holding_job"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"],
+                ["explain_job"], ["find_key_owner"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"],
                 ["track_lanes"],
                 ["watch_places"],
             ])

@@ -83,7 +83,7 @@ struct StaleTokenTests {
         return try queue.text(
             """
             select a.code
-              from unnest(postrider.credential_judge(array[jsonb_populate_record(
+              from unnest(postrider.judge_credentials(array[jsonb_populate_record(
                      postrider.unsent_attempt(0, 0, 0, 'f', 'http_status', 'refused'),
                      '{"job_id": \(job), "credential": "c", "version": 1, "status": 401}')])) a
             """)

@@ -107,7 +107,7 @@ struct StoppedWorkerTests {
         for call in calls { try queue.connection.execute("select * from \(call)") }
         #expect(try queue.number("select count(*) from postrider.scheduled where job_id = \(due)") == 1)
         #expect(try queue.text("select postrider.lead(\(owner))::text") == nil)
-        #expect(try queue.number("select leads::int from postrider.tend(\(owner), \(epoch), null)") == 0)
+        #expect(try queue.number("select leads::int from postrider.run_queue_duties(\(owner), \(epoch), null)") == 0)
         try queue.connection.execute("rollback")
 
         // Now its calls have their answers, and it wants to store them.

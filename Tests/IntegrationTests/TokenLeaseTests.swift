@@ -17,7 +17,7 @@ struct TokenLeaseTests {
     /// The epoch and the sealed secrets of the refresh that a worker is given; nil if it is given none.
     private func take(_ queue: borrowing TestQueue) throws -> [String?]? {
         try queue.rows(
-            "select epoch::text, encode(sealed, 'escape') from postrider.tend_credentials(1, true) where task = 'r'"
+            "select epoch::text, encode(sealed, 'escape') from postrider.next_credential_tasks(1, true) where task = 'r'"
         )
         .first
     }
@@ -31,7 +31,7 @@ struct TokenLeaseTests {
         try queue.connection.execute(
             """
             select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
-            select postrider.credential_fate('c');
+            select postrider.decide_credential_step('c');
             """)
         let first = try take(queue)
         #expect(first?[1] == "old")
@@ -63,7 +63,7 @@ struct TokenLeaseTests {
     @Test func `failures in a row wait longer each time, and a login or logout ends the refresh under way`() throws {
         let queue = try queue()
         try queue.connection.execute("select postrider.log_in_sealed('c', '{refresh_token}', 'old', null)")
-        try queue.connection.execute("select postrider.credential_fate('c')")
+        try queue.connection.execute("select postrider.decide_credential_step('c')")
         // In one call, so that the wait is measured from the moment that it begins.
         try queue.connection.execute(
             """
@@ -194,7 +194,7 @@ struct TokenLeaseTests {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind, token_url) values ('d', 'oauth2_refresh_token', 'http://127.0.0.1:1/token');
-            select postrider.log_in_sealed(n, '{refresh_token}', 'old', null), postrider.credential_fate(n) from unnest('{c,d}'::text[]) n;
+            select postrider.log_in_sealed(n, '{refresh_token}', 'old', null), postrider.decide_credential_step(n) from unnest('{c,d}'::text[]) n;
             update postrider.refreshes set due_at = now() - interval '1 min' where credential = 'c';
             update postrider.refreshes set until = now() + interval '1 min' where credential = 'd';
             """)
@@ -211,7 +211,7 @@ struct TokenLeaseTests {
         try queue.connection.execute(
             """
             select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
-            select postrider.credential_fate('c');
+            select postrider.decide_credential_step('c');
             update postrider.refreshes set due_at = now() + interval '1 h';
             """)
         #expect(try take(queue) != nil)

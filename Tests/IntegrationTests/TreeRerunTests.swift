@@ -153,7 +153,7 @@ final class TreeRerunTests: TreeDesk {
             """
             delete from postrider.ready where job_id = \(id);
             insert into postrider.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id), 0, 0, 1, 0, 0, '\(state)');
-            select postrider.members_ended(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
+            select postrider.count_ended_members(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
             select postrider.settle(0, true)
             """)
     }

@@ -115,10 +115,10 @@ struct CacheFlightTests {
         try desk.queue.insert(3, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try desk.take() == [1])
         #expect(try desk.queue.text("select postrider.cancel(1)::text") == "true")
-        try desk.queue.connection.execute("select postrider.tend_cache()")
+        try desk.queue.connection.execute("select postrider.run_cache_duties()")
         #expect(try desk.queue.states() == "cancelled 1, scheduled 2")
         try desk.queue.connection.execute(
-            "update postrider.cache_calls set at = at - interval '2 s'; select postrider.tend_cache()")
+            "update postrider.cache_calls set at = at - interval '2 s'; select postrider.run_cache_duties()")
         #expect(try desk.queue.states() == "cancelled 1, ready 1, scheduled 1")
         #expect(try desk.take() == [2])
     }

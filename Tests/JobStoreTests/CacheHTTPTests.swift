@@ -242,14 +242,14 @@ struct CacheHTTPTests {
         }
         #expect(try desk.queue.number(noted) == 1)
         // The leader does not wait either.
-        try desk.queue.connection.execute("select postrider.tend_cache()")
+        try desk.queue.connection.execute("select postrider.run_cache_duties()")
         #expect(try desk.queue.number(noted) == 1)
         #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 old")
         try other.execute(end)
-        try desk.queue.connection.execute("select postrider.tend_cache()")
+        try desk.queue.connection.execute("select postrider.run_cache_duties()")
         #expect(try desk.queue.number(noted) == 0)
         #expect(try desk.fetch("service", "'s'", "new", headers: headers) == "succeeded miss 200 new")
-        try desk.queue.connection.execute("select postrider.tend_cache()")
+        try desk.queue.connection.execute("select postrider.run_cache_duties()")
         #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 new")
     }
 

@@ -20,7 +20,7 @@ struct ClaimOneTests {
             let track = try queue.number("select id from postrider.tracks")
             let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
             try Self.prepare(queue.connection)
-            _ = try queue.rows("select postrider.shut_hold_gate()::text")
+            _ = try queue.rows("select postrider.close_hold_gate()::text")
             self.queue = queue
             self.track = track
             self.worker = worker
@@ -39,7 +39,7 @@ struct ClaimOneTests {
             "select * from postrider.claim(\(worker)::int, 0, 64, array[\(track)]::int[], '{64}', '{0}', true, '{0}')"
         }
 
-        func shutGate() throws { _ = try queue.rows("select postrider.shut_hold_gate()::text") }
+        func shutGate() throws { _ = try queue.rows("select postrider.close_hold_gate()::text") }
 
         func isOpen() throws -> Bool { try queue.number("select last_value from postrider.hold_gate") == 2 }
 

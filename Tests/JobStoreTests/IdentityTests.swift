@@ -10,7 +10,7 @@ struct IdentityTests {
         let queue = try TestQueue()
         let id = try queue.insert("url, lane, run_at", "'http://h/', 'l', now() + interval '1 h'")
         let calls = """
-            select postrider.prolong_pause('l', now() + interval '1 min', 'the server answered 429');
+            select postrider.extend_lane_pause('l', now() + interval '1 min', 'the server answered 429');
             select postrider.add_tracks(array['default', 'default'], array['l', 'l'], array[0, 4]);
             select postrider.reschedule(\(id), priority => 4);
             """
@@ -22,8 +22,8 @@ struct IdentityTests {
         for _ in 1...5 { try queue.connection.execute(calls) }
         #expect(try queue.text(numbers) == before)
         #expect(try queue.number("select count(*) from postrider.tracks") == 2)
-        try queue.connection.execute("select postrider.prolong_pause('l', now() + interval '1 h', 'longer')")
-        try queue.connection.execute("select postrider.prolong_pause('l', now() + interval '1 s', 'shorter')")
+        try queue.connection.execute("select postrider.extend_lane_pause('l', now() + interval '1 h', 'longer')")
+        try queue.connection.execute("select postrider.extend_lane_pause('l', now() + interval '1 s', 'shorter')")
         #expect(
             try queue.text(
                 "select pause_reason from postrider.lanes where name = 'l' and paused_until > now() + interval '59 min'"

@@ -31,7 +31,7 @@ final class NewestJobsTests {
                 select postrider.submit('{"queue": "\(name)", "run_at": "2100-01-01", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}');
                 """)
         }
-        while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+        while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)") == 1 {}
         try queue.connection.execute(
             """
             -- Some came back and stand behind all others.
@@ -94,7 +94,8 @@ final class NewestJobsTests {
                     select 'http://h/', case when i % 10 = 0 then 'other' else 'default' end, \(run) from generate_series(1, \(count)) i
                     """)
             }
-            while try queue.number("select more::int from postrider.tend(\(worker), \(epoch), null)") == 1 {}
+            while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)") == 1 {
+            }
             // The oldest third has ended, well but for twenty; ten of each queue run.
             try queue.connection.execute(
                 """

@@ -148,7 +148,7 @@ struct PageSpecTests {
         let row = try Self.database().query(
             """
             select postrider.service_applies('\(url)', \(service)),
-                   postrider.credential_may_go(null::postrider.credentials, \(job), \(service), '\(url)', 'release'),
+                   postrider.can_carry_credential(null::postrider.credentials, \(job), \(service), '\(url)', 'release'),
                    (postrider.page_next(\(job), \(service), null, 1,
                      convert_to('link: <?key=s3cret&p=2>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null)).next
             """)

@@ -77,8 +77,8 @@ final class PruneTests {
         // The look asks this of each job: here it does not end before the test says so.
         try queue.connection.execute(
             """
-            alter function postrider.job_is_outdated rename to is_outdated_at_once;
-            create function postrider.job_is_outdated(
+            alter function postrider.is_job_past_retention rename to is_outdated_at_once;
+            create function postrider.is_job_past_retention(
               a bigint, b boolean, c "char", d timestamptz, e timestamptz, f timestamptz) returns boolean language plpgsql as $$
             begin
               while not pg_try_advisory_lock(4711) loop perform pg_sleep(0.01); end loop;

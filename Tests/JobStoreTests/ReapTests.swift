@@ -23,7 +23,7 @@ struct ReapTests {
             update postrider.ready set worker = \(ended), fence = 77, attempt = 1, since = now() where seq in (10, 20);
             update postrider.workers set ended_at = now(), in_flight = 2 where id = \(ended);
             create sequence public.woken minvalue 0;
-            create or replace function postrider.wake(p_news text default '') returns void language plpgsql as
+            create or replace function postrider.notify_idle_workers(p_news text default '') returns void language plpgsql as
             $$ begin perform nextval('public.woken'); end $$;
             select nextval('public.woken')
             """)

@@ -84,7 +84,7 @@ struct ServerChoiceTests {
             "update postrider.scheduled set run_at = now() - interval '1 s'"
         )
         let epoch = try desk.queue.lead(worker)
-        _ = try desk.queue.rows("select moved::text from postrider.tend(\(worker), \(epoch), null)")
+        _ = try desk.queue.rows("select moved::text from postrider.run_queue_duties(\(worker), \(epoch), null)")
         #expect(try desk.calls(worker) == ["http://one/x+"])
         try desk.end(job, "o", "f")
         #expect(try desk.calls(worker) == ["http://two/x+"])
@@ -170,7 +170,7 @@ struct ServerChoiceTests {
     @Test func `a service knows whether it has servers, so its relative URLs are good at first sight`() throws {
         let desk = try ServerDesk(servers: 2)
         let look = """
-            select string_agg(s.has_servers || ' ' || postrider.job_is_good(j, s), ', ' order by s.name)
+            select string_agg(s.has_servers || ' ' || postrider.is_valid_with_service(j, s), ', ' order by s.name)
             from postrider.services s cross join postrider.jobs j
             """
         try desk.insert()

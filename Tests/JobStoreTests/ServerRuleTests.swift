@@ -19,7 +19,7 @@ struct ServerRuleTests {
               select (jsonb_populate_record(s, jsonb_build_object(
                 'calls', \(older.0 + recent.0), 'errors', \(older.1 + recent.1),
                 'recent_calls', \(recent.0), 'recent_errors', \(recent.1)))).*) k
-            cross join lateral postrider.weigh_server(
+            cross join lateral postrider.update_server_state(
               row(k.*)::postrider.servers, v, \(new.0), \(new.1), s.window_began + interval '\(age) s') w
             """)
     }
@@ -59,7 +59,7 @@ struct ServerRuleTests {
         let queue = try queue()
         let text = """
             select (w.open_until - s.window_began)::text from postrider.servers s join postrider.services v on v.name = s.service
-            cross join lateral postrider.weigh_server(s, v, 40, 40, s.window_began + interval '5 s') w
+            cross join lateral postrider.update_server_state(s, v, 40, 40, s.window_began + interval '5 s') w
             """
         #expect(try queue.text(text) == "00:00:35")
         try queue.connection.execute("update postrider.services set cool_down = '2 min', min_calls = 80")

@@ -77,13 +77,13 @@ struct TemplateDesk: ~Copyable {
             declare
               v_job postrider.jobs := pg_temp.job(p_row || (
                 select jsonb_build_object('id', j.id, 'parent_id', j.parent_id) from postrider.jobs j where j.id = p_job));
-              v_outcome record := postrider.resolve(v_job);
+              v_outcome record := postrider.fill_templates(v_job);
               v_filled postrider.jobs;
             begin
               if v_outcome.code is not null then
                 return jsonb_build_object('code', v_outcome.code, 'sentence', v_outcome.defect);
               end if;
-              v_filled := postrider.filled(v_job);
+              v_filled := postrider.filled_job(v_job);
               return jsonb_strip_nulls(jsonb_build_object('url', v_filled.url, 'query', v_filled.query, 'headers', v_filled.headers))
                 || coalesce(jsonb_build_object('body_json', v_filled.body_json), '{}')
                 || jsonb_build_object('body_form', v_filled.body_form, 'body_parts', v_filled.body_parts);

@@ -154,8 +154,8 @@ struct TemplateNameTests {
             try desk.queue.number(
                 """
                 select count(*) from (select pg_temp.job('{"id": 99, "url": "http://h/{{x", "headers": {"a": "{{"}}') as j) o
-                 where (postrider.resolve(j)).code is null and not postrider.job_is_templated(j)
-                   and (postrider.filled(j)).url = 'http://h/{{x'
+                 where (postrider.fill_templates(j)).code is null and not postrider.job_is_templated(j)
+                   and (postrider.filled_job(j)).url = 'http://h/{{x'
                 """) == 1)
     }
 }

@@ -77,7 +77,7 @@ public struct TestQueue: ~Copyable {
             """
             update postrider.identities i
                set (system_identifier, timeline, database_oid, workers_oid)
-                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider.real_identity() r)
+                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider.current_identity() r)
             """)
     }
 

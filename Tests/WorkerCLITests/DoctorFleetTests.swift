@@ -106,7 +106,7 @@ struct DoctorFleetTests {
                 insert into postrider.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by,
                   lost_leases, unknown_jobs)
                 select 0, now() - interval '\(ago)', r.system_identifier, r.timeline, r.database_oid, r.workers_oid, 'a', \(leases), \(unknown)
-                  from postrider.real_identity() r
+                  from postrider.current_identity() r
                 """)
         }
         let database = role.database(queue.database)

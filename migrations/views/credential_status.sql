@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.credential_status as
 select c.name, c.kind,
-       -- As jobs find it (credential_fate), whatever its row was inserted with.
+       -- As jobs find it (decide_credential_step), whatever its row was inserted with.
        case when s.credential is null or r.credential is null then 'logged_off' else c.state end as state, c.version, c.expires_at,
        coalesce((select count(*) from postrider.credential_waits w join postrider.scheduled d on d.job_id = w.job_id and d.run_at = w.run_at
                   where w.credential = c.name), 0) as jobs_waiting,

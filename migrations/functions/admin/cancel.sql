@@ -8,7 +8,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('id', cancel.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.raise_null_argument('id', cancel.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   return postrider.cancel_job(cancel.id, (select t.ticket from postrider.tickets t where t.id = cancel.id));
 end
 $$;

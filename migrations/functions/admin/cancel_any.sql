@@ -28,7 +28,7 @@ begin
   end if;
   for i in 1 .. 100 loop
     select * into v_row from postrider.ready r
-     where r.ctid = (select p.spot from postrider.ready_place(p_id) p) for update;
+     where r.ctid = (select p.spot from postrider.find_ready_row(p_id) p) for update;
     exit when found;
     delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
@@ -44,7 +44,7 @@ begin
       insert into postrider.tree_deltas (tree_id, run, released)
       select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_member.parent_id;
       perform postrider.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'), v_member.parent_id,
-        postrider.job_is_followed(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
+        postrider.has_callbacks(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
     end if;
@@ -62,7 +62,7 @@ begin
   delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
   -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
   v_is_called := v_row.worker > 0
-    and not postrider.is_begun_here(p_id);
+    and not postrider.has_begun_in_transaction(p_id);
   if v_is_called and v_row.at_most_once then
     v_state := 'u';
     v_code := 'cancelled';

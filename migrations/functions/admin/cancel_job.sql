@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_ticket is distinct from (select postrider.ticket(k.secret, p_id) from postrider.ticket_key k) then
-    raise exception using errcode = 'PR003', message = postrider.missing_job(p_id), hint = 'Look it up in postrider.job_status.';
+    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(p_id), hint = 'Look it up in postrider.job_status.';
   end if;
   return postrider.cancel_any(p_id);
 end

@@ -14,14 +14,14 @@ declare
   v_track int;
   v_lane text;
 begin
-  perform postrider.refuse_null('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.raise_null_argument('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   if num_nonnulls(reschedule.run_at, reschedule.priority) = 0 then
     raise exception using errcode = 'PR001', column = 'run_at', message = 'run_at: there is neither a time nor a priority',
       hint = 'Give at least one of them, like reschedule(7, now() + interval ''10 min'') or reschedule(7, priority => 4).';
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider.missing_job(reschedule.id),
+    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(reschedule.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if reschedule.priority not between -100 and 100 then
@@ -44,10 +44,10 @@ begin
       raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; retry a finished one.';
     end if;
-    perform postrider.refuse_late(reschedule.run_at, v_tree.expires_at);
+    perform postrider.raise_expired_run_at(reschedule.run_at, v_tree.expires_at);
     perform postrider.reschedule_tree(reschedule.id, reschedule.run_at);
     -- Asked last: what was claimed while its mates were moved counts, too.
-    if postrider.tree_has_begun(reschedule.id) then
+    if postrider.has_begun_descendants(reschedule.id) then
       raise exception using errcode = 'PR005', message = format('job %s has begun: members of it are running or were called', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; cancel it, or reschedule its members that are scheduled or ready.';
     end if;
@@ -56,14 +56,14 @@ begin
   for i in 1 .. 100 loop
     perform postrider.feed_job(reschedule.id);
     delete from postrider.ready r
-     where r.ctid = (select p.spot from postrider.ready_place(reschedule.id) p) and r.worker = 0
+     where r.ctid = (select p.spot from postrider.find_ready_row(reschedule.id) p) and r.worker = 0
     returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
       r.since as at into v_row;
     exit when found;
     delete from postrider.scheduled s where s.job_id = reschedule.id
     returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.is_followed,
       s.run_at as at into v_row;
-    exit when found or (select p.worker > 0 from postrider.ready_place(reschedule.id) p)
+    exit when found or (select p.worker > 0 from postrider.find_ready_row(reschedule.id) p)
       or exists (select from postrider.results r where r.job_id = reschedule.id)
       or exists (select from postrider.outcomes o where o.job_id = reschedule.id)
       or exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting);
@@ -76,7 +76,7 @@ begin
         else format('job %s is running or has finished', reschedule.id) end,
       hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
   end if;
-  perform postrider.refuse_late(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
+  perform postrider.raise_expired_run_at(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
     -- Only the track knows the new priority, so it must not be removed before the row is committed.

@@ -10,12 +10,12 @@ declare
   v_job postrider.jobs;
   v_result postrider.results;
 begin
-  perform postrider.refuse_null('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  perform postrider.refuse_null('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
-  perform postrider.refuse_null('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
+  perform postrider.raise_null_argument('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.raise_null_argument('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
+  perform postrider.raise_null_argument('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider.missing_job(retry.id),
+    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(retry.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if retry.from_start and v_job.paginate is null then
@@ -27,7 +27,7 @@ begin
       hint = 'Insert a new job with a later expires_at.';
   end if;
   if v_job.parent_id is not null then
-    perform postrider.rejoin_tree(retry.id, v_job.parent_id, retry.new_key, retry.from_start);
+    perform postrider.requeue_member(retry.id, v_job.parent_id, retry.new_key, retry.from_start);
     return;
   end if;
   if v_job.kind <> 'request' then
@@ -43,8 +43,8 @@ begin
     seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
-          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.job_is_followed(v_job));
-  perform postrider.wake();
+          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.has_callbacks(v_job));
+  perform postrider.notify_idle_workers();
 end
 $$;
 comment on function postrider.retry(bigint, boolean, boolean) is

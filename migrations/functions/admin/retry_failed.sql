@@ -91,9 +91,9 @@ begin
                and (retry_failed.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
        and (j.expires_at is null or j.expires_at > now())
        and not (j.delivery = 'at_most_once'
-                and (select postrider.may_have_acted(r) from postrider.results r where r.job_id = c.job_id)))
+                and (select postrider.can_have_acted(r) from postrider.results r where r.job_id = c.job_id)))
   select array_agg(f.job_id) filter (where f.is_plain),
-         (select array_agg(distinct case when o.is_member then postrider.ended_above(o.job_id) else o.job_id end)
+         (select array_agg(distinct case when o.is_member then postrider.topmost_ended_ancestor(o.job_id) else o.job_id end)
             from failed o where not o.is_plain)
     into v_plain, v_others
     from failed f;
@@ -108,7 +108,7 @@ begin
     select k.job_id from keyed k
      where case when k.dedupe_key is null then true
                 when k.nth > 1 then false
-                else postrider.dedupe_holder(k.queue, k.dedupe_key, k.job_id) is null end),
+                else postrider.take_dedupe_key(k.queue, k.dedupe_key, k.job_id) is null end),
   gone as (
     delete from postrider.results r using free h where r.job_id = h.job_id returning r.*),
   named as materialized (
@@ -137,18 +137,18 @@ begin
   again as (
     insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
     select nextval('postrider.jobs_id_seq'), g.job_id, postrider.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
-           j.delivery = 'at_most_once', j.expires_at, postrider.job_is_followed(j)
+           j.delivery = 'at_most_once', j.expires_at, postrider.has_callbacks(j)
       from (select * from gone order by job_id) g
       join postrider.jobs j on j.id = g.job_id)
   select count(*), min(g.job_id) into v_count, v_first from gone g;
   if v_count > 0 then
     -- prune_range relies on it, like on reopen_job's.
     insert into postrider.reopened (first_id) values (v_first);
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
   end if;
 
   foreach v_id in array coalesce(v_others, '{}') loop
-    continue when v_id is null or postrider.tree_may_have_acted(v_id);
+    continue when v_id is null or postrider.can_have_acted_below(v_id);
     begin
       perform postrider.retry(v_id);
       v_count := v_count + 1;

@@ -3,7 +3,7 @@
 -- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
 --
 -- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree was
--- inserted by one role (refuse_foreign), so its root tells whether that may see it.
+-- inserted by one role (raise_foreign_parent), so its root tells whether that may see it.
 create or replace function postrider.watch_places(p_id bigint, p_rows int)
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100

@@ -27,7 +27,7 @@ begin
         v_reason := 'it has more than a hundred numbers of a thousand digits and more';
       end if;
     exception when others then
-      if postrider.is_passing(sqlstate) then
+      if postrider.is_transient_error(sqlstate) then
         raise;
       end if;
       v_reason := case
@@ -40,7 +40,7 @@ begin
         else format('PostgreSQL refuses it (SQLSTATE %s)', sqlstate) end;
     end;
   exception when others then
-    if postrider.is_passing(sqlstate) then
+    if postrider.is_transient_error(sqlstate) then
       raise;
     end if;
     v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16' else format('its bytes are no text in %s', v_charset) end;

@@ -73,13 +73,13 @@ begin
       v_service.base_url := coalesce((select t.base_url from postrider.server_routes t where t.id = v_attempt.server), v_service.base_url);
     end if;
     if v_job.paginate is not null then
-      v_job := postrider.page_job(postrider.filled(v_job));
+      v_job := postrider.page_job(postrider.filled_job(v_job));
     end if;
     if v_cached then
       select * into v_call from postrider.cache_calls c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
       if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
-        select * into v_kept from postrider.cache_confirmed(v_call, v_job, p_app_version, v_attempt.headers);
+        select * into v_kept from postrider.revalidated_answer(v_call, v_job, p_app_version, v_attempt.headers);
         if v_kept.status is not null and not coalesce(v_attempt.redirected, false) then
           v_attempt.cache := 'revalidated';
           v_attempt.verdict := 's';
@@ -163,7 +163,7 @@ begin
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
-        from postrider.cache_stale(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);
+        from postrider.stale_answer(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);
       if v_kept.status is not null then
         select * into v_answer
           from postrider.judge_answer(v_job, v_service, v_kept.status::int, v_kept.headers, v_kept.body);
@@ -186,7 +186,7 @@ begin
     end if;
   end loop;
   if v_has_credentials then
-    p_attempts := postrider.credential_judge(p_attempts);
+    p_attempts := postrider.judge_credentials(p_attempts);
   end if;
   v_done := postrider.finish(p_worker, p_attempts, v_waits);
   if v_envelope_codes is not null then
@@ -213,21 +213,21 @@ begin
       from unnest(p_attempts) x join postrider.jobs j on j.id = x.job_id
      where x.cache is not null and x.seq = any (v_done)
      group by 1, 2;
-    perform postrider.cache_settle(p_worker, p_app_version, p_attempts, v_done);
+    perform postrider.end_cache_flights(p_worker, p_app_version, p_attempts, v_done);
     if v_unfit <> '{}' then
-      perform postrider.cache_remove(v_unfit, false);
+      perform postrider.delete_free_cache_entries(v_unfit, false);
     end if;
   end if;
   if v_outdates <> '{}' then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider.cache_outdate(postrider.filled(j), case when s.has_servers then postrider.keyed_service(s, p_worker) else s end, x.headers)
+    perform postrider.invalidate_changed_url(postrider.filled_job(j), case when s.has_servers then postrider.keyed_service(s, p_worker) else s end, x.headers)
        from unnest(p_attempts) x
        join postrider.jobs j on j.id = x.job_id
        join postrider.services s on s.name = j.service
       where x.job_id = any (v_outdates) and (x.status between 200 and 399 or x.redirected);
   end if;
   if v_has_cookies then
-    perform postrider.keep_batch_cookies(p_attempts, v_done);
+    perform postrider.store_batch_cookies(p_attempts, v_done);
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
     v_page := v_pages[i];

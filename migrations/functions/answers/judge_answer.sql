@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What an answer must be beyond its status, in this order: charset, JSON, envelope, extract, result_type, validator. The
 -- validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker,
--- what comes from the cache by the one that stored it (cache_suits).
+-- what comes from the cache by the one that stored it (is_fit_cache_entry).
 --
 -- An answer without a body by its status or method passes all but result_type. Under an envelope the same holds for an empty body: such
 -- services answer so where there is nothing to say.
@@ -134,7 +134,7 @@ begin
     return;
   exception when others then
     -- A shortage of the database ends no job: the worker judges the answer again later.
-    if postrider.is_passing(sqlstate) then
+    if postrider.is_transient_error(sqlstate) then
       raise;
     end if;
     get stacked diagnostics v_state = returned_sqlstate, v_context = pg_exception_context;

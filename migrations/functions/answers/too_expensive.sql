@@ -6,7 +6,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not postrider.time_is_over() then
+  if not postrider.is_time_over() then
     raise query_canceled using message = 'canceling statement due to user request';
   end if;
   return format('%s took longer than settings.judge_timeout allows; simplify it, or read smaller answers', p_what);

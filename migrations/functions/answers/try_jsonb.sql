@@ -11,7 +11,7 @@ begin
   return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
   -- A shortage of the database says nothing of the body.
-  if postrider.is_passing(sqlstate) then
+  if postrider.is_transient_error(sqlstate) then
     raise;
   end if;
   return null;

@@ -8,7 +8,7 @@ as $$
 declare
   v_space text := (select nullif(s.cache_namespace, '') from postrider.services s where s.name = cache_invalidate.service);
 begin
-  return postrider.cache_drop(array(
+  return postrider.delete_cache_entries(array(
     select e.key from postrider.cache_entries e
      where (cache_invalidate.service is null or e.service = cache_invalidate.service or e.namespace = v_space)
        and e.url like coalesce(cache_invalidate.pattern, '%')), 'invalidated');

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
--- who wants what is being fetched already waits for it (cache_join); the others are noted in cache_calls and called.
+-- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_calls and called.
 --
 -- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
--- status or length the job does not accept (cache_suits), or which is not what the job asks of an answer, is no answer to it, and the
+-- status or length the job does not accept (is_fit_cache_entry), or which is not what the job asks of an answer, is no answer to it, and the
 -- server is asked. On the judging session its entry is removed: otherwise the job would come back here before its call.
 --
 -- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is the judging session.
@@ -43,7 +43,7 @@ begin
            case when num_nonnulls(j.validator, j.extract, u.envelope) > 0
                 then not postrider.judges_cheaply(j, u.envelope) else false end as is_expensive,
            s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
-             case when j.parent_id is not null then (postrider.filled(j)).headers else j.headers end) as wants_fresh,
+             case when j.parent_id is not null then (postrider.filled_job(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
              lower(concat(j.headers, s.headers) collate "C") ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
@@ -58,7 +58,7 @@ begin
                        else postrider.cache_key(j, s) end as base
            offset 0) b
      where j.cache_ttl is not null
-           -- Others are refused after this, by refuse_misconfigured.
+           -- Others are refused after this, by fail_misconfigured_jobs.
        and (j.service is null
             or s.name is not null
                and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
@@ -71,7 +71,7 @@ begin
     select x.*, case
              when x.ignore_cache then 'miss'
              when e.status between 100 and 599
-                  and not postrider.cache_suits(
+                  and not postrider.is_fit_cache_entry(
                         e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format) then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
              when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider.cache_reason(
@@ -146,7 +146,7 @@ begin
         -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
         if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
           if p_judges then
-            perform postrider.cache_remove(array[v.key[i]], false);
+            perform postrider.delete_free_cache_entries(array[v.key[i]], false);
           end if;
           v.miss_track := v.miss_track || v_attempt.track;
           v.miss_seq := v.miss_seq || v_attempt.seq;
@@ -190,7 +190,7 @@ begin
   end if;
 
   if v.miss_job is not null then
-    done := done || postrider.cache_join(
+    done := done || postrider.join_cache_flight(
       p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
       v.miss_etag, v.miss_modified, p_app_version);
   end if;

@@ -4,7 +4,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return postrider.cache_key(postrider.filled(p_job), p_service);
+  return postrider.cache_key(postrider.filled_job(p_job), p_service);
 end
 $$;
 comment on function postrider.filled_key(postrider.jobs, postrider.services) is

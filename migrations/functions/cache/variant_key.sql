@@ -4,7 +4,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  p_job := postrider.filled(p_job);
+  p_job := postrider.filled_job(p_job);
   return postrider.cache_variant(p_key, p_job.headers,
     case when postrider.service_applies(p_job.url, p_service) then p_service.headers end);
 end

@@ -28,7 +28,7 @@ begin
      where v_runs and h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
      order by h.id
   loop
-    if v_state = '57014' and postrider.time_is_over() then
+    if v_state = '57014' and postrider.is_time_over() then
       v_error := 'not run: the hook before it took all of the 5 s that they have together';
     else
       select r.state, r.error into v_state, v_error from postrider.run_callable(p_job, v.event, null, v.function) r;
@@ -38,8 +38,8 @@ begin
       values (p_job, v.event, v.function, v_state, v_error);
     end if;
   end loop;
-  return postrider.may_call(p_track, p_seq, p_fence, p_job);
+  return postrider.confirm_lease(p_track, p_seq, p_fence, p_job);
 end
 $$;
 comment on function postrider.begin_job(int, bigint, bigint, bigint, boolean) is
-  'private: runs the will_start hooks of a job that is about to be called; once, however often it is tried. Whether to call it, as may_call has it';
+  'private: runs the will_start hooks of a job that is about to be called; once, however often it is tried. Whether to call it, as confirm_lease has it';

@@ -46,7 +46,7 @@ begin
       v_hint := format('Create it first, and give it with its schema and types, like %s.', v_example);
     end if;
   end if;
-  perform postrider.refuse_column(tg_table_name::text, v_column, v_reason, v_hint);
+  perform postrider.raise_column_error(tg_table_name::text, v_column, v_reason, v_hint);
   new.function := format('%s(%s)', v_call, v_takes);
   return new;
 end

@@ -5,7 +5,7 @@
 -- The functions of a batch or chain run behind those of all that its end has ended below it, so that they may retry the whole. It
 -- waits a minute for that: neither slow functions of thousands of members nor a client's open transaction keep it from ending.
 --
--- Lock order: rows of outcomes with SKIP LOCKED; what members_ended locks, it skips likewise. What the functions lock is
+-- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions lock is
 -- theirs; a deadlock ends one of them.
 create or replace function postrider.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
 language plpgsql
@@ -43,7 +43,7 @@ begin
           select from postrider.jobs j
            where j.id = v_end.job_id
              and case v_end.state when 's' then j.on_success when 'k' then null else j.on_failure end is not null) then
-    if v_end.finished_at > now() - interval '1 min' and postrider.tree_awaits_below(v_end.job_id) then
+    if v_end.finished_at > now() - interval '1 min' and postrider.has_unfinished_descendants(v_end.job_id) then
       update postrider.outcomes o set due_at = clock_timestamp() + interval '0.1 s' where o.job_id = v_end.job_id;
       return;
     end if;
@@ -75,10 +75,10 @@ begin
       perform postrider.send_webhooks(v_called);
     end if;
     if v_told is not null then
-      perform postrider.tell_finished(v_told);
+      perform postrider.notify_finished(v_told);
     end if;
     if v_parents is not null then
-      perform postrider.members_ended(v_parents, v_members, v_states);
+      perform postrider.count_ended_members(v_parents, v_members, v_states);
       has_parents := true;
     end if;
     ended := cardinality(v_jobs);

@@ -6,7 +6,7 @@
 -- The webhook is the last of them: one of a vast answer may take longer to write than there is time.
 --
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
--- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes (put_off).
+-- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes (defer_outcome).
 create or replace function postrider.conclude_one(p_end postrider.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -41,7 +41,7 @@ begin
         v_function := v.function;
         select r.state, r.error into v_state, v_error
           from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
-        if v_state = '57014' and postrider.time_is_over() then
+        if v_state = '57014' and postrider.is_time_over() then
           raise query_canceled using message = v_error;
         elsif left(v_state, 2) in ('53', '58') and p_end.finished_at > clock_timestamp() - interval '15 min' then
           -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are the function's.
@@ -80,11 +80,11 @@ begin
       v_key := null;
     end if;
     if v_job.notify then
-      perform postrider.tell_finished(array[p_end.job_id]);
+      perform postrider.notify_finished(array[p_end.job_id]);
     end if;
     -- One that the functions have made run again has counted this end already.
     if v_run = (select t.run from postrider.trees t where t.job_id = p_end.parent_id) then
-      perform postrider.members_ended(
+      perform postrider.count_ended_members(
         array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x' else p_end.state end]);
     end if;
     has_ended := true;
@@ -98,13 +98,13 @@ begin
     update postrider.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
     insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
     values (p_end.job_id, v_event, v_callback, v_function, v_state, case
-      when v_state <> '57014' or not postrider.time_is_over() then ''
+      when v_state <> '57014' or not postrider.is_time_over() then ''
       when v_key = 'callback_url'
         then 'not sent: the functions of the job and its webhook have 5 s together, and it was being written when they were over: '
       else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
   else
     failure := v_error;
-    perform postrider.put_off(p_end.job_id, v_error, v_state);
+    perform postrider.defer_outcome(p_end.job_id, v_error, v_state);
   end if;
 end
 $$;

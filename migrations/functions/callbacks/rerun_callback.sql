@@ -14,7 +14,7 @@ declare
   v_state text;
   v_error text;
 begin
-  perform postrider.refuse_null('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.raise_null_argument('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   perform postrider.begin_rerun(rerun_callback.id);
   begin
     v_path := postrider.call_callback(rerun_callback.id);

@@ -28,7 +28,7 @@ begin
      'max_request_body', 'must not be negative', 'Give a number of bytes, or null for no limit.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.refuse_column('client_limits', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('client_limits', v_column, v_reason, v_hint);
   return new;
 end
 $$;

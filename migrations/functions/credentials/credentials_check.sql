@@ -19,13 +19,13 @@ begin
     v_reason := 'cannot be changed while somebody is logged in: the secrets are those of another kind';
     v_hint := format('select postrider.log_out(%L) first, and log in again afterwards.', old.name);
   elsif v_column is null and tg_op = 'UPDATE'
-        -- A trigger may: credentials_came does.
+        -- A trigger may: restore_credential_version does.
         and (new.version < old.version or new.version - old.version > 1 and pg_trigger_depth() = 1) then
     v_column := 'version';
     v_reason := 'cannot be set';
     v_hint := 'Leave it to Postrider.';
   end if;
-  perform postrider.refuse_column('credentials', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('credentials', v_column, v_reason, v_hint);
   return new;
 end
 $$;

@@ -9,7 +9,7 @@ declare
   v_plain jsonb;
   v_expires_at timestamptz;
 begin
-  perform postrider.refuse_null('credential', log_in.credential is null, 'Give the name of a credential; see select name from postrider.credential_status.');
+  perform postrider.raise_null_argument('credential', log_in.credential is null, 'Give the name of a credential; see select name from postrider.credential_status.');
   if log_in.secrets is null or jsonb_typeof(log_in.secrets) <> 'object' then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = 'secrets: $ must be an object', hint = 'Like {"access_token": "…"} or {"username": "…", "password": "…"}.';
@@ -19,7 +19,7 @@ begin
     v_expires_at := coalesce(
       (log_in.secrets ->> 'expires_at')::timestamptz,
       clock_timestamp() + make_interval(secs => (log_in.secrets ->> 'expires_in')::double precision));
-    -- infinity is a token without an end, which begin_login says by null.
+    -- infinity is a token without an end, which store_login says by null.
     if v_expires_at = '-infinity' then
       raise exception using errcode = 'datetime_field_overflow';
     end if;
@@ -27,7 +27,7 @@ begin
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = 'secrets: $.expires_at or $.expires_in is not a time', hint = 'Give seconds, like {"expires_in": 3600}, or a timestamp.';
   end;
-  perform postrider.begin_login(
+  perform postrider.store_login(
     log_in.credential, array(select jsonb_object_keys(v_plain)), null, v_plain, v_expires_at);
 end
 $$;

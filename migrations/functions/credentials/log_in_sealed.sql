@@ -4,7 +4,7 @@ create or replace function postrider.log_in_sealed(
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.begin_login(
+  select postrider.store_login(
     p_credential, p_names, p_sealed, null, clock_timestamp() + make_interval(secs => p_expires_in))
 $$;
 comment on function postrider.log_in_sealed(text, text[], bytea, bigint) is

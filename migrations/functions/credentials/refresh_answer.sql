@@ -24,7 +24,7 @@ begin
     v_text := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'));
     v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider.form_json(v_text) else v_text::jsonb end;
   exception when others then
-    if postrider.is_passing(sqlstate) then
+    if postrider.is_transient_error(sqlstate) then
       raise;
     end if;
     v_json := null;
@@ -56,7 +56,7 @@ begin
     refresh_token := case when jsonb_typeof(v_value) in ('string', 'number') then v_value #>> '{}' end;
     v_value := jsonb_path_query_first(v_json, (v_spec ->> 'expires_in')::jsonpath, '{}', true);
   exception when others then
-    if postrider.is_passing(sqlstate) then
+    if postrider.is_transient_error(sqlstate) then
       raise;
     end if;
     access_token := null;

@@ -54,7 +54,7 @@ begin
      where r.credential = p_credential
     returning * into v_refresh;
     if v_refresh.held_since is null then
-      perform postrider.credential_release(p_credential, false);
+      perform postrider.release_credential_waits(p_credential, false);
     end if;
     return true;
   end if;
@@ -92,13 +92,13 @@ begin
       update postrider.refreshes r set due_at = v_credential.expires_at where r.credential = p_credential;
     else
       update postrider.credentials c set state = 'logged_off', expires_at = null where c.name = p_credential;
-      perform postrider.credential_release(p_credential, false);
+      perform postrider.release_credential_waits(p_credential, false);
     end if;
     return true;
   end if;
   update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
   if v_refresh.failures >= 5 then
-    perform postrider.credential_release(p_credential, true);
+    perform postrider.release_credential_waits(p_credential, true);
   end if;
   return true;
 end

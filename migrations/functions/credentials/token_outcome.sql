@@ -12,7 +12,7 @@ begin
    where o.code in ('token_expired', 'logged_out');
 exception when others then
   -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
-  if postrider.is_passing(sqlstate) then
+  if postrider.is_transient_error(sqlstate) then
     raise;
   end if;
 end

@@ -5,7 +5,7 @@ language plpgsql stable security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('id', explain.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider.raise_null_argument('id', explain.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   return postrider.explain_job(explain.id, (select t.ticket from postrider.tickets t where t.id = explain.id));
 end
 $$;

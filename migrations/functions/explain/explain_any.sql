@@ -78,7 +78,7 @@ begin
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
       postrider.explain_budget(v_lane, v_attempt),
       ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider.explain_deadline(v_expires, v_at),
-      case when v_attempt > 0 or exists (select from postrider.throttled_tries(p_id, v_attempt + 1)) then (
+      case when v_attempt > 0 or exists (select from postrider.count_throttled_attempts(p_id, v_attempt + 1)) then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
                from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
@@ -87,7 +87,7 @@ begin
          case when p_id = any (w.judging_jobs) then w.judgements_waiting end as judgements,
          case when w.heartbeat_at < clock_timestamp() - interval '10 s' then w.heartbeat_at end as silent,
          postrider.explain_deadline(r.expires_at, null) as deadline into v_place
-    from postrider.ready_place(p_id) p
+    from postrider.find_ready_row(p_id) p
     left join postrider.ready r on r.ctid = p.spot
     left join postrider.workers w on w.id = p.worker;
   if not found then

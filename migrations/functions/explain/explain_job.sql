@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_ticket is distinct from (select postrider.ticket(k.secret, p_id) from postrider.ticket_key k) then
-    return overlay(postrider.missing_job(p_id) placing 'J' from 1) || '.';
+    return overlay(postrider.raise_missing_job(p_id) placing 'J' from 1) || '.';
   end if;
   return postrider.explain_any(p_id);
 end

@@ -25,7 +25,7 @@ begin
     if v_busy > 0 and v_tree.children <= 10000 then
       select count(*) filter (where o.is_busy), min(o.job_id) filter (where not o.is_busy) into v_busy, v_first
         from (select m.job_id,
-                     coalesce((select p.worker > 0 from postrider.ready_place(m.job_id) p), false)
+                     coalesce((select p.worker > 0 from postrider.find_ready_row(m.job_id) p), false)
                      or exists (select from postrider.outcomes e where e.job_id = m.job_id)
                      or exists (select from postrider.trees t where t.job_id = m.job_id and t.state = 'o') as is_busy
                 from postrider.members m

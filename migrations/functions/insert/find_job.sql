@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: insert/holding_job.sql
+-- after: insert/find_key_owner.sql
 -- Through job_status, so that a role finds the jobs that it may see. A key that was taken by a job that has ended is free.
 create or replace function postrider.find_job(dedupe_key text, queue text default 'default') returns bigint
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select s.id from postrider.job_status s
-   where s.id = postrider.holding_job(find_job.queue, find_job.dedupe_key) and s.finished_at is null
+   where s.id = postrider.find_key_owner(find_job.queue, find_job.dedupe_key) and s.finished_at is null
 $$;
 comment on function postrider.find_job(text, text) is
   'public: the id of the unfinished job of a queue that has this dedupe_key; null if there is none, or if the caller may not see it';

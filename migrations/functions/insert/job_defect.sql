@@ -66,7 +66,7 @@ begin
      'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
     (length(p_job.tag) > 400,
      'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
-    (p_job.metadata is not null and not postrider.json_fits(p_job.metadata),
+    (p_job.metadata is not null and not postrider.is_storable_json(p_job.metadata),
      'metadata', 'is longer than 64 MiB when it is written out', 'Keep large data in a table of your own.'),
     (p_job.delivery not in ('at_least_once', 'at_most_once'),
      'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
@@ -244,7 +244,7 @@ begin
     return;
   end if;
 
-  if v_is_new and postrider.body_is_small(p_job) is not true then
+  if v_is_new and postrider.is_small_body(p_job) is not true then
     v_most := (select s.max_request_body from postrider.settings s);
     v_bytes := postrider.body_bytes(p_job, v_most);
     if v_bytes > v_most then

@@ -6,7 +6,7 @@ as $$
 begin
   return postrider.jsonpath_defect(p_path::jsonpath);
 exception when others then
-  if postrider.is_passing(sqlstate) then
+  if postrider.is_transient_error(sqlstate) then
     raise;
   end if;
   return 'is not a jsonpath';

@@ -13,7 +13,7 @@ begin
              w.failing or w.bad > w.good / 2 as stays
         from unnest(p_lanes, p_calls, p_good, p_bad) as x(lane, calls, good, bad)
         left join postrider.lane_retries r on r.lane = x.lane
-       cross join lateral postrider.weigh_retries(r, x.calls, x.good, x.bad, p_now) w),
+       cross join lateral postrider.update_retry_budget(r, x.calls, x.good, x.bad, p_now) w),
     gone as (
       delete from postrider.lane_retries r using weighed w where r.lane = w.lane and not w.stays)
     insert into postrider.lane_retries as r (lane, calls, good, bad, strained_since, failing, at)

@@ -8,10 +8,10 @@ begin
   if tg_op = 'DELETE' then
     delete from postrider.lane_strains s where s.lane = old.name;
     delete from postrider.lane_pauses p where p.lane = old.name;
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
   elsif coalesce(new.paused_until, '-infinity') < coalesce(old.paused_until, '-infinity')
      or (new.max_in_flight, new.rate_limit, new.rate_period) is distinct from (old.max_in_flight, old.rate_limit, old.rate_period) then
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
   end if;
   return null;
 end

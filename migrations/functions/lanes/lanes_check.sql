@@ -36,7 +36,7 @@ begin
      'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.refuse_column('lanes', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('lanes', v_column, v_reason, v_hint);
   return new;
 end
 $$;

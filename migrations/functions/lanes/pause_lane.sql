@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('lane', pause_lane.lane is null,
+  perform postrider.raise_null_argument('lane', pause_lane.lane is null,
     'Give the name of a lane; see select lane from postrider.lane_status.');
   if pause_lane.until is null or pause_lane.until <= clock_timestamp() then
     raise exception using errcode = 'PR001', column = 'until',

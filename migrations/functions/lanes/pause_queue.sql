@@ -6,7 +6,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('queue', pause_queue.queue is null,
+  perform postrider.raise_null_argument('queue', pause_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
   insert into postrider.queues as q (name, paused) values (pause_queue.queue, true)
       on conflict (name) do update set paused = true;

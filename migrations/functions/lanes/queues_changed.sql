@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.wake();
+  perform postrider.notify_idle_workers();
   return null;
 end
 $$;

@@ -8,7 +8,7 @@ declare
 begin
   v_column := case when new.name is null or new.name = '' or length(new.name) > 200 then 'name'
                    when new.paused is null then 'paused' end;
-  perform postrider.refuse_column('queues', v_column,
+  perform postrider.raise_column_error('queues', v_column,
     case v_column when 'name' then 'must have 1 to 200 characters' else 'must not be null' end,
     case v_column when 'name' then 'What jobs.queue names.' else 'Give true or false.' end);
   return new;

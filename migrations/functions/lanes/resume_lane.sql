@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('lane', resume_lane.lane is null,
+  perform postrider.raise_null_argument('lane', resume_lane.lane is null,
     'Give the name of a lane; see select lane from postrider.lane_status.');
   delete from postrider.lane_strains s where s.lane = resume_lane.lane;
   update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null;

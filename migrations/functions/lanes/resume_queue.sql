@@ -6,7 +6,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.refuse_null('queue', resume_queue.queue is null,
+  perform postrider.raise_null_argument('queue', resume_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
   update postrider.queues q set paused = false where q.name = resume_queue.queue and q.paused;
 end

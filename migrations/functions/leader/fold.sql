@@ -107,7 +107,7 @@ begin
      or exists (select from postrider.client_counting c where c.scope is not null or c.failed_at is not null) then
     perform postrider.try_fold_clients(coalesce(v_ended, '{}'));
   end if;
-  perform postrider.tend_cache();
+  perform postrider.run_cache_duties();
   perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
   perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider.prune_dedupe(1000);
@@ -118,7 +118,7 @@ begin
      where s.ctid = any (array(select x.ctid from postrider.lane_strains x where x.at < now() - interval '2 hours' for update skip locked));
   end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
-  perform postrider.shut_hold_gate();
+  perform postrider.close_hold_gate();
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then

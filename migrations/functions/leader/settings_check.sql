@@ -26,7 +26,7 @@ begin
      'judge_timeout', 'must be from 10 ms to 1 min', 'Like 2 s, its default; workers read it when they register.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.refuse_column('settings', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('settings', v_column, v_reason, v_hint);
   return new;
 end
 $$;

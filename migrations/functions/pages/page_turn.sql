@@ -116,7 +116,7 @@ begin
     end if;
     return;
   exception when others then
-    if postrider.is_passing(sqlstate) then
+    if postrider.is_transient_error(sqlstate) then
       raise;
     end if;
     verdict := 'f';

@@ -135,7 +135,7 @@ begin
          case when j.body_form is not null and not p_bare and l.bytes is null then postrider.form_pairs(j.body_form) end,
          case when not p_bare then postrider.milliseconds(j.timeout) end, j.max_response,
          case when j.ok_statuses is not null and not p_bare then postrider.status_bounds(j.ok_statuses) end,
-         p_bare or l.bytes is not null or postrider.job_is_rich(j) or v_has_starts or w.is_filled,
+         p_bare or l.bytes is not null or postrider.has_preparation(j) or v_has_starts or w.is_filled,
          t.parent_id is not null, t.is_followed or v_is_hooked, l.bytes
     from taken t
     join postrider.jobs j on j.id = t.job_id
@@ -147,9 +147,9 @@ begin
          offset 0) w
    cross join lateral (
          select case when p_bare then case
-                       when w.is_filled then -1 else postrider.unread_body(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
-                     when w.is_filled then postrider.filled_body(t.job_id)
-                     else postrider.large_body(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
+                       when w.is_filled then -1 else postrider.unread_body_bytes(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
+                     when w.is_filled then postrider.filled_body_bytes(t.job_id)
+                     else postrider.large_body_bytes(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
          offset 0) l;
 end
 $$;

@@ -28,7 +28,7 @@ begin
     select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j where j.id = p_job and j.kind = 'request';
   end if;
   if p_parent is not null and not v_is_told then
-    perform postrider.members_ended(array[p_parent], array[p_job], array[p_state]);
+    perform postrider.count_ended_members(array[p_parent], array[p_job], array[p_state]);
   end if;
 end
 $$;

@@ -70,7 +70,7 @@ begin
     into v_ended, v_parents, v_members, v_states
     from ended e;
   if v_parents is not null then
-    perform postrider.members_ended(v_parents, v_members, v_states);
+    perform postrider.count_ended_members(v_parents, v_members, v_states);
   end if;
   return v_ended;
 end

@@ -18,7 +18,7 @@ begin
      cross join lateral unnest(coalesce(g.ids, array(select generate_series(g.first_id, g.last_id))), g.queues, g.lanes) u (id, queue, lane)),
   placed as (
     insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
-    select w.id, w.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at, postrider.job_is_followed(j)
+    select w.id, w.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at, postrider.has_callbacks(j)
       from waiting w
      cross join lateral (select x.* from postrider.jobs x where x.id = w.id offset 0) j
       left join lateral (

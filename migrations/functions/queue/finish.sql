@@ -5,7 +5,7 @@
 -- verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used) ·
 -- p progressed: a download broke off and is longer than before; tried again like r, no attempt used, after the wait that
 -- follows a first attempt, whatever number this one has.
--- l little: like p, but the attempt brought less than 64 KiB. weigh_downloads ends the job after 20 of them in a row.
+-- l little: like p, but the attempt brought less than 64 KiB. fail_stuck_downloads ends the job after 20 of them in a row.
 -- n next page: a page is stored and the job is ready for the one after, its attempts counted from 0 and its key another.
 -- o onward: the attempt goes on at another server of its service. The row is ready again at its old place, no attempt used.
 -- w wait: the server asks to come later. The row is ready again at its old place, no attempt used, and its lane is paused.
@@ -16,10 +16,10 @@
 -- A retryable failure becomes final when its attempts or its time are used up.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
--- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what members_ended
--- locks it locks with SKIP LOCKED, and so does note_servers.
+-- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what count_ended_members
+-- locks it locks with SKIP LOCKED, and so does record_server_calls.
 --
--- Attempts that do not simply end their job are left to finish_leftovers: most batches have none, and to set up the
+-- Attempts that do not simply end their job are left to finish_nonfinal: most batches have none, and to set up the
 -- four INSERTs for them was 18 of 69 us of every finish.
 create or replace function postrider.finish(p_worker int, p_attempts postrider.finished_attempt[], p_waits boolean default true)
 returns bigint[]
@@ -42,7 +42,7 @@ declare
   v_has_servers boolean;
 begin
   if p_waits then
-    p_attempts := postrider.weigh_downloads(postrider.weigh_holds(p_worker, p_attempts));
+    p_attempts := postrider.fail_stuck_downloads(postrider.fail_overlong_holds(p_worker, p_attempts));
   end if;
   with x as materialized (
     select x.track, x.seq, x.fence, x.verdict, x.status, x.code, x.error, x.headers, x.body, x.retry_after_ms,
@@ -101,16 +101,16 @@ begin
     into v_done, v_parents, v_members, v_states, v_signs, v_left, v_has_servers
     from gone g;
   if v_left is not null then
-    perform postrider.finish_leftovers(p_worker, v_left);
+    perform postrider.finish_nonfinal(p_worker, v_left);
   end if;
   if v_parents is not null then
-    perform postrider.members_ended(v_parents, v_members, v_states);
+    perform postrider.count_ended_members(v_parents, v_members, v_states);
   end if;
   if v_signs is not null then
-    perform postrider.heed_signs(v_signs);
+    perform postrider.pause_throttled_lanes(v_signs);
   end if;
   if v_has_servers then
-    perform postrider.note_servers(p_attempts, v_done);
+    perform postrider.record_server_calls(p_attempts, v_done);
   end if;
   return coalesce(v_done, '{}');
 end

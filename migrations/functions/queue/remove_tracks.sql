@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Tracks are locked before their rows are looked for: a reschedule to another priority holds its track (for key share) until its row is
--- committed. All other statements may write the number of a track that is just being removed; place_lost_jobs moves those rows.
+-- committed. All other statements may write the number of a track that is just being removed; move_jobs_of_removed_tracks moves those rows.
 --
 -- At most four removals are under way. While a transaction stays open for hours, the others wait for its end.
 create or replace function postrider.remove_tracks(
@@ -27,7 +27,7 @@ begin
     return;
   end if;
   if exists (select from postrider.removed_tracks) then
-    perform postrider.place_lost_jobs(5000);
+    perform postrider.move_jobs_of_removed_tracks(5000);
   end if;
   if (select count(*) from postrider.removed_tracks) < 4 then
     with looked_at as materialized (

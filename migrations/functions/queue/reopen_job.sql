@@ -17,7 +17,7 @@ begin
   insert into postrider.reopened (first_id)
   select coalesce((select t.root_id from postrider.trees t where t.job_id = coalesce(j.parent_id, j.id)), j.id)
     from postrider.jobs j where j.id = p_id;
-  select postrider.dedupe_holder(j.queue, j.dedupe_key, p_id) into v_holder
+  select postrider.take_dedupe_key(j.queue, j.dedupe_key, p_id) into v_holder
     from postrider.jobs j where j.id = p_id and j.dedupe_key is not null;
   if v_holder is not null then
     raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',

@@ -11,7 +11,7 @@ begin
     perform setval('postrider.idle_gate', 2);
   else
     delete from postrider.idle_workers where worker = p_worker;
-    perform postrider.shut_idle_gate();
+    perform postrider.close_idle_gate();
   end if;
 end
 $$;

@@ -49,7 +49,7 @@ declare
   v_body bytea;
 begin
   if p_hold_ms is not null then
-    v_held := postrider.hold_expensive(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
+    v_held := postrider.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
       select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
         from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
@@ -59,7 +59,7 @@ begin
     end if;
   end if;
   if exists (select from postrider.credentials) then
-    v_held := postrider.credential_hold(p_worker, p_track, p_seq, p_fence, p_job);
+    v_held := postrider.hold_for_credentials(p_worker, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
       if cardinality(v_held) = cardinality(p_job) then
         return;
@@ -73,7 +73,7 @@ begin
   if cardinality(v_done) = cardinality(p_job) then
     return;
   end if;
-  v_done := v_done || postrider.refuse_misconfigured(p_worker, p_track, p_seq, p_fence, p_job);
+  v_done := v_done || postrider.fail_misconfigured_jobs(p_worker, p_track, p_seq, p_fence, p_job);
   if exists (select from postrider.server_routes) then
     select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
       from postrider.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
@@ -143,7 +143,7 @@ begin
     left join lateral (
          select s.query, s.headers, s.cookies where postrider.service_applies(coalesce(d.url, j.url), s)) a on true
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
-    left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled(j) end) g on true
+    left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled_job(j) end) g on true
     left join lateral (
          select n.name, n.kind, r.login,
                 postrider.used_place(
@@ -165,7 +165,7 @@ begin
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join postrider.resolved d on d.job_id = j.id and j.parent_id is not null
-      left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled(j) end) g on true
+      left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled_job(j) end) g on true
       left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)
   loop

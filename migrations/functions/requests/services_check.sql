@@ -17,7 +17,7 @@ begin
     v_judged.credential := null;
   end if;
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(v_judged) d;
-  perform postrider.refuse_column('services', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('services', v_column, v_reason, v_hint);
   return new;
 end
 $$;

@@ -43,7 +43,7 @@ begin
                    select t.root_id from postrider.trees t
                     where t.job_id = case when j.kind = 'request' then j.parent_id else j.id end offset 0) t on true
              where r.job_id is null
-                or not postrider.job_is_outdated(
+                or not postrider.is_job_past_retention(
                          t.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $1, $2)
                 or j.callback_url is not null and postrider.webhook_is_owed(j.id)
              limit 10001) k
@@ -72,7 +72,7 @@ begin
   end if;
   execute format('drop table postrider.results_%1$s, postrider.jobs_%1$s', p_part);
   insert into postrider.prune_leftovers (first_id, last_id) values (coalesce(p_first, 1), p_end - 1);
-  perform postrider.note_prune(coalesce(p_first, 1), p_end - 1, v_jobs - coalesce(cardinality(v_keep), 0));
+  perform postrider.record_prune(coalesce(p_first, 1), p_end - 1, v_jobs - coalesce(cardinality(v_keep), 0));
   return v_jobs - coalesce(cardinality(v_keep), 0);
 end
 $$;

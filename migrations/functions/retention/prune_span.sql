@@ -23,7 +23,7 @@ begin
            array_agg(s.id order by s.id) filter (where s.may_go), array_agg(s.root_id order by s.id) filter (where s.may_go)
       from (select j.id, j.created_at, t.root_id,
                    r.job_id is not null
-                   and postrider.job_is_outdated(t.root_id, j.is_single, r.state, r.finished_at, $3, $4) as may_go
+                   and postrider.is_job_past_retention(t.root_id, j.is_single, r.state, r.finished_at, $3, $4) as may_go
               from (select x.id, x.created_at, x.parent_id is null and x.kind = 'request' as is_single,
                            case when x.kind = 'request' then x.parent_id else x.id end as tree
                       from postrider.jobs_%1$s x where x.id > $1 order by x.id limit $2) j
@@ -49,19 +49,19 @@ begin
             where j.id = u.id and (j.callback_url is null or not postrider.webhook_is_owed(j.id)) offset 0) j
      cross join lateral (
            select r.job_id from postrider.results_%1$s r
-            where r.job_id = u.id and postrider.job_is_outdated(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
+            where r.job_id = u.id and postrider.is_job_past_retention(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
               for update skip locked) l
      where u.root_id is null or u.root_id in (select unnest($3))
   $q$, p_part) into v_ids, v_roots using v_ids, v_roots, v_locked, p_ended, p_failed;
   if v_ids is null then
     return;
   end if;
-  v_ids := postrider.forget(p_part, v_ids, v_roots);
+  v_ids := postrider.delete_jobs(p_part, v_ids, v_roots);
   pruned := coalesce(cardinality(v_ids), 0);
   if pruned = 0 then
     return;
   end if;
-  perform postrider.note_prune(v_ids[1], v_ids[pruned], pruned);
+  perform postrider.record_prune(v_ids[1], v_ids[pruned], pruned);
 end
 $$;
 comment on function postrider.prune_span(text, bigint, int, timestamptz, timestamptz) is

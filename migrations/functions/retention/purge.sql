@@ -10,7 +10,7 @@ declare
   v_after bigint;
   v_jobs bigint := 0;
 begin
-  perform postrider.refuse_null('before', purge.before is null, 'Give a time, like now() - interval ''30 days''.');
+  perform postrider.raise_null_argument('before', purge.before is null, 'Give a time, like now() - interval ''30 days''.');
   for v_range in select r.part from postrider.job_ranges() r loop
     v_after := 0;
     while v_after is not null loop

@@ -82,7 +82,7 @@ begin
 
     grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.parents, postrider.job_status, postrider.attempts,
       postrider.pages, postrider.callback_errors, postrider.recent_failures, postrider.client_status to postrider_client, postrider_admin, postrider_reader;
-    grant execute on function postrider.explain_job, postrider.watch_places, postrider.holding_job to postrider_client, postrider_admin, postrider_reader;
+    grant execute on function postrider.explain_job, postrider.watch_places, postrider.find_key_owner to postrider_client, postrider_admin, postrider_reader;
 
     -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
     execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (

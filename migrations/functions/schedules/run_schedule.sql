@@ -8,7 +8,7 @@ declare
   v_schedule postrider.schedules;
   v_id bigint;
 begin
-  perform postrider.refuse_null('name', run_schedule.name is null, 'Give the name of a schedule; see select name from postrider.schedule_status.');
+  perform postrider.raise_null_argument('name', run_schedule.name is null, 'Give the name of a schedule; see select name from postrider.schedule_status.');
   select * into v_schedule from postrider.schedules s where s.name = run_schedule.name for update;
   if not found then
     raise exception using errcode = 'PR003', message = format('schedule %s does not exist', quote_literal(run_schedule.name)),

@@ -30,7 +30,7 @@ begin
   end if;
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
     from postrider.schedule_defect(new, v_checks_spec) d;
-  perform postrider.refuse_column('schedules', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('schedules', v_column, v_reason, v_hint);
   if v_checks_spec then
     new.spec := postrider.spec_times(new.spec, true);
   end if;

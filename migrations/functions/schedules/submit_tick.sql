@@ -25,7 +25,7 @@ begin
   end if;
   -- For job_defect: a tick that is caught up with may have expired long ago.
   perform set_config('postrider.makes_ticks', 'on', true);
-  v_id := (postrider.plant_spec(postrider.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
+  v_id := (postrider.insert_spec_jobs(postrider.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
   perform set_config('postrider.makes_ticks', '', true);
   return v_id;
 end

@@ -37,14 +37,14 @@ begin
     select * into v_service from postrider.services s where s.name = v_server.service;
     continue when p_server is not null
       and (v_server.state <> 'active'
-           or (postrider.weigh_server(v_server, v_service, v_new.calls, v_new.errors, p_now)).state = 'active');
+           or (postrider.update_server_state(v_server, v_service, v_new.calls, v_new.errors, p_now)).state = 'active');
     select * into v_server from postrider.servers s where s.id = v_new.server for no key update skip locked;
     continue when not found;
     with gone as (
       delete from postrider.server_tallies t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
     select sum(g.calls), sum(g.errors) into v_calls, v_errors from gone g;
     continue when v_calls is null or v_server.state <> 'active';
-    v_server := postrider.weigh_server(v_server, v_service, v_calls, v_errors, p_now);
+    v_server := postrider.update_server_state(v_server, v_service, v_calls, v_errors, p_now);
     update postrider.servers s
        set state = v_server.state, open_until = v_server.open_until, calls = v_server.calls, errors = v_server.errors,
            recent_calls = v_server.recent_calls, recent_errors = v_server.recent_errors, window_began = v_server.window_began

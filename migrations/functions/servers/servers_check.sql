@@ -10,7 +10,7 @@ declare
   v_hint text;
 begin
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.server_defect(new) d;
-  perform postrider.refuse_column('servers', v_column, v_reason, v_hint);
+  perform postrider.raise_column_error('servers', v_column, v_reason, v_hint);
   if tg_op = 'UPDATE' and new.base_url <> old.base_url and new.state = old.state then
     -- Another machine: what is known of the old one does not hold for it.
     new.state := 'active';

@@ -45,7 +45,7 @@ begin
     end loop;
     execute format('select (row(%s)::postrider.jobs).* from (values ($1)) s (spec)', substr(v_values, 3)) into v_job using v_node.spec;
     begin
-      perform postrider.admit_job(v_job);
+      perform postrider.refuse_bad_job(v_job);
     exception when others then
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
       raise exception using errcode = v_state, message = regexp_replace(v_message, E'^jobs\\.', v_node.place || '.'), hint = v_hint;

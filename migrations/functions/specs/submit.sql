@@ -18,7 +18,7 @@ begin
     -- After SET CONSTRAINTS ALL IMMEDIATE the root would be looked at before its members are there.
     set constraints postrider.trees_begin deferred;
   end if;
-  return (postrider.plant_spec(v_nodes, null, null, 1, null))[1];
+  return (postrider.insert_spec_jobs(v_nodes, null, null, 1, null))[1];
 end
 $$;
 comment on function postrider.submit(jsonb) is

@@ -56,7 +56,7 @@ begin
       end if;
     end if;
     if v_room > 0 and not v_is_dry then
-      select * into v_gone from postrider.let_go(t, v_room);
+      select * into v_gone from postrider.release_members(t, v_room);
       v_is_blocked := v_gone.is_blocked;
       if v_gone.released > 0 then
         update postrider.trees x

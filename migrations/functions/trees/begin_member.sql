@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_is_followed boolean := postrider.job_is_followed(p_job);
+  v_is_followed boolean := postrider.has_callbacks(p_job);
   v_is_told boolean := v_is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_job.id);
   v_state "char";
   v_code text;
@@ -50,13 +50,13 @@ begin
     perform postrider.leave_to_judging(not postrider.templates_are_cheap(p_job));
     if v_mode = 'judge' then
       begin
-        select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+        select r.code, r.defect into v_code, v_error from postrider.fill_templates(p_job) r;
       exception when query_canceled then
         v_error := postrider.too_expensive('the templates');
         v_code := 'too_expensive';
       end;
     else
-      select r.code, r.defect into v_code, v_error from postrider.resolve(p_job) r;
+      select r.code, r.defect into v_code, v_error from postrider.fill_templates(p_job) r;
     end if;
     v_state := case when v_code is not null then 'f' end;
   end if;

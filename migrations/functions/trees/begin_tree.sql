@@ -54,7 +54,7 @@ begin
   elsif v_tree.is_expanding or v_mode = 'tick' or p_is_inner and v_tree.children > 100 then
     -- Thousands of members are not for the transaction that finished the step before.
     insert into postrider.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_is_left and v_mode <> 'tick');
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
     return null;
   elsif v_items is not null then
     v_defect := postrider.expand_defect(p_tree, v_items);

@@ -15,7 +15,7 @@ begin
     select t.* from postrider.trees t where t.is_draining order by t.job_id for no key update skip locked
   loop
     begin
-      select * into v_below from postrider.end_below(v_tree.job_id, case
+      select * into v_below from postrider.end_descendants(v_tree.job_id, case
         when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k' else 'c' end::"char", p_limit - v_ended);
       update postrider.trees t
          set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,

@@ -32,7 +32,7 @@ begin
   end if;
   update postrider.trees t set state = p_state, is_expanding = false where t.job_id = p_tree.job_id;
   if p_limit > 0 then
-    select * into v_below from postrider.end_below(p_tree.job_id, case
+    select * into v_below from postrider.end_descendants(p_tree.job_id, case
       when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
     update postrider.trees t
        set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,

@@ -15,7 +15,7 @@ begin
   select * into v_batch from postrider.jobs j where j.id = p_batch;
   -- For job_defect.
   perform set_config('postrider.expands', 'on', true);
-  v_ids := postrider.plant_spec(
+  v_ids := postrider.insert_spec_jobs(
     postrider.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider.member_defaults(v_batch)), p_batch,
     (select coalesce(max(m.position), 0) from postrider.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
   perform set_config('postrider.expands', 'off', true);

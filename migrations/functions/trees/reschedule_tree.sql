@@ -24,7 +24,7 @@ begin
   loop
     perform from postrider.trees t where t.job_id = any (v_ids) order by t.job_id for update;
     v_locked := v_ids;
-    v_ids := postrider.trees_below(p_tree);
+    v_ids := postrider.descendants(p_tree);
     exit when v_ids <@ v_locked;
   end loop;
 

@@ -7,7 +7,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  if postrider.rearm_tree(p_id, p_new_key) = 0 then
+  if postrider.reset_tree(p_id, p_new_key) = 0 then
     raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_id),
       hint = 'Insert it anew to run it once more.';
   end if;

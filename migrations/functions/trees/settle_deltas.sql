@@ -80,7 +80,7 @@ begin
                        else least(interval '30 s', greatest(interval '0.25 s', clock_timestamp() - v_sum.refused_since)) end end,
               case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
       if v_is_to_blame then
-        perform postrider.blame_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
+        perform postrider.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
           when sqlstate = '57014' and p_tree is not null
             then 'what its next step needs takes longer than settings.judge_timeout; make the answers that it reads smaller'
           when sqlstate = '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'

@@ -37,7 +37,7 @@ begin
   end if;
   if t.state = 'w' then
     if t.parent_id is not null and exists (select from postrider.members m where m.job_id = p_tree and not m.is_waiting) then
-      perform postrider.begin_late(p_tree);
+      perform postrider.begin_locked_members(p_tree);
     end if;
     return null;
   end if;

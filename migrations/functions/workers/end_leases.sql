@@ -73,7 +73,7 @@ begin
   -- After the rows: a cancel that held one of them has written its abort by then.
   delete from postrider.aborts a where a.worker = any (p_ended);
   if v_parents is not null then
-    perform postrider.members_ended(v_parents, v_members, v_states);
+    perform postrider.count_ended_members(v_parents, v_members, v_states);
   end if;
 end
 $$;

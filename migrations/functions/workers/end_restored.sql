@@ -25,7 +25,7 @@ begin
   v_workers := array(select r.worker from postrider.ready r where r.worker > 0
                      union select w.id from postrider.workers w where w.in_flight > 0);
   delete from postrider.idle_workers;
-  perform postrider.shut_idle_gate();
+  perform postrider.close_idle_gate();
   update postrider.leases l set owner = 0, until = '-infinity', epoch = greatest(l.epoch + 1, v_clock);
   select e.gone, e.unknown into lost_leases, unknown_jobs
     from postrider.end_leases(v_workers, v_workers, null,
@@ -34,14 +34,14 @@ begin
   delete from postrider.lane_permits;
   perform setval('postrider.fences', greatest(f.last_value + 1, v_clock)) from postrider.fences f;
   perform setval('postrider.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800)) from postrider.workers_id_seq w;
-  select * into v_real from postrider.real_identity();
+  select * into v_real from postrider.current_identity();
   insert into postrider.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
   select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
          p_name, end_restored.lost_leases, end_restored.unknown_jobs
     from postrider.jobs j
    where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider.early_inserts e);
   delete from postrider.early_inserts;
-  perform postrider.wake();
+  perform postrider.notify_idle_workers();
 end
 $$;
 comment on function postrider.end_restored(text) is

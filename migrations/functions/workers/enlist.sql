@@ -38,9 +38,9 @@ declare
   v_held bigint[] := '{}';
   v_identity uuid;
 begin
-  if not postrider.is_identified() or postrider.is_rewound(p_old, p_start, p_identity, p_wal) then
+  if not postrider.is_identified() or postrider.is_restored_copy(p_old, p_start, p_identity, p_wal) then
     perform pg_advisory_xact_lock(1886351474, -2);
-    if not postrider.is_identified() or postrider.is_rewound(p_old, p_start, p_identity, p_wal) then
+    if not postrider.is_identified() or postrider.is_restored_copy(p_old, p_start, p_identity, p_wal) then
       select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs from postrider.end_restored(p_name) e;
       perform postrider.is_identified();
     end if;
@@ -64,7 +64,7 @@ begin
     end if;
     update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
     delete from postrider.idle_workers i where i.worker = p_old;
-    perform postrider.shut_idle_gate();
+    perform postrider.close_idle_gate();
   end if;
   insert into postrider.workers (name, version, queues, concurrency, environment, start_id)
   values (p_name, p_version, p_queues, p_concurrency, p_environment, p_start)

@@ -9,7 +9,7 @@ begin
   perform pg_advisory_xact_lock(1886351474, p_worker);
   update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
   delete from postrider.idle_workers i where i.worker = p_worker;
-  perform postrider.shut_idle_gate();
+  perform postrider.close_idle_gate();
   update postrider.leases l set until = '-infinity' where l.owner = p_worker;
   v_moved := postrider.requeue(p_worker);
   -- After its rows: who was just cancelling one of them has written what to abort by then.

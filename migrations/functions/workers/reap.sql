@@ -53,7 +53,7 @@ begin
   end if;
   if v_lost is not null then
     delete from postrider.idle_workers i where i.worker = any (v_lost);
-    perform postrider.shut_idle_gate();
+    perform postrider.close_idle_gate();
   end if;
   select e.counts, e.gone into v_counts, v_gone from postrider.end_leases(v_ended, v_sought, v_lost, v_error) e;
   delete from postrider.lane_permits m where m.worker = any (v_lost);
@@ -61,7 +61,7 @@ begin
   select w.id, w.name, l.jobs
     from unnest(v_lost, v_counts) as l(id, jobs) join postrider.workers w on w.id = l.id;
   if v_lost is not null or v_gone > 0 then
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
   end if;
 end
 $$;

@@ -23,7 +23,7 @@ begin
   select (select count(*) from gone), (select count(*) from mine) - (select count(*) from picked) into v_moved, v_left;
   update postrider.workers w set in_flight = v_left where w.id = p_worker and w.in_flight <> v_left;
   if v_moved > 0 then
-    perform postrider.wake();
+    perform postrider.notify_idle_workers();
   end if;
   return v_moved;
 end

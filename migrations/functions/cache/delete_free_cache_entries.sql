@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Skips what is locked, since the caller may hold rows that come later in the order of locks.
+create or replace function postrider.delete_free_cache_entries(p_keys bytea[], p_is_invalidated boolean) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+begin
+  with gone as (
+    delete from postrider.cache_entries e
+     where e.ctid = any (array(
+             select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update skip locked))
+    returning e.service, e.bytes)
+  insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+  select g.service, 'invalidated', case when p_is_invalidated then count(*) else 0 end, -count(*), -sum(g.bytes) from gone g group by g.service;
+end
+$$;
+comment on function postrider.delete_free_cache_entries(bytea[], boolean) is
+  'private: removes the entries of these keys without waiting for locks; p_is_invalidated: cache_status counts them as invalidated';

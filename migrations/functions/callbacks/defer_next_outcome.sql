@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
+-- with.
+--
+-- Without p_sqlstate once.
+drop function if exists postrider.defer_next_outcome();
+create or replace function postrider.defer_next_outcome(p_sqlstate text default null) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+  select postrider.defer_outcome(o.job_id, null, p_sqlstate)
+    from (select n.job_id from postrider.outcomes n
+           where n.due_at <= now() order by n.due_at, n.job_id limit 1 for update skip locked) o
+$$;
+comment on function postrider.defer_next_outcome(text) is
+  'private: puts off the first job of outcomes that is due, after the error given';

@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One message for a transaction; 300 ids of 19 digits are 6 kB of the 8 kB that a message may have.
+create or replace function postrider.notify_finished(p_jobs bigint[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  for i in 0 .. (cardinality(p_jobs) - 1) / 300 loop
+    perform pg_notify('postrider_finished', array_to_string(p_jobs[i * 300 + 1 : i * 300 + 300], ','));
+  end loop;
+end
+$$;
+comment on function postrider.notify_finished(bigint[]) is
+  'private: NOTIFY postrider_finished with ids of jobs, separated by commas';

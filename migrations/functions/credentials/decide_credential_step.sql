@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives for seconds
+-- is not fetched again and again.
+--
+-- One without secrets is logged off, whatever its state was set to by hand.
+--
+-- p: the API refuses each token, so all but the probe wait, as after w. One that is not told in time looks again by itself.
+--
+-- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
+-- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
+-- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that. How long it takes to
+-- find that out is the caller's lock_timeout.
+create or replace function postrider.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v record;
+begin
+  if p_credential = '' then
+    verdict := 'f';
+    code := 'config';
+    error := 'the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job';
+    return;
+  end if;
+  for i in 1 .. 20 loop
+    select c.kind, c.state, c.version, c.expires_at, coalesce(s.has_token, false) as has_token, s.credential is null as is_empty, r.*,
+           c.expires_at - clock_timestamp() as life
+      into v
+      from postrider.credentials c
+      left join postrider.secrets s on s.credential = c.name
+      left join postrider.refreshes r on r.credential = c.name
+     where c.name = p_credential;
+    if not found then
+      verdict := 'f';
+      code := 'config';
+      error := format('credential %s does not exist any more; insert it again, log in and retry the job', p_credential);
+      return;
+    elsif v.state = 'logged_off' or v.logins is null or v.is_empty then
+      verdict := 'f';
+      code := 'not_logged_in';
+      error := format('credential %s is logged off%s; log in (worker credential set, or postrider.log_in) and retry the job',
+        p_credential, coalesce(': ' || v.last_error, ''));
+      return;
+    elsif not postrider.credential_refreshes(v.kind) then
+      return;
+    elsif v.state = 'active' then
+      if v.has_token and coalesce(v.life > interval '0', true) then
+        if v.life < least(interval '1 min', (v.expires_at - coalesce(v.refreshed_at, v.expires_at - interval '5 min')) * 0.2) then
+          begin
+            perform postrider.start_refresh(p_credential, v.version, true);
+          exception when lock_not_available then
+            null; -- The next job of it tries again; the token is still good.
+          end;
+        end if;
+        if v.held_since is null then
+          return;
+        end if;
+        -- Before the row is locked, an endpoint may have taken the token.
+        verdict := 'p';
+        begin
+          perform from postrider.credentials c where c.name = p_credential for share;
+          if exists (select from postrider.refreshes r where r.credential = p_credential and r.held_since is not null) then
+            return;
+          end if;
+        exception when lock_not_available then
+          verdict := 'w';
+          return;
+        end;
+        verdict := null;
+        continue;
+      end if;
+      verdict := 'w';
+      begin
+        if postrider.start_refresh(p_credential, v.version, false) then
+          return;
+        end if;
+      exception when lock_not_available then
+        return;
+      end;
+    else
+      if v.is_early and v.has_token and v.life > interval '0' then
+        verdict := null;
+        return;
+      end if;
+      verdict := 'w';
+      begin
+        perform from postrider.credentials c where c.name = p_credential and c.state in ('refreshing', 'cooldown') for share;
+        if found then
+          return;
+        end if;
+      exception when lock_not_available then
+        return;
+      end;
+    end if;
+    -- It has changed meanwhile.
+    verdict := null;
+  end loop;
+  verdict := 'w';
+end
+$$;
+comment on function postrider.decide_credential_step(text) is
+  'private: what a job that needs a credential does now: null: it is called; w: it waits for a refresh; p: it waits unless it is the probe; f: it ends so';

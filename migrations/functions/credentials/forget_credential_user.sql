@@ -1,0 +1,25 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more (credential_owner).
+-- The caller has locked the row of credentials.
+--
+-- Calls of the user before are still under way: what they carried was of an earlier version than the next login has, and
+-- their cookies, which come later than this, are of an earlier login (store_cookies).
+create or replace function postrider.forget_credential_user(p_credential text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from postrider.secrets s where s.credential = p_credential;
+  delete from postrider.refused_endpoints e where e.credential = p_credential;
+  delete from postrider.cookies c where c.credential = p_credential;
+  insert into postrider.refreshes as r (credential, logins, login, login_version)
+  select p_credential, 1, nextval('postrider.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
+      on conflict (credential) do update
+     set logins = r.logins + 1, login = excluded.login, login_version = excluded.login_version,
+         epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
+         refreshed_at = null, accepted_by = '{}', forced_at = null, held_since = null, probe_job = null,
+         refusals = 0, refused_since = null, last_error = null;
+end
+$$;
+comment on function postrider.forget_credential_user(text) is
+  'private: forgets all that was kept for the user of a credential: secrets, cookies, cached answers, the refresh under way';

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Two endpoints that refuse a token which came by a refresh, and which none takes: then the login is in doubt, and jobs are held. A token of a
+-- login may be an old one, so it is refreshed first.
+--
+-- A hundred endpoints are enough to judge by. The caller has locked the row of credentials.
+create or replace function postrider.record_token_refused(p_refresh postrider.refreshes, p_version bigint, p_endpoint text) returns postrider.refreshes
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from postrider.refused_endpoints e
+   where e.credential = p_refresh.credential and not e.refused_at between clock_timestamp() - interval '1 h' and clock_timestamp();
+  insert into postrider.refused_endpoints as e (credential, endpoint, version, refused_at)
+  select p_refresh.credential, p_endpoint, p_version, clock_timestamp()
+   where (select count(*) from postrider.refused_endpoints o where o.credential = p_refresh.credential and o.endpoint <> p_endpoint) < 100
+      on conflict (credential, endpoint) do update set version = excluded.version, refused_at = excluded.refused_at;
+  if p_refresh.held_since is null and p_refresh.accepted_by = '{}' and p_refresh.refreshed_at is not null
+     and (select count(*) from postrider.refused_endpoints e where e.credential = p_refresh.credential and e.version = p_version) >= 2 then
+    update postrider.refreshes r set held_since = clock_timestamp(), probe_at = clock_timestamp(), probe_job = null
+     where r.credential = p_refresh.credential
+    returning * into p_refresh;
+  end if;
+  return p_refresh;
+end
+$$;
+comment on function postrider.record_token_refused(postrider.refreshes, bigint, text) is
+  'private: notes that an endpoint has refused the present token of a credential, which has not ended, and holds its jobs if all do so; its row of refreshes';

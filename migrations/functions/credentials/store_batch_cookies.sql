@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.store_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_call record;
+  v_patience text := '20ms';
+begin
+  -- In the order of their locks.
+  for v_call in
+    select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
+      from unnest(p_attempts) x
+      join postrider.jobs j on j.id = x.job_id
+     where x.cookies is not null and x.seq = any (p_done)
+     order by hashtext(j.service), x.seq
+  loop
+    if not postrider.store_cookies(
+         v_call.service, v_call.credential, v_call.version, v_call.fence, v_call.cookies, v_patience) then
+      -- Whoever holds one jar may hold many: the next ones are hardly waited for.
+      v_patience := '1ms';
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.store_batch_cookies(postrider.finished_attempt[], bigint[]) is
+  'private: keeps what the calls of a batch changed in their cookie jars, of those whose lease still held';

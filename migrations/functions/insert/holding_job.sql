@@ -1,8 +1,0 @@
--- SPDX-License-Identifier: Apache-2.0
--- after: insert/key_digest.sql
-create or replace function postrider.holding_job(p_queue text, p_key text) returns bigint
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$ select k.job_id from postrider.dedupe_keys k where k.digest = postrider.key_digest(p_queue, p_key) $$;
-comment on function postrider.holding_job(text, text) is
-  'private: the job that took this dedupe_key last; it may have ended';

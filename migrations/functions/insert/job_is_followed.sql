@@ -1,9 +1,0 @@
--- SPDX-License-Identifier: Apache-2.0
--- Inlined into jobs_feed and wherever rows of ready and scheduled are made.
-create or replace function postrider.job_is_followed(p_job postrider.jobs) returns boolean
-language sql immutable parallel safe
-as $$
-  select num_nonnulls(p_job.on_success, p_job.on_failure, p_job.callback_url) > 0 or p_job.notify
-$$;
-comment on function postrider.job_is_followed(postrider.jobs) is
-  'private: whether the end of a job goes through outcomes: it has a callback, a callback_url or a notice of its own';

@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_column is not null then
+    raise exception using errcode = 'PR001', schema = 'postrider', table = p_table, column = p_column,
+      message = format('%s.%s: %s', p_table, p_column, p_reason), hint = p_hint;
+  end if;
+end
+$$;
+comment on function postrider.raise_column_error(text, text, text, text) is
+  'private: raises PR001 for a column of a row that breaks a rule, why, and what would be right; nothing if the column is null';

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A worker draws what lanes with limits allow it: permits, how many calls it may have under way, and slots, the moments at
+-- which it may begin one. It says how many calls it has under way (p_used), how many permits it would like to have in all
+-- (p_hold) and how many more slots (p_slots).
+--
+-- Permits of all workers together are never more than max_in_flight, unless it was lowered: who has more under way begins
+-- none until it is below. While somebody waits for permits nobody keeps more than its share of them.
+--
+-- Slots lie evenly apart, a little more than rate_period / rate_limit: by 2 % of the period, 100 ms at most. A call may begin
+-- later than its slot by as much, and still no period sees more than rate_limit calls and one. They are given away 250 ms
+-- ahead at most; first_us is the first one, or the first that can be had.
+--
+-- Lock order: the rows of lane_states by lane, in a statement of its own: the next one sees what others have drawn. The
+-- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.
+create or replace function postrider.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[], p_hold int[], p_slots int[])
+returns table (
+  lane int, permits int, share int, slots int, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_is_good boolean;
+  v record;
+  v_now timestamptz;
+  v_first timestamptz;
+  v_late interval;
+  v_spacing interval;
+  v_held int;
+  v_mine int;
+  v_wanting int;
+  v_starving boolean;
+  v_commit text := current_setting('synchronous_commit');
+begin
+  -- In two steps, as in claim: the look at the row must not be older than the lock.
+  v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if not v_is_good or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
+    return;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  insert into postrider.lane_states (lane)
+  select n.id from postrider.lanes n
+   where n.id = any (p_lanes) and (n.max_in_flight is not null or n.rate_limit is not null)
+     and not exists (select from postrider.lane_states s where s.lane = n.id)
+   order by n.id
+      on conflict do nothing;
+  perform from postrider.lane_states s where s.lane = any (p_lanes) order by s.lane for update;
+  for v in
+    select d.lane, d.used, d.hold, d.slots, n.max_in_flight, n.rate_limit, n.rate_period, s.next_slot
+      from unnest(p_lanes, p_used, p_hold, p_slots) as d(lane, used, hold, slots)
+      left join postrider.lanes n on n.id = d.lane and (n.max_in_flight is not null or n.rate_limit is not null)
+      left join postrider.lane_states s on s.lane = n.id
+     order by d.lane
+  loop
+    lane := v.lane;
+    permits := null;
+    slots := null;
+    share := 0;
+    if v.max_in_flight is null then
+      delete from postrider.lane_permits m where m.lane = v.lane and m.worker = p_worker;
+    else
+      select coalesce(sum(m.permits) filter (where m.worker <> p_worker), 0),
+             coalesce(sum(m.permits) filter (where m.worker = p_worker), 0),
+             count(*) filter (where m.worker <> p_worker and m.wanted > 0),
+             coalesce(bool_or(m.worker <> p_worker and m.wanted > m.permits and m.at > now() - interval '3 s'), false)
+        into v_held, v_mine, v_wanting, v_starving
+        from postrider.lane_permits m where m.lane = v.lane;
+      share := case when v_starving then greatest(1, ceil(v.max_in_flight::numeric / (v_wanting + 1)))::int else v.max_in_flight end;
+      permits := greatest(v.used, least(v.hold, share, v.max_in_flight - v_held), 0);
+      -- Lowered meanwhile: none begins until enough have ended.
+      share := least(share, greatest(v.max_in_flight - v_held, 0));
+      if permits > v_mine then
+        perform set_config('synchronous_commit', v_commit, true);
+      end if;
+      if v.hold = 0 and permits = 0 then
+        delete from postrider.lane_permits m where m.lane = v.lane and m.worker = p_worker;
+      else
+        insert into postrider.lane_permits as m (lane, worker, permits, wanted, at)
+        values (v.lane, p_worker, permits, v.hold, now())
+            on conflict on constraint lane_permits_pkey do update set permits = excluded.permits, wanted = excluded.wanted, at = excluded.at;
+      end if;
+    end if;
+    v_now := clock_timestamp();
+    if v.rate_limit is not null then
+      v_late := least(v.rate_period * 0.02, interval '100 ms');
+      v_spacing := (v.rate_period + v_late) / v.rate_limit + interval '1 us';
+      -- Slots are given away 250 ms ahead at most: one far ahead is of a clock that was set back since.
+      v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now else v.next_slot end + v_spacing, v_now);
+      slots := least(v.slots, 100000,
+        greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing)) + 1))::int;
+      if slots > 0 then
+        update postrider.lane_states s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
+      end if;
+      first_us := (extract(epoch from v_first) * 1000000)::bigint;
+      spacing_us := (extract(epoch from v_spacing) * 1000000)::bigint;
+      late_us := (extract(epoch from v_late) * 1000000)::bigint;
+    end if;
+    now_us := (extract(epoch from v_now) * 1000000)::bigint;
+    return next;
+  end loop;
+end
+$$;
+comment on function postrider.acquire_lane_permits(int, int[], int[], int[], int[]) is
+  'private: gives a worker permits and slots of lanes with limits; nulls where a lane does not limit calls under way or their rate';

@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
+-- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
+-- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it is long ago.
+--
+-- A server that takes a few calls at once refuses the others first and answers the few later. A success of a call that began together
+-- with the last 429 ends its streak, too: the next one is the first again. Such a call began behind the pause before that 429, which
+-- was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the first one it is half a second by choice). Calls
+-- from before that pause tell of a time when the server was not asked for too much yet.
+--
+-- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second counts as a second.
+--
+-- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
+-- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
+-- has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for that.
+create or replace function postrider.pause_throttled_lanes(p_signs postrider.sign[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set lock_timeout = '100ms'
+as $$
+declare
+  v record;
+  v_streak int;
+  v_wait interval;
+  v_reason text;
+begin
+  for v in
+    select t.lane, bool_or(g.verdict = 'w') as is_held, max(g.status) filter (where g.verdict = 'w') as status,
+           max(g.since) filter (where g.verdict = 'w') as refused,
+           max(g.since) filter (where g.verdict in ('s', 'n')) as served,
+           max(g.wait_ms) * interval '1 ms' as wait
+      from unnest(p_signs) g join postrider.track_names t on t.id = g.track
+     group by t.lane
+     order by t.lane
+  loop
+    v_wait := null;
+    v_reason := null;
+    if v.is_held or v.wait > interval '0' then
+      begin
+        if v.is_held then
+          insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
+              on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
+              where s.at <= v.refused or s.at > clock_timestamp()
+          returning streak into v_streak;
+          if v.wait > interval '0' then
+            v_wait := least(greatest(v.wait, interval '1 s'), interval '1 hour');
+            v_reason := format('the server answered %s and asked for a wait of %s s', v.status,
+              round(extract(epoch from v_wait)::numeric, 1));
+          elsif found then
+            v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
+            v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
+          end if;
+        else
+          v_wait := least(v.wait, interval '1 hour');
+          v_reason := format('the server asked, by Retry-After or RateLimit, for a wait of %s s',
+            round(extract(epoch from v_wait)::numeric, 1));
+        end if;
+        if v_wait is not null then
+          perform postrider.extend_lane_pause(v.lane, now() + v_wait, v_reason);
+        end if;
+      exception when lock_not_available then
+        v_wait := coalesce(v_wait, least(greatest(v.wait, interval '1 s'), interval '1 hour'));
+        insert into postrider.lane_pauses (lane, until, reason)
+        values (v.lane, now() + v_wait, coalesce(v_reason, format('the server answered %s', v.status)));
+      end;
+    end if;
+    if v.served is not null then
+      delete from postrider.lane_strains s
+       where s.ctid = (
+               select x.ctid from postrider.lane_strains x
+                where x.lane = v.lane and (x.at < v.served or x.at > clock_timestamp()) for update skip locked);
+      update postrider.lane_strains s set streak = 0
+       where s.ctid = (
+               select x.ctid from postrider.lane_strains x
+                where x.lane = v.lane and x.streak > 0
+                  and v.served > x.at - interval '1 s' * power(2, least(x.streak - 2, 9)) for update skip locked);
+    end if;
+  end loop;
+end
+$$;
+comment on function postrider.pause_throttled_lanes(postrider.sign[]) is
+  'private: pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';

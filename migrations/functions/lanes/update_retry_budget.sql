@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- When a lane is failing, without a clock or a table of its own.
+--
+-- A lane fails when for 1.5 s (three folds) there have been 100 calls within 10 s or so, and most of those that say something were
+-- bad, in each fold, too. So a burst whose retries succeed within a second or two is never held, and a lane with less than
+-- 10 calls a second neither: its retries would be let through anyway.
+--
+-- From then on only what comes after counts: calls, since those before were retries nobody held; good and bad, of 2 s or so, ten
+-- calls of each fold at most, since ten retries a second shall be heard beside the many calls that failed before. When two of
+-- three succeed the lane is well and its row goes; to fail again it needs all of the above.
+create or replace function postrider.update_retry_budget(
+  p_old postrider.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamptz)
+returns postrider.lane_retries
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_age double precision := greatest(extract(epoch from p_now - p_old.at), 0);
+  v_few double precision := least(1, 10.0 / greatest(p_good + p_bad, 1));
+begin
+  if p_old.at is null or v_age >= 60 then
+    p_old.calls := 0;
+    p_old.good := 0;
+    p_old.bad := 0;
+    p_old.strained_since := null;
+    p_old.failing := false;
+    v_age := 0;
+  end if;
+  p_old.at := p_now;
+  -- A product that underflows is an error (22003), and so is the smallest number there is times 0.5.
+  p_old.good := case when p_old.good > 1e-9 then p_old.good else 0 end;
+  p_old.bad := case when p_old.bad > 1e-9 then p_old.bad else 0 end;
+  p_old.calls := case when p_old.calls > 1e-9 then p_old.calls else 0 end;
+  p_old.calls := p_old.calls * exp(-v_age / 10) + p_calls;
+  if p_old.failing then
+    p_old.good := p_old.good * exp(-v_age / 2) + p_good * v_few;
+    p_old.bad := p_old.bad * exp(-v_age / 2) + p_bad * v_few;
+    p_old.failing := p_good = 0 or p_old.good < 2 * p_old.bad;
+    if not p_old.failing then
+      p_old.bad := 0;
+    end if;
+    return p_old;
+  end if;
+  p_old.good := p_old.good * exp(-v_age / 10) + p_good;
+  p_old.bad := p_old.bad * exp(-v_age / 10) + p_bad;
+  if p_old.calls < 100 or p_old.bad <= p_old.good or p_good >= greatest(p_bad, 1) then
+    p_old.strained_since := null;
+    return p_old;
+  end if;
+  p_old.strained_since := coalesce(p_old.strained_since, p_now);
+  if p_bad > p_good and p_now - p_old.strained_since >= interval '1.5 s' then
+    p_old.failing := true;
+    p_old.strained_since := null;
+    p_old.calls := 0;
+    p_old.good := p_good * v_few;
+    p_old.bad := p_bad * v_few;
+  end if;
+  return p_old;
+end
+$$;
+comment on function postrider.update_retry_budget(postrider.lane_retries, bigint, bigint, bigint, timestamptz) is
+  'private: what is known of a lane (null: nothing) after so many more calls, so many of them good and bad: whether it is failing';

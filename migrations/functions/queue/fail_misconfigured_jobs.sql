@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+create or replace function postrider.fail_misconfigured_jobs(
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_bad record;
+begin
+  select array_agg(x.track order by x.track, x.seq) as tracks, array_agg(x.seq order by x.track, x.seq) as seqs,
+         array_agg(x.fence order by x.track, x.seq) as fences, array_agg(x.job order by x.track, x.seq) as jobs,
+         array_agg(case
+           when s.name is null then format('service %s does not exist any more; insert it again and retry the job', j.service)
+           else format('the URL of the job is relative, and service %s has neither a base_url nor a server for this worker''s environment; set one and retry the job', j.service)
+         end order by x.track, x.seq) as errors
+    into v_bad
+    from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
+    join postrider.jobs j on j.id = x.job
+    left join postrider.services s on s.name = j.service
+   where j.service is not null
+     and (s.name is null
+          or case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is null
+             and not postrider.url_is_absolute(j.url)
+             and not exists (
+                   select from postrider.server_routes t join postrider.workers w on w.id = p_worker
+                    where t.service = j.service and t.environment = w.environment));
+  if v_bad.jobs is null then
+    return '{}';
+  end if;
+  perform postrider.fail_claimed_jobs(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config', v_bad.errors);
+  return v_bad.jobs;
+end
+$$;
+comment on function postrider.fail_misconfigured_jobs(int, int[], bigint[], bigint[], bigint[]) is
+  'private: ends the claimed jobs whose service is gone or lost its base as config; which jobs';

@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A transaction that looked up a track before its removal may commit rows with its number for as long as it stays open: an INSERT, a
+-- retry, a chain that goes on. No survey finds these rows. Here they go to track 0, and make_tracks does the rest. Leased rows stay until
+-- their call has ended, since their worker finishes them by the number.
+--
+-- When may a number be forgotten? Three steps, each in a transaction after the one before, so that each sees what the one before waited
+-- for. 1: The removal has committed: note the transactions under way. A transaction number alone is not enough, because a repeatable read
+-- may have a snapshot from before the removal and get its number later; but each has a virtual one. Prepared transactions have a number, and
+-- their virtual one changes with a restart. 2: All of them have ended. 3: No row has such a number. Rows that a later transaction writes get
+-- the number from a row that it deletes, which stays visible here until that transaction has ended.
+create or replace function postrider.move_jobs_of_removed_tracks(p_limit int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_mergejoin = off
+as $$
+declare
+  v_under_way text[];
+  v_now pg_snapshot;
+  v_moved int;
+  v_rescheduled int;
+begin
+  select array_agg(l.virtualtransaction) into v_under_way
+    from pg_catalog.pg_locks l
+    left join pg_catalog.pg_stat_get_activity(null) a on a.pid = l.pid
+   where l.locktype = 'virtualxid' and l.virtualxid = l.virtualtransaction and l.pid is distinct from pg_backend_pid()
+     and (a.datid = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())) is not false;
+  v_now := pg_current_snapshot();
+
+  with numbers as materialized (
+    select u.track from postrider.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
+  lost as materialized (
+    select n.track, r.seq
+      from numbers n
+     cross join lateral (
+           select x.seq from postrider.ready x where x.track = n.track and x.worker = 0 order by x.track, x.seq limit p_limit) r
+     limit p_limit),
+  held as materialized (
+    select r.ctid as spot
+      from (select l.track, l.seq from lost l order by l.track, l.seq) l
+     cross join lateral (
+           select x.ctid from postrider.ready x where x.track = l.track and x.seq = l.seq and x.worker = 0 for update skip locked) r)
+  update postrider.ready r set track = 0 where r.ctid = any (array(select h.spot from held h));
+  get diagnostics v_moved = row_count;
+
+  with numbers as materialized (
+    select u.track from postrider.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
+  held as materialized (
+    select s.spot
+      from numbers n
+     cross join lateral (
+           select x.ctid as spot from postrider.scheduled x where x.track = n.track limit p_limit for update skip locked) s
+     limit p_limit)
+  update postrider.scheduled s set track = 0 where s.ctid = any (array(select h.spot from held h));
+  get diagnostics v_rescheduled = row_count;
+
+  delete from postrider.removed_tracks d
+   where d.is_past
+     and not exists (
+           select from unnest(d.tracks) u (track)
+            where exists (select from postrider.ready r where r.track = u.track offset 0)
+               or exists (select from postrider.scheduled s where s.track = u.track offset 0))
+     -- fold looks up the queue of what has ended.
+     and not exists (
+           select from postrider.tallies y cross join lateral unnest(y.tracks) e (track)
+             join unnest(d.tracks) u (track) on u.track = e.track);
+  update postrider.removed_tracks d set is_past = true
+   where not d.is_past and d.horizon <= pg_snapshot_xmin(v_now) and not coalesce(d.transactions && v_under_way, false);
+  update postrider.removed_tracks d set horizon = pg_snapshot_xmax(v_now), transactions = coalesce(v_under_way, '{}')
+   where d.horizon is null;
+  return v_moved + v_rescheduled;
+end
+$$;
+comment on function postrider.move_jobs_of_removed_tracks(int) is
+  'private: moves up to p_limit rows of ready, and as many of scheduled, from removed tracks to track 0, and forgets the numbers that no transaction can write any more; how many rows';

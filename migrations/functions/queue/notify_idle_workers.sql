@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Without an argument once.
+drop function if exists postrider.notify_idle_workers();
+create or replace function postrider.notify_idle_workers(p_news text default '') returns void
+language plpgsql
+as $$
+begin
+  if (select g.last_value from postrider.idle_gate g) = 2 then
+    perform pg_notify('postrider', p_news);
+  end if;
+end
+$$;
+comment on function postrider.notify_idle_workers(text) is
+  'private: tells idle workers to look for jobs (made: on tracks that jobs waited for); while none is idle it tells nobody';

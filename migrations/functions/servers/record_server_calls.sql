@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or with
+-- 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
+--
+-- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another second.
+create or replace function postrider.record_server_calls(p_attempts postrider.finished_attempt[], p_done bigint[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_probe record;
+  v_failing int[];
+begin
+  with told as (
+    insert into postrider.server_tallies (server, calls, errors)
+    select t.id, count(*), count(*) filter (where x.health = 'f')
+      from unnest(p_attempts) x
+      join postrider.server_routes t on t.id = x.server
+     where x.health in ('w', 'f') and x.seq = any (p_done) and t.state = 'active' and x.fence > t.since_fence
+     group by t.id
+    returning server, errors)
+  select array_agg(o.server) filter (where o.errors > 0) into v_failing from told o;
+  for v_probe in
+    select t.id, x.fence, x.health
+      from unnest(p_attempts) x
+      join postrider.server_routes t on t.id = x.server
+     where x.health is not null and x.seq = any (p_done) and t.state = 'probing' and t.probe_seq = x.seq and t.probe_fence = x.fence
+     order by t.id
+  loop
+    perform postrider.end_probe(v_probe.id, v_probe.fence, v_probe.health);
+  end loop;
+  if v_failing is not null then
+    perform postrider.fold_servers(clock_timestamp(), v_failing, false);
+  end if;
+end
+$$;
+comment on function postrider.record_server_calls(postrider.finished_attempt[], bigint[]) is
+  'private: counts what calls have shown of their servers, ends probes, and has servers weighed that failed';

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Failures of the network end an at_most_once job as failed only if nothing was sent; after the others an answer tells, or the
+-- bytes that left. By 408, 425 and 429 a server says that it has not acted, unless the job counts them as a success.
+--
+-- Earlier attempts count if they had ended the job before a person retried it. Those that the worker itself repeated were not acted on.
+create or replace function postrider.can_have_acted(p_result postrider.results) returns boolean
+language sql stable
+as $$
+  select coalesce(bool_or(case a.state
+    when 'u' then true
+    when 's' then true
+    when 'f' then case
+      when a.status_code is not null then
+        (a.status_code in (408, 420, 425, 429) and a.error_code in ('http_status', 'http_429')) is not true
+      else coalesce(a.bytes_sent, 0) > 0
+           and (select e.class <> 'network' from postrider.error_codes e where e.code = a.error_code) end
+    else false end), false)
+    from (select nullif(p_result.state, 's') as state, p_result.status_code, p_result.bytes_sent, p_result.error_code
+          union all
+          select t.ended_as, t.status_code, t.bytes_sent, t.error_code from postrider.tries t where t.job_id = p_result.job_id) a
+$$;
+comment on function postrider.can_have_acted(postrider.results) is
+  'private: whether the server may have acted on a request of an at_most_once job that did not succeed: then only a person''s word sends it again';

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
+-- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
+-- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong. The same
+-- when the next step is a batch over a list that a client's open transaction is just joining, at the place of an element.
+--
+-- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is begun by settle or by
+-- the judging session, too: there no call's result waits for it.
+--
+-- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree failed. If no
+-- callback or hook follows it, end_descendants counts it.
+create or replace function postrider.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_sum record;
+  v_has_chains boolean;
+  v_is_told text := current_setting('postrider.is_told', true);
+begin
+  -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
+  with told as (
+    select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
+      from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c', 'x')) as failed,
+                   count(*) filter (where m.state = 's') as succeeded,
+                   min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
+              from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+             group by m.tree) e
+     cross join lateral (
+           select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = e.tree offset 0) t),
+  batches as (
+    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
+  select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from told t;
+  if not v_has_chains then
+    return;
+  end if;
+  begin
+    perform set_config('postrider.is_told', 'on', true);
+    for v_sum in
+      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c', 'x') as has_failed, m.state = 'x' as is_swept
+        from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+       cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+       where t.kind = 'c'
+    loop
+      perform postrider.settle_tree(
+        v_sum.job_id, v_sum.run, p_finished => 1, p_failed => v_sum.has_failed::int,
+        p_succeeded => (v_sum.state = 's')::int,
+        p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
+    end loop;
+    perform set_config('postrider.is_told', v_is_told, true);
+  exception when others then
+    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c', 'x'))::int, (m.state = 's')::int,
+           case when m.state in ('f', 'u', 'e', 'c') then m.job end
+      from unnest(p_tree, p_job, p_state) as m(tree, job, state)
+     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+     where t.kind = 'c';
+  end;
+end
+$$;
+comment on function postrider.count_ended_members(bigint[], bigint[], "char"[]) is
+  'private: tells batches and chains that members have ended, and in which state';

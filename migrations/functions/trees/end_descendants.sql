@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Rows that are being claimed, finished or cancelled this very moment are skipped, not waited for; they are counted as
+-- remaining, and the next round finds them ended or takes them. Each step takes p_limit rows at most, because the one
+-- that finishes a step may stand here; what is being called comes first, and with it the abort of its transfer.
+--
+-- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
+-- may know results from the time when it was empty, from walking over all of it for each member.
+drop function if exists postrider.end_descendants(bigint, "char", int);
+create or replace function postrider.end_descendants(
+  p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+declare
+  v_cancelled constant text := format('cancelled: job %s, of which it is a part, has ended', p_tree);
+  v_code constant text := case when p_state = 'c' then 'cancelled' end;
+  v_error constant text := case p_state when 'c' then v_cancelled
+                                        else format('skipped: %s %s ended before its turn came', (
+                                          select postrider.kind_name(t.kind) from postrider.trees t where t.job_id = p_tree), p_tree) end;
+  v_ids bigint[];
+  v_tree postrider.trees;
+  v_state "char";
+  v_aborts bigint;
+  v_room int;
+  v_hooked constant boolean := exists (select from postrider.hooks);
+  v_has_limits constant boolean := exists (select from postrider.client_limits);
+begin
+  ended := 0;
+  failed := 0;
+
+  -- What was let go.
+  select array_agg(u.job_id) into v_ids
+    from (select m.job_id
+            from postrider.members m
+           where m.parent_id = p_tree and not m.is_waiting
+             and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
+             and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
+           order by m.position
+           limit p_limit) u;
+  if v_ids is not null then
+    with held as materialized (
+      select r.ctid as spot
+        from unnest(v_ids) as u(id)
+       cross join lateral (
+             select x.ctid from postrider.ready x where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
+    gone as (
+      delete from postrider.ready r using held h where r.ctid = h.spot returning r.*),
+    told as (
+      insert into postrider.aborts (worker, fence, job_id)
+      select g.worker, g.fence, g.job_id from gone g where g.worker > 0),
+    planned as materialized (
+      select s.ctid as spot
+        from unnest(v_ids) as u(id)
+       cross join lateral (select x.ctid from postrider.scheduled x where x.job_id = u.id for update skip locked) s),
+    dropped as (
+      delete from postrider.scheduled s using planned p where s.ctid = p.spot returning s.*),
+    -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not called.
+    over as materialized (
+      select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
+             case when g.is_called then g.since end as started_at,
+             g.is_followed or case when v_hooked then postrider.is_hooked(g.job_id) else false end as is_told,
+             case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
+        from (select g.*, g.worker > 0 and not (v_hooked and postrider.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
+       union all
+      select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
+             d.is_followed or case when v_hooked then postrider.is_hooked(d.job_id) else false end, 'c'
+        from dropped d),
+    final as (
+      insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+      select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
+             case o.state when 'c' then v_cancelled
+               else 'cancelled while it was running; it is not known whether the server acted on it' end
+        from over o where not o.is_told),
+    followed as (
+      insert into postrider.outcomes (
+        job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id, is_swept)
+      select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
+             case o.state when 'c' then v_cancelled
+               else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
+        from over o where o.is_told),
+    tally as (
+      insert into postrider.tallies (tracks, states, jobs, ended)
+      select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
+        from over o where o.track > 0 group by o.track, o.state),
+    tally_without_track as (
+      insert into postrider.tallies (tracks, states, jobs, queue, ended)
+      select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits then array_agg(o.job_id) end
+        from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
+       where o.track = 0 group by o.state, j.queue)
+    select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
+    failed := ended;
+    if v_aborts > 0 then
+      perform pg_notify('postrider', 'abort');
+    end if;
+  end if;
+
+  -- What waits for its turn.
+  with held as materialized (
+    select m.ctid as spot from postrider.members m where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
+  freed as (
+    update postrider.members m set is_waiting = false from held h where m.ctid = h.spot returning m.job_id, m.attempt, m.rekey),
+  over as materialized (
+    select f.*, j.kind, j.queue,
+           postrider.has_callbacks(j) or case when v_hooked then postrider.is_hooked(f.job_id) else false end as is_told
+      from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
+  final as (
+    insert into postrider.results (job_id, attempt, rekey, state, error_code, error)
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o where o.kind = 'request' and not o.is_told),
+  followed as (
+    insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
+  tally as (
+    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
+      from over o where o.kind = 'request' group by o.queue)
+  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told),
+         failed + count(*) filter (where o.kind = 'request' and not o.is_told and p_state <> 'k')
+    into released, ended, failed from over o;
+
+  v_room := p_limit - ended;
+  for v_tree in
+    select t.* from postrider.trees t
+     where t.parent_id = p_tree and t.state in ('w', 'o')
+       and not (select m.is_waiting from postrider.members m where m.job_id = t.job_id)
+       for update skip locked
+  loop
+    exit when v_room <= 0;
+    if v_tree.state = 'w' then
+      v_state := postrider.end_tree(v_tree, p_state, v_code, v_error, true, v_room);
+    else
+      v_state := postrider.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
+    end if;
+    -- It is followed: conclude tells of it.
+    if v_state is null then
+      update postrider.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
+    end if;
+    ended := ended + (v_state is not null)::int;
+    failed := failed + coalesce((v_state <> 'k')::int, 0);
+    v_room := v_room - 1 - greatest(v_tree.children - v_tree.finished, 0);
+  end loop;
+
+  remaining := exists (
+    select from postrider.members m
+     where m.parent_id = p_tree
+       and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
+       and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0));
+end
+$$;
+comment on function postrider.end_descendants(bigint, "char", int) is
+  'private: ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, how many of these were not skipped, and whether some remain';

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
+-- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node
+-- already has the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was set.
+create or replace function postrider.insert_spec_jobs(
+  p_nodes postrider.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
+language plpgsql security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_level postrider.spec_node[];
+  v_columns text;
+  v_values text;
+  v_above int := 1;
+  v_parents bigint[] := array_fill(p_parent, array[p_copies]);
+  v_ids bigint[];
+  v_roots bigint[];
+  v_has_gaps boolean := false;
+  v_empty record;
+  v_message text;
+  v_state text;
+  v_hint text;
+begin
+  if cardinality(p_nodes) > 1 or p_parent is not null or p_nodes[1].spec ? 'parent_id' then
+    perform set_config('postrider.inherits', 'off', true);
+  end if;
+  for v_depth in 1 .. 32 loop
+    if cardinality(p_nodes) = 1 then
+      exit when v_depth > 1;
+      v_level := p_nodes;
+    else
+      v_level := array(select n from unnest(p_nodes) n where n.level = v_depth and (v_depth = 1 or not n.is_drawn));
+      exit when v_level = '{}';
+    end if;
+    select c.names, c.expressions into v_columns, v_values from postrider.spec_columns(v_level) c;
+    begin
+      if cardinality(p_nodes) = 1 and p_copies = 1 and p_parent is null and p_created_by is null then
+        execute format('insert into postrider.jobs (%s) select %s from (values ($1)) s (spec) returning array[id]',
+          substr(v_columns, 3), substr(v_values, 3))
+          into v_ids using p_nodes[1].spec;
+        perform set_config('postrider.inherits', '', true);
+        return v_ids;
+      end if;
+      execute format(
+        'with new as (
+           insert into postrider.jobs (kind, each%s%s%s)
+           select s.kind, s.each%s%s%s
+             from unnest($1) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+            cross join generate_series(1, $2) c (nth)%s
+            order by c.nth, s.rank
+           returning id)
+         select array_agg(id order by id) from new',
+        case when v_depth > 1 or p_parent is not null then ', parent_id, "position"' end,
+        case when p_created_by is not null then ', created_by' end, v_columns,
+        case when v_depth > 1 or p_parent is not null
+             then ', $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)], coalesce(s."position", $5 + c.nth)' end,
+        case when p_created_by is not null then ', $6' end, v_values,
+        case when v_has_gaps then ' where $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)] is not null' end)
+        into v_ids using v_level, p_copies, v_parents, v_above, p_position, p_created_by;
+    exception when others then
+      if postrider.is_shortage(sqlstate) then
+        raise;
+      end if;
+      get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
+      -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
+      perform postrider.spec_values(v_level, p_parent is not null);
+      if v_message not like 'jobs.%' then
+        raise;
+      end if;
+      raise exception using errcode = v_state, hint = v_hint, message = regexp_replace(v_message, '^jobs[.]',
+        coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
+    end;
+    if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
+      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view, since a client
+      -- may read no more of jobs than its id.
+      exit when v_depth = 1 and p_parent is null;
+      v_has_gaps := true;
+      v_ids := array(
+        select j.id
+          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+         cross join generate_series(1, p_copies) c (nth)
+          left join (select x.id, x.parent_id, x.position from postrider.job_status x where x.id = any (v_ids)) j
+                 on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
+                and j.position = coalesce(s."position", p_position + c.nth)
+         order by c.nth, s.rank);
+      -- Some of its members left out is what was asked for, all of them is a batch or chain of nothing.
+      select regexp_replace(min(s.place), '[[][0-9]+[]]$', '') as place, s.parent_kind into v_empty
+        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+       cross join generate_series(1, p_copies) c (nth)
+       where v_depth > 1 and v_parents[(c.nth - 1) * v_above + s.parent] is not null
+       group by c.nth, s.parent, s.parent_kind
+      having count(v_ids[(c.nth - 1) * cardinality(v_level) + s.rank]) = 0
+       order by c.nth, s.parent limit 1;
+      if found then
+        raise exception using errcode = 'PR006',
+          message = format('%s: all members are left out, since unfinished jobs have their dedupe_keys', v_empty.place),
+          hint = format('Wait for those jobs; or give this %s a dedupe_key of its own with on_duplicate "skip", and it is left out as a whole.',
+            v_empty.parent_kind);
+      end if;
+    end if;
+    v_roots := coalesce(v_roots, v_ids);
+    v_parents := v_ids;
+    v_above := cardinality(v_level);
+  end loop;
+  perform set_config('postrider.inherits', '', true);
+  return v_roots;
+end
+$$;
+comment on function postrider.insert_spec_jobs(postrider.spec_node[], bigint, int, int, text) is
+  'private: inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots, null where a dedupe_key left one out';
