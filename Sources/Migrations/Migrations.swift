@@ -14,7 +14,7 @@ public struct MigrationFile: Equatable, Sendable {
         case view
     }
 
-    /// The path inside the folder: `0001_schema.sql`, `functions/queue/claim.sql`. This is the identity in the database.
+    /// The path inside the folder: `0001_settings.sql`, `functions/queue/claim.sql`. This is the identity in the database.
     public let name: String
     /// How it is applied.
     public let kind: Kind

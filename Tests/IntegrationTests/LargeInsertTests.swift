@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import PGClient
 import Synchronization
 import TestSupport
@@ -244,28 +243,6 @@ struct LargeInsertTests {
         for job in [id, try queue.number("select max(id) from postrider.jobs")] {
             #expect(try queue.number("select postrider.cancel(\(job))::int") == 1)
         }
-    }
-
-    @Test func `jobs in a lane that their URL has no more are found again after the migration`() throws {
-        let queue = try TestQueue()
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let migration = try String(
-            contentsOf: root.appendingPathComponent("migrations/0015_host_dots.sql"), encoding: .utf8)
-        let id = try queue.insert("url", "'http://h./'")
-        let named = try queue.insert("url, lane", "'http://h./', 'h.:80'")
-        try queue.connection.execute(
-            """
-            insert into postrider.tracks (queue, lane, priority) values ('default', 'h.:80', 0);
-            update postrider.ready r set track = t.id from postrider.tracks t where r.job_id in (\(id), \(named));
-            insert into postrider.jobs (url) select 'http://h./' from generate_series(1, 10000);
-            update postrider.intake set lane = 'h.:80'
-            """)
-        try queue.connection.execute(migration)
-        #expect(try queue.text("select string_agg(distinct lane, ' ') from postrider.intake") == "h:80")
-        #expect(try queue.number("select postrider.cancel(\(id))::int") == 1)
-        #expect(try queue.number("select postrider.cancel(\(named))::int") == 1)
-        #expect(try queue.number("select postrider.cancel(max(id))::int from postrider.jobs") == 1)
     }
 
     @Test func `a track whose lane looks like a host does not let a bad URL in`() throws {

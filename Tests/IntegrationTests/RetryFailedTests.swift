@@ -119,21 +119,6 @@ struct RetryFailedTests {
         #expect(try queue.number("select postrider.retry_failed()") == 0)
     }
 
-    @Test func `an upgrade leaves no former function beside it, which would make calls ambiguous`() throws {
-        let queue = try TestQueue()
-        try queue.connection.execute(
-            """
-            create function postrider.retry_failed(queue text default null, error_code text default null, since timestamptz default null)
-            returns bigint language sql return -1;
-            update postrider.migrations set checksum = '' where name = 'functions/admin/retry_failed.sql'
-            """)
-        #expect(try WorkerProcess.run(["migrate", "--database", queue.database]).status == 0)
-        #expect(try queue.number("select postrider.retry_failed()") == 0)
-        let mayRun =
-            "select has_function_privilege('postrider_admin', to_regproc('postrider.retry_failed'), 'execute')::text"
-        #expect(try queue.text(mayRun) == "true")
-    }
-
     @Test func `a tree runs again for the tag or lane of the whole, or of a member that failed`() throws {
         let target = try TargetServer { request in
             request.path == "/bad" && request.turn <= 3 ? TargetStep.answer(400) : TargetStep.answer(200)

@@ -14,7 +14,8 @@ struct SchemaChangeTests {
             do $$ begin
               execute format('alter function %s rename to \(other)', 'postrider.\(name)'::regproc::regprocedure);
             end $$;
-            insert into postrider.migrations select '9999_future.sql', 'x', now(), '99.0.0', true where \(isBreaking);
+            insert into postrider.migrations (name, checksum, worker_version, breaking)
+            select '9999_future.sql', 'x', '99.0.0', true where \(isBreaking);
             commit
             """)
     }

@@ -145,7 +145,8 @@ struct SchemaTests {
         try queue.connection.execute(
             """
             insert into postrider.migrations select * from kept where name = 'functions/queue/claim.sql';
-            insert into postrider.migrations values ('9999_future.sql', 'x', now(), '99.0.0', true)
+            insert into postrider.migrations (name, checksum, worker_version, breaking)
+            values ('9999_future.sql', 'x', '99.0.0', true)
             """)
         let newer = try WorkerProcess.run(["run", "--database", queue.database])
         #expect(newer.status == 78)

@@ -13,7 +13,10 @@ struct ServerFeatureTests {
         let servers = [try MoodyTarget(), try MoodyTarget(), try MoodyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
         try queue.connection.execute(
-            "insert into postrider.servers values ('api', 1, 'test', '\(servers[2].target.url)')")
+            """
+            insert into postrider.servers (service, position, environment, base_url)
+            values ('api', 1, 'test', '\(servers[2].target.url)')
+            """)
         let worker = try RunningWorker(queue.database)
         func fetch() throws -> Bool {
             let id = try queue.insert("service, url, cache_ttl", "'api', 'x', '1 h'")

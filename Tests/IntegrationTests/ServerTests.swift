@@ -113,7 +113,10 @@ struct ServerTests {
         let servers = [try MoodyTarget(), try MoodyTarget(), try MoodyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
         try queue.connection.execute(
-            "insert into postrider.servers values ('api', 1, 'test', '\(servers[2].target.url)')")
+            """
+            insert into postrider.servers (service, position, environment, base_url)
+            values ('api', 1, 'test', '\(servers[2].target.url)')
+            """)
         let workers = try (1...3).map { _ in try RunningWorker(queue.database) }
         try queue.insert(30, "service, url", "'api', 'x'")
         try queue.waitUntilDone()

@@ -108,7 +108,7 @@ struct ThroughputTests {
         // 40 octaves in two kinds for more than an hour, the most there can be.
         try queue.connection.execute(
             """
-            insert into postrider.timings
+            insert into postrider.timings (minute, kind, bucket, jobs)
             select date_trunc('minute', now()) - m * interval '1 min', k::"char", b, 100
               from generate_series(0, 90) m, unnest(array['w', 'c']) k, generate_series(0, 159) b;
             insert into postrider.totals (minute, queue, state, jobs)

@@ -154,7 +154,10 @@ struct ServerChoiceTests {
     @Test func `each environment has its own servers, and without any the service's base holds`() throws {
         let desk = try ServerDesk()
         try desk.queue.connection.execute(
-            "insert into postrider.servers values ('api', 1, 'test', 'http://test/')")
+            """
+            insert into postrider.servers (service, position, environment, base_url)
+            values ('api', 1, 'test', 'http://test/')
+            """)
         try desk.insert()
         #expect(try desk.calls(try desk.worker(environment: "test")) == ["http://test/x"])
         try desk.insert()

@@ -125,13 +125,13 @@ struct WorkerProcessTests {
         }
         let migrated = try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": database])
         #expect(migrated.status == 0)
-        #expect(migrated.output.hasPrefix("applied  0001_schema.sql\n"))
+        #expect(migrated.output.hasPrefix("applied  0001_settings.sql\n"))
         #expect(
             migrated.output.contains(
                 try Regex("\napplied  functions: [0-9]+\napplied  views: [0-9]+\nthe schema is up")))
         let status = try WorkerProcess.run(["migrate", "--status"], ["POSTRIDER_DATABASE": database])
         #expect(status.status == 0)
-        #expect(status.output.contains("applied  0001_schema.sql\n"))
+        #expect(status.output.contains("applied  0001_settings.sql\n"))
     }
 
     @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
@@ -147,7 +147,12 @@ struct WorkerProcessTests {
               breaking boolean not null default true);
             """)
         let blocker = try PGConnection(text)
-        try blocker.execute("begin; insert into postrider.migrations values ('\(last)', '', now(), '0.0.0', false)")
+        try blocker.execute(
+            """
+            begin;
+            insert into postrider.migrations (name, checksum, worker_version, breaking)
+            values ('\(last)', '', '0.0.0', false)
+            """)
         let process = try WorkerProcess.start(["migrate"], ["POSTRIDER_DATABASE": text])
         let waiting = """
             select 1 from pg_stat_activity
@@ -159,7 +164,7 @@ struct WorkerProcessTests {
 
         let migrated = try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": text])
         #expect(migrated.status == 0)
-        #expect(migrated.output.contains("applied  0001_schema.sql\n"))
+        #expect(migrated.output.contains("applied  0001_settings.sql\n"))
     }
 
     @Test func `what cannot be written to standard output is a failure`() throws {

@@ -1,8 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Runs as the caller, whose name the view tickets compares; cancel_job runs as the owner and could not tell who asks.
---
--- Its argument had another name once, which only a new function can change.
-drop function if exists postrider.cancel(bigint);
 create or replace function postrider.cancel(id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

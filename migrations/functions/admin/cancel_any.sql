@@ -3,9 +3,6 @@
 -- for; afterwards its result stands and the cancel changes nothing.
 --
 -- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here says so.
---
--- Without p_doubt once.
-drop function if exists postrider.cancel_any(bigint);
 create or replace function postrider.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- smallint once, which a plain 4 in SQL does not fit.
-drop function if exists postrider.reschedule(bigint, timestamptz, smallint);
 create or replace function postrider.reschedule(id bigint, run_at timestamptz default null, priority int default null)
 returns void
 language plpgsql security definer

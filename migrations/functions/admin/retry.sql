@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The only way out of a final state. What the last attempt left goes to tries, so the history stays whole.
-drop function if exists postrider.retry(bigint, boolean);
 create or replace function postrider.retry(id bigint, new_key boolean default false, from_start boolean default false) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -6,8 +6,6 @@
 --
 -- Candidates come by results_failures, from since on, where a queue and a lane are those of the track: only what is left is looked up in
 -- jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead, however many others have failed.
-drop function if exists postrider.retry_failed(text, text, timestamptz);
-drop function if exists postrider.retry_failed(text, text, timestamptz, text, text);
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null, tag text default null, lane text default null,
   error_name text default null)

@@ -4,7 +4,6 @@
 -- would be skipped.
 --
 -- The reason of a defect is found here and not taken from the error: PostgreSQL quotes the body in it.
-drop function if exists postrider.answer_value(bytea, bytea, text);
 create or replace function postrider.answer_value(
   p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
 language plpgsql stable

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Codes are compared as text, since APIs send 200 and "200" alike. What the answer says is shown shortened and on one
 -- line; it is the only text of an answer that stands in an error.
-drop function if exists postrider.envelope_outcome(jsonb, jsonb);
-create function postrider.envelope_outcome(
+create or replace function postrider.envelope_outcome(
   p_envelope jsonb, p_json jsonb, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql immutable
 as $$

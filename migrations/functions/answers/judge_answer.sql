@@ -9,8 +9,7 @@
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
 -- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
 -- which would cost as much as the rest: its caller's hold.
-drop function if exists postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea);
-create function postrider.judge_answer(
+create or replace function postrider.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text, out error_name text)
 language plpgsql stable

@@ -10,7 +10,6 @@
 -- p_error: such a job fails with too_expensive and this sentence.
 --
 -- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
-drop function if exists postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[]);
 create or replace function postrider.cache_serve(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_judges boolean default false, p_error text default null, out done bigint[], out expensive bigint[])

@@ -13,8 +13,6 @@
 -- Lock order: cache_calls by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
 -- order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the job is called beside the one that
 -- leads by now. What follows it is waited for as in the first round: who ends a call holds its row for as long as its batch takes.
-drop function if exists postrider.join_cache_flight(
-  int, int[], bigint[], bigint[], bigint[], bytea[], text[], boolean[], text[], text[]);
 create or replace function postrider.join_cache_flight(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
   p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]

@@ -5,7 +5,6 @@
 -- fill a quarter of the cache by itself.
 --
 -- p_key: of the call (cache_key), looked up before it was made: never the one that the same job has by now.
-drop function if exists postrider.store_cache_entry(postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean);
 create or replace function postrider.store_cache_entry(
   p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
   p_app_version text, p_redirected boolean) returns boolean

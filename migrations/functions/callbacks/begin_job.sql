@@ -3,9 +3,6 @@
 -- job does, and so does expires_at, which may pass while hooks run.
 --
 -- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is told.
---
--- Without a lease, and void, once.
-drop function if exists postrider.begin_job(bigint);
 create or replace function postrider.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

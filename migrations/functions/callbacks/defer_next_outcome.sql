@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
 -- with.
---
--- Without p_sqlstate once.
-drop function if exists postrider.defer_next_outcome();
 create or replace function postrider.defer_next_outcome(p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp

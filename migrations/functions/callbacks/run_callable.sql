@@ -11,9 +11,7 @@
 --
 -- "others" alone would let a timeout through, which is a query_canceled.
 --
--- In a worker's session alone: what is deferred is checked as whoever calls this. Once with p_puts_back, false in the session of a
--- person, where rerun_callback does it now.
-drop function if exists postrider.run_callable(bigint, text, text, text, boolean);
+-- In a worker's session alone: what is deferred is checked as whoever calls this.
 create or replace function postrider.run_callable(
   p_job bigint, p_event text, p_callback text, p_function text, out state text, out error text)
 language plpgsql

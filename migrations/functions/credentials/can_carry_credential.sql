@@ -2,7 +2,6 @@
 -- A job that names its credential says where it goes; one that has it from its service may carry it to that service only,
 -- however absolute its own URL is. A relative URL may be joined to any server that the service has in the worker's
 -- environment, or to its base where it has none there: that is where pick_servers lets the call go.
-drop function if exists postrider.can_carry_credential(postrider.credentials, postrider.jobs, postrider.services, text);
 create or replace function postrider.can_carry_credential(
   p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text)
 returns boolean

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.refresh_call(postrider.credentials);
-create function postrider.refresh_call(
+create or replace function postrider.refresh_call(
   p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[],
   out client_id text)
 language plpgsql immutable

@@ -14,9 +14,6 @@
 -- An open transaction that has logged in or out (forget_credential_user) holds the jar's rows, one that deletes the service its key. This runs in the end of a call, which would take its
 -- whole batch along when its time is over: the rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
 -- cookie is worth less than a result.
-drop function if exists postrider.store_cookies(text, text, timestamptz, text);
-drop function if exists postrider.store_cookies(text, text, bigint, bigint, timestamptz, text);
-drop function if exists postrider.store_cookies(text, text, bigint, bigint, text);
 create or replace function postrider.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
 returns boolean

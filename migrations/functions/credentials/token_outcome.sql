@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Some send the envelope with 401 or 403, and its code says which of the two it is.
-drop function if exists postrider.token_outcome(jsonb, bytea);
-create function postrider.token_outcome(
+create or replace function postrider.token_outcome(
   p_envelope jsonb, p_body bytea, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -4,9 +4,6 @@
 --
 -- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold it. p_track and
 -- p_seq: its place, null if it has none yet.
---
--- With a queue and a lane alone once.
-drop function if exists postrider.explain_hold(text, text);
 create or replace function postrider.explain_hold(
   p_queue text, p_lane text, p_idle text, p_at timestamptz, p_track int, p_seq bigint)
 returns text

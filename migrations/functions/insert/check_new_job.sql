@@ -69,5 +69,3 @@ create or replace trigger jobs_row
     new.dedupe_key is not null or new.each is not null or length(new.tag) > 400 or length(new.queue) > 200
     or new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off'
     or new.method <> upper(new.method collate "C")) execute function postrider.check_new_job();
-drop trigger if exists jobs_dedupe on postrider.jobs;
-drop function if exists postrider.jobs_dedupe();

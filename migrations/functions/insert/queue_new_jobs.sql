@@ -397,4 +397,3 @@ create or replace trigger jobs_feed
   after insert on postrider.jobs
   referencing new table as new_rows
   for each statement execute function postrider.queue_new_jobs();
-drop function if exists postrider.refuse_limit(text, text, text);

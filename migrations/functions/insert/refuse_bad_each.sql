@@ -1,6 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.refuse_bad_each(jsonb);
-drop function if exists postrider.refuse_bad_each(jsonb, bigint);
 create or replace function postrider.refuse_bad_each(p_each jsonb, p_defaults jsonb, p_job bigint) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

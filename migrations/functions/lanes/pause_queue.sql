@@ -1,6 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Its argument was called name once.
-drop function if exists postrider.pause_queue(text);
 create or replace function postrider.pause_queue(queue text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

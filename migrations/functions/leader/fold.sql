@@ -4,7 +4,6 @@
 --
 -- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to ten of them, for the
 -- log. Each stands for all that one finish ended so on its track; which job, only finish notes.
-drop function if exists postrider.fold(int, bigint, bigint, int);
 create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
 returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int, error_code text, status_code int)
 language plpgsql

@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
 -- not added to it; what the service adds to each call is. headers and body_json are null where the job's own hold.
---
--- Without headers and body_json once.
-drop function if exists postrider.page_call(postrider.jobs);
-create function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
+create or replace function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$

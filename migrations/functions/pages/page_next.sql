@@ -7,13 +7,7 @@
 --
 -- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link begins there
 -- (RFC 3986, 5.1.3).
---
--- Without p_landed and cursor once.
-drop function if exists postrider.page_next(
-  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text);
-drop function if exists postrider.page_next(
-  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text, text);
-create function postrider.page_next(
+create or replace function postrider.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
   p_headers bytea, p_body bytea, p_encoding text, p_landed text,
   out next text, out cursor jsonb, out target text, out code text, out error text)

@@ -9,10 +9,6 @@
 -- A page with the items of the page before is not stored, and retry asks for it again.
 --
 -- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
---
--- Without p_landed once.
-drop function if exists postrider.page_turn(
-  postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text);
 create or replace function postrider.page_turn(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   inout verdict "char", inout code text, inout error text, inout result jsonb, p_encoding text,

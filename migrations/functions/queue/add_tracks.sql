@@ -7,10 +7,6 @@
 -- p_young: how long from now on the jobs of these tracks may still wait in track 0.
 --
 -- p_is_awaited: whether jobs wait for these tracks, so that surveys look at them first.
---
--- Without p_young once, and without p_is_awaited.
-drop function if exists postrider.add_tracks(text[], text[], int[]);
-drop function if exists postrider.add_tracks(text[], text[], int[], interval);
 create or replace function postrider.add_tracks(
   p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0', p_is_awaited boolean default true) returns void
 language plpgsql

@@ -27,10 +27,6 @@
 --
 -- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body too large
 -- for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one alone.
---
--- Without p_bare once, and without large_body.
-drop function if exists postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[]);
-drop function if exists postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean);
 create or replace function postrider.claim(
   p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
   p_bare boolean default false)

@@ -1,6 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without an argument once.
-drop function if exists postrider.notify_idle_workers();
 create or replace function postrider.notify_idle_workers(p_news text default '') returns void
 language plpgsql
 as $$

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.reopen_job(bigint);
 create or replace function postrider.reopen_job(p_id bigint, p_from_start boolean default false) returns postrider.results
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -10,7 +10,6 @@
 -- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
 --
 -- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest track (lane).
-drop function if exists postrider.survey(text[]);
 create or replace function postrider.survey(
   p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null, p_above int default null)
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.call_query(jsonb, text, jsonb, boolean);
 create or replace function postrider.call_query(p_job jsonb, p_url text, p_common jsonb) returns text[]
 language plpgsql immutable parallel safe
 as $$

@@ -14,8 +14,6 @@
 -- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
-drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[]);
-drop function if exists postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]);
 create or replace function postrider.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null,
   p_long bigint[] default '{}')

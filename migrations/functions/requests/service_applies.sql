@@ -2,7 +2,6 @@
 -- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing to apply.
 --
 -- p_url: as the job has it, templates filled.
-drop function if exists postrider.service_applies(text, boolean);
 create or replace function postrider.service_applies(p_url text, p_service postrider.services) returns boolean
 language sql stable
 as $$

@@ -19,6 +19,7 @@ $$;
 comment on function postrider.services_reach() is
   'private: row trigger of services, at the end of the transaction; refuses headers and a query that no call would have';
 
+-- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
 drop trigger if exists services_reach on postrider.services;
 create constraint trigger services_reach
   after insert or update on postrider.services

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As in Debian's cron, the first character of a field decides: a day field that begins with * leaves the choice to the other
 -- one, and an hour field that begins with * makes the ticks follow real time. ? stands for *.
-drop function if exists postrider.cron_plan(text);
-create function postrider.cron_plan(p_cron text, out plan postrider.cron_plan, out reason text, out hint text)
+create or replace function postrider.cron_plan(p_cron text, out plan postrider.cron_plan, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

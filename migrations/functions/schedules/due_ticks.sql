@@ -5,8 +5,7 @@
 --
 -- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is among them:
 -- how long nothing ran costs nothing.
-drop function if exists postrider.due_ticks(postrider.schedules, postrider.cron_plan, timestamptz);
-create function postrider.due_ticks(
+create or replace function postrider.due_ticks(
   p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamptz,
   out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)
 language plpgsql stable

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The spec is looked at last and as submit would look at it; what it says begins with the place in it.
-drop function if exists postrider.schedule_defect(postrider.schedules);
 create or replace function postrider.schedule_defect(
   p_schedule postrider.schedules, p_with_spec boolean, out column_name text, out reason text, out hint text)
 language plpgsql stable

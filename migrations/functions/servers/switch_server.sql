@@ -3,7 +3,6 @@
 -- it. It is judged like any other from then on.
 --
 -- Without a position each environment goes on from the server that its calls use now: the first of its order that is not aside.
-drop function if exists postrider.switch_server(text, int, text);
 create or replace function postrider.switch_server(service text, "position" int default null, environment text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

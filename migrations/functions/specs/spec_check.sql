@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
-drop function if exists postrider.spec_check(jsonb, text, boolean);
 create or replace function postrider.spec_check(
   p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider.spec_node[]
 language plpgsql stable

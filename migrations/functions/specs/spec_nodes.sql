@@ -3,7 +3,6 @@
 -- last in their level, because they are not planted with the others, whose ranks are the parents of the next level.
 --
 -- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
-drop function if exists postrider.spec_nodes(jsonb, text);
 create or replace function postrider.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

@@ -3,7 +3,6 @@
 -- have no members. p_takes_text: the step takes the whole body, for which its text is enough.
 --
 -- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
-drop function if exists postrider.answer_parts(bigint, text[]);
 create or replace function postrider.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -5,7 +5,6 @@
 --
 -- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds. Of a service
 -- with servers (p_servers: their base URLs) each one's origin is its own; what is left is a path, which goes to any of them.
-drop function if exists postrider.fill_url(text, boolean, postrider.services, jsonb);
 create or replace function postrider.fill_url(
   p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) returns text
 language plpgsql immutable

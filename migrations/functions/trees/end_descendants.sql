@@ -5,7 +5,6 @@
 --
 -- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
 -- may know results from the time when it was empty, from walking over all of it for each member.
-drop function if exists postrider.end_descendants(bigint, "char", int);
 create or replace function postrider.end_descendants(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.fail_broken_tree(bigint, text);
 create or replace function postrider.fail_broken_tree(p_tree bigint, p_code text, p_error text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
-drop function if exists postrider.lock_parent(bigint);
 create or replace function postrider.lock_parent(p_parent bigint, p_job bigint) returns postrider.trees
 language plpgsql
 set search_path = pg_catalog, pg_temp

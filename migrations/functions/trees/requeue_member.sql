@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
 -- and max_parallel holds.
-drop function if exists postrider.requeue_member(bigint, bigint, boolean);
 create or replace function postrider.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -9,8 +9,6 @@
 -- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put off for 10 s
 -- the first time, since the server may have been busy, and ends as failed the second time.
 -- has_expensive: a judging session is to take trees whose next step is expensive.
-drop function if exists postrider.settle(bigint, boolean);
-drop function if exists postrider.settle(bigint, boolean, boolean);
 create or replace function postrider.settle(
   p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
   out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)

@@ -4,8 +4,6 @@
 -- this statement is stored each time, that tree fails.
 -- With p_is_alone it is the first tree's deltas alone, which have the time of the statement for themselves.
 -- What raises PR016 is left to the judging session, which names the tree: p_tree, all of whose expensive deltas are added up.
-drop function if exists postrider.settle_deltas(bigint, boolean);
-drop function if exists postrider.settle_deltas(bigint, boolean, boolean);
 create or replace function postrider.settle_deltas(
   p_after bigint, p_is_careful boolean, p_is_alone boolean default false, p_tree bigint default null, out latest bigint)
 language plpgsql

@@ -26,6 +26,7 @@ $$;
 comment on function postrider.trees_begin() is
   'private: refuses a batch or chain without members at the end of its transaction, and begins the roots';
 
+-- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
 drop trigger if exists trees_begin on postrider.trees;
 create constraint trigger trees_begin
   after insert on postrider.trees

@@ -7,10 +7,6 @@
 -- p_waiting: results that the database has refused, for how long, and their jobs.
 --
 -- p_judgements: answers that wait for the judging session, the oldest of them since p_judging_ms, and jobs among them.
---
--- With four and with eleven arguments once.
-drop function if exists postrider.beat(int, int, boolean, boolean);
-drop function if exists postrider.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint);
 create or replace function postrider.beat(
   p_worker int, p_in_flight int, p_draining boolean, p_idle boolean, p_start uuid default null, p_wal bigint default 0,
   p_waiting int default 0, p_waiting_ms bigint default null, p_waiting_jobs bigint[] default null,

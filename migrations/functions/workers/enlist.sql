@@ -14,10 +14,6 @@
 -- and then see the new identity. Two kinds of restore leave the four parts of the identity as they are (a copy of the data folder started
 -- without recovery, a snapshot of a file system). Then the WAL ends before a place that the worker knows to be durable, or the row of
 -- the worker's number has another start.
---
--- Without p_start, p_identity and p_wal once.
-drop function if exists postrider.enlist(int, text, text, text[], int, int[], bigint[], text);
-drop function if exists postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[]);
 create or replace function postrider.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null, p_identity uuid default null,

@@ -1,20 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What: batches and chains. trees holds a row for each batch and chain, members one for each job inside of one.
--- Why:  a finish never updates a row that others share. What ended in a batch is appended to tree_deltas and added up
---       by settle; a chain has one step under way, so the finish of a step takes the chain's own row along.
---       All that settle locks it locks with SKIP LOCKED, so no two transactions wait for each other here.
--- Cost: runs on an empty schema.
-
-alter table postrider.jobs add column each jsonb;
-comment on column postrider.jobs.each is
-  'batch: {"list": a template or an array, "do": a spec}; one member for each element, made when the batch begins';
-
-alter table postrider.ready add column parent_id bigint, add column is_followed boolean not null default false;
-comment on column postrider.ready.parent_id is 'batch or chain that hears when the job has ended';
-comment on column postrider.ready.is_followed is 'the end of the job goes through outcomes: it has callbacks or the like';
-alter table postrider.scheduled add column parent_id bigint, add column is_followed boolean not null default false;
-comment on column postrider.scheduled.parent_id is 'as in ready';
-comment on column postrider.scheduled.is_followed is 'as in ready';
+-- Batches and chains. trees has a row for each batch and chain, members one for each job inside one.
+--
+-- A finish never updates a row that others share. What ended in a batch is appended to tree_deltas and added up by
+-- settle. A chain has one step under way, so the finish of a step also moves the chain's own row on. settle locks
+-- rows with SKIP LOCKED only, so no two transactions wait for each other here.
 
 create table postrider.trees (
   job_id bigint primary key,
@@ -28,8 +17,10 @@ create table postrider.trees (
   is_planted boolean not null default false,   -- its INSERT has committed, or is about to
   is_expanding boolean not null default false,  -- the members that each asks for are still to be made
   is_draining boolean not null default false,  -- final, and some members are still to be ended
-  run int not null default 1,              -- how often it has begun: retry begins it anew, and what was told before is void
+  run int not null default 1,              -- how often it has begun; a retry begins it anew and voids earlier deltas
   max_parallel int,
+  -- 10,000 members made in one transaction held up all other duties of the leader, past the end of its lease.
+  expanded int,                            -- elements of each that have their members; null: all, or none yet
   reached int not null default -1,         -- no member at a position up to here still waits
   children int not null default 0,
   released int not null default 0,         -- members that do not wait any more
@@ -70,10 +61,24 @@ create table postrider.tree_deltas (
   finished int not null default 0,
   failed int not null default 0,
   succeeded int not null default 0,
-  failed_job_id bigint
+  failed_job_id bigint,
+  is_expensive boolean not null default false,
+  -- A batch that a client's open transaction holds up (one that joins it at the place of its next element) is tried
+  -- again later. All other batches and chains go on meanwhile.
+  due_at timestamptz,
+  refused_since timestamptz
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+-- Each INSERT that adds members to a batch or chain has an entry here; ends have none. With it, job_status counts a
+-- member from its commit on, and not only from when a worker has added it up.
+create index tree_deltas_joins on postrider.tree_deltas (tree_id) where added > 0;
+create index tree_deltas_expensive on postrider.tree_deltas (tree_id) where is_expensive;
 comment on table postrider.tree_deltas is
   'private: what has come to a batch or chain and what has ended in it, until settle adds it up';
+comment on column postrider.tree_deltas.is_expensive is
+  'the next step reads large answers or has an expression that may take long: a judging session adds this row up';
+comment on column postrider.tree_deltas.due_at is 'not added up before; null: at once';
+comment on column postrider.tree_deltas.refused_since is
+  'when a shortage of the database first kept its tree from going on; null: none did';
 
 create table postrider.resolved (
   job_id bigint primary key,
@@ -85,13 +90,8 @@ create table postrider.resolved (
   body_parts jsonb
 );
 comment on table postrider.resolved is
-  'private: columns of a job with the templates in them filled, written when its turn comes; null: the job''s own column holds';
-
--- Ends that are to be told
-
-create table postrider.outcomes (like postrider.results including defaults, parent_id bigint, primary key (job_id));
-comment on table postrider.outcomes is
-  'private: jobs that have ended and whose callbacks, hooks and notices have not run; conclude moves each to results with what they wrote';
+  'private: columns of a job with the templates in them filled, written when its turn comes; null: the job''s own '
+  'column holds';
 
 -- Specs
 

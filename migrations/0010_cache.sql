@@ -1,49 +1,77 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What: answers that serve again, and who is fetching which of them now.
--- Why:  an entry is one row, metadata and body together, written by the transaction that finishes the job: there is no
---       moment in which one is there without the other. Bodies up to 2 kB lie in the row, larger ones in TOAST and
---       uncompressed: a hit copies them, and unpacking costs more than the disk that it saves.
--- Cost: runs on an empty schema.
+-- Answers that serve again, and which calls are fetching which of them now.
+--
+-- An entry is one row, metadata and body together, written by the transaction that finishes the job. So neither is
+-- ever there without the other. Bodies up to 2 kB lie in the row, larger ones in TOAST and uncompressed: a hit copies
+-- them, and unpacking costs more than the disk that it saves.
 
 create table postrider.cache_entries (
+  -- which call it answers
   key bytea primary key,                   -- postrider.cache_key, or postrider.cache_variant of it
-  created_at timestamptz,                  -- when the answer came, or was last confirmed by a 304
-  last_used timestamptz not null,          -- set by a hit, at most once a minute
-  failed_at timestamptz,                   -- the last call for it that failed and was answered by stale_if_error
-  version bigint not null,
-  bytes bigint not null,                   -- what counts against settings.cache_max_bytes
-  status smallint,
-  is_strict boolean not null default false,  -- http mode: never served stale (must-revalidate, no-cache)
-  sensitive text,
-  app_version text,
   service text not null,
   namespace text not null,
   method text not null,
   url text not null,                       -- as shown: without user and password
+  version bigint not null,
+  sensitive text,
+  app_version text,
+  -- the answer
+  status smallint,
+  headers bytea,
   encoding text,
+  is_xml boolean not null default false,   -- a worker has read the body as XML (response_format xml)
+  sha256 bytea,
+  bytes bigint not null,                   -- what counts against settings.cache_max_bytes
+  -- how long it serves
   ttl interval,                            -- of the job that stored it; the job that asks brings its own
   fresh interval,                          -- http mode: what the server allows; null: no say
+  is_strict boolean not null default false,  -- http mode: never served stale (must-revalidate, no-cache)
   etag text,
   last_modified text,
-  headers bytea,
-  sha256 bytea,
+  created_at timestamptz,                  -- when the answer came, or was last confirmed by a 304
+  last_used timestamptz not null,          -- set by a hit, at most once a minute
+  failed_at timestamptz,                   -- the last call for it that failed and was answered by stale_if_error
   body bytea
+  -- No index holds last_used or failed_at, so noting them is a HOT update.
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
--- No index holds last_used or failed_at, so noting them is a HOT update.
 alter table postrider.cache_entries alter body set storage external;
 comment on table postrider.cache_entries is
-  'public: cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate for changes by hand';
+  'public: cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate for changes by '
+  'hand';
 comment on column postrider.cache_entries.key is 'SHA-256 of method, URL, arguments, body, namespace and owner';
 comment on column postrider.cache_entries.url is 'what cache_invalidate compares its pattern with';
 
 create table postrider.cache_varies (
   key bytea primary key,
   salt bytea not null,                     -- a new row makes all variants before it unreachable; eviction takes them
-  names text[] not null
+  names text[] not null,
+  stored_at timestamptz not null default now()
 );
+create index cache_varies_stored on postrider.cache_varies (stored_at);
 comment on table postrider.cache_varies is
   'private: http mode: which request headers choose among the variants of an answer (Vary)';
+comment on column postrider.cache_varies.stored_at is
+  'when an answer was last stored that has it, to the hour; cache_evict goes by it, since a variant does not tell '
+  'whose it is';
 
+-- A POST to a service of cache_mode http outdates entries. If somebody has locked one (an open transaction that has
+-- called cache_invalidate, for example), its finish does not wait, and all calls of its worker that end in the same
+-- second need not either.
+create table postrider.cache_outdated (
+  id bigint generated always as identity primary key,
+  key bytea not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+create index cache_outdated_key on postrider.cache_outdated (key);
+comment on table postrider.cache_outdated is
+  'private: keys of cached answers that a POST, PUT, PATCH or DELETE has outdated while somebody held them; the '
+  'leader removes them';
+
+-- Calls under way
+
+-- An answer that arrives after another login, or after its service was changed, is not the one that such a call would
+-- bring now. The next job that asks must neither be served it nor carry its cookies. And a job that would not be
+-- served a call's answer has no reason to wait for it. So a call keeps the key and the app version with which it was
+-- made.
 create unlogged table postrider.cache_calls (
   job_id bigint not null,
   fence bigint not null,
@@ -52,6 +80,8 @@ create unlogged table postrider.cache_calls (
   leads boolean not null,                  -- others wait for this call
   asks boolean not null,                   -- it carries a validator of the entry
   key bytea not null,
+  base bytea,                              -- cache_key when the call was made
+  app_version text,
   reason text not null,                    -- why the entry did not serve; attempts.cache
   etag text,
   last_modified text,
@@ -60,7 +90,8 @@ create unlogged table postrider.cache_calls (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 create unique index cache_calls_lead on postrider.cache_calls (key) where leads;
 comment on table postrider.cache_calls is
-  'private: calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not stored, nothing else';
+  'private: calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not '
+  'stored, nothing else';
 
 create unlogged table postrider.cache_waits (
   job_id bigint primary key,
@@ -79,6 +110,8 @@ create unlogged table postrider.cache_passes (
 comment on table postrider.cache_passes is
   'private: keys whose last answer could not be stored; until then nobody waits for anybody there';
 
+-- Counters
+
 create table postrider.cache_tallies (
   id bigint generated always as identity primary key,
   service text not null,
@@ -87,7 +120,8 @@ create table postrider.cache_tallies (
   entries int not null default 0,          -- how many more there are now
   bytes bigint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.cache_tallies is 'private: what happened in the cache, until the leader folds it into cache_totals';
+comment on table postrider.cache_tallies is
+  'private: what happened in the cache, until the leader folds it into cache_totals';
 
 create table postrider.cache_totals (
   service text not null,
@@ -108,7 +142,3 @@ create table postrider.cache_sweep (
 ) with (fillfactor = 50);
 insert into postrider.cache_sweep default values;
 comment on table postrider.cache_sweep is 'private: the leader''s place in the cache';
-
-alter table postrider.settings add cache_max_bytes bigint not null default 268435456 check (cache_max_bytes >= 0);
-comment on column postrider.settings.cache_max_bytes is
-  'what the cache may hold; beyond it the entries go that were not used for the longest time';

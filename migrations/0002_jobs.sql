@@ -1,0 +1,186 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Jobs: what users insert. A row is wide and never updated; what becomes of the job stands in other tables.
+
+-- No NOT NULL and no CHECK here: their errors quote the whole row, passwords and bodies with it. The statement trigger
+-- queue_new_jobs refuses bad rows instead, and names the column.
+--
+-- extract and run_if are text, because SQLAlchemy, Django and Prisma do not know the type jsonpath. An INSERT checks
+-- them.
+create table postrider.jobs (
+  -- which job it is, and its place in a batch or chain
+  id bigint generated always as identity,
+  kind text default 'request',
+  parent_id bigint,
+  position int,
+  name text,
+  -- where and when it runs
+  queue text default 'default',
+  lane text,
+  priority smallint default 0,
+  run_at timestamptz default now(),
+  expires_at timestamptz,
+  -- attempts
+  timeout interval,
+  max_attempts int default 5,
+  backoff interval[],
+  delivery text default 'at_least_once',
+  dedupe_key text,
+  on_duplicate text default 'error',
+  -- the request
+  service text,
+  method text default 'GET',
+  url text,
+  use_cdn boolean default false,
+  query jsonb,
+  headers jsonb,
+  body bytea,
+  body_json jsonb,
+  body_form jsonb,
+  body_parts jsonb,
+  max_redirects int,
+  credential text,
+  login_required boolean default false,
+  -- the answer
+  response_format text default 'raw',
+  ok_statuses int4multirange,
+  max_response bigint,
+  decode boolean,
+  use_envelope boolean,
+  validator jsonb,
+  extract text,
+  result_type text default 'any',
+  require_data boolean,
+  download_to text,
+  sha256 text,
+  -- the cache
+  cache_ttl interval,
+  cache_version bigint default 0,
+  cache_sensitive text,
+  ignore_cache boolean default false,
+  -- pages
+  paginate jsonb,
+  -- batches and chains
+  mode text default 'all',
+  max_parallel int,
+  each jsonb,
+  run_if text,
+  -- what follows its end
+  on_success text,
+  on_failure text,
+  callback_url text,
+  notify boolean default false,
+  -- the user's own
+  tag text,
+  metadata jsonb,
+  -- filled by the database
+  created_at timestamptz default now(),
+  created_by text default current_user,
+  primary key (id)
+) partition by range (id);
+-- The leader adds partitions ahead of the ids. A job whose partition is missing goes to the overflow.
+create table postrider.jobs_overflow partition of postrider.jobs default;
+create table postrider.jobs_1 partition of postrider.jobs for values from (minvalue) to (1000001);
+create table postrider.jobs_2 partition of postrider.jobs for values from (1000001) to (2000001);
+create index jobs_tag on postrider.jobs (tag, id) where tag is not null;
+-- For lists of jobs by queue: job_status walks back from the newest job until it has met enough, which is long if
+-- they are few.
+create index jobs_queue on postrider.jobs (queue, id) where queue <> 'default';
+-- For the members of a large batch.
+create index jobs_parent on postrider.jobs (parent_id, id) where parent_id is not null;
+comment on table postrider.jobs is
+  'public: insert a row and a worker makes the call. Rows are never updated; see job_status for what became of them';
+comment on column postrider.jobs.id is 'given by the database; also the first seq of the job in its track';
+comment on column postrider.jobs.kind is 'request, batch or chain';
+comment on column postrider.jobs.parent_id is 'the batch or chain that the job belongs to';
+comment on column postrider.jobs.position is 'place among the siblings';
+comment on column postrider.jobs.name is 'unique among siblings; templates refer to it';
+comment on column postrider.jobs.queue is
+  'which workers may take it (worker --queue); a member takes it from its batch or chain';
+comment on column postrider.jobs.lane is
+  'unit of flow control towards the outside; null: the service''s name, else the host:port of the URL';
+comment on column postrider.jobs.priority is
+  'higher runs first; -100 to 100; low -4, default 0, high 4; a member takes it from its batch or chain';
+comment on column postrider.jobs.run_at is 'not started before';
+comment on column postrider.jobs.expires_at is 'not started by then: the job ends as expired';
+comment on column postrider.jobs.timeout is
+  'of one attempt, wall clock, from connect to last byte; null: that of its batch or chain, else the service''s, '
+  'else 60 s; none for a download or a file that is sent';
+comment on column postrider.jobs.max_attempts is 'tries that end in a retryable failure';
+comment on column postrider.jobs.backoff is
+  'waits between tries, the last one repeats; null: random between 0 and least(15 min, 1 s * 2^n)';
+comment on column postrider.jobs.delivery is
+  'at_least_once, or at_most_once: never sent again once bytes may have left, the job then ends as unknown';
+comment on column postrider.jobs.dedupe_key is 'unique while the job is unfinished';
+comment on column postrider.jobs.on_duplicate is 'error or skip';
+comment on column postrider.jobs.service is
+  'row of services that gives base URL, headers, limits, credential; a member with a relative URL takes it from its '
+  'batch or chain';
+comment on column postrider.jobs.method is 'GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS';
+comment on column postrider.jobs.url is
+  'absolute http or https URL, or relative to the service''s base URL; user:password in it becomes Basic auth';
+comment on column postrider.jobs.use_cdn is 'join the URL to the service''s CDN URL';
+comment on column postrider.jobs.query is
+  'object; a value is a scalar or an array of scalars; added to the URL''s own query';
+comment on column postrider.jobs.headers is 'object: name to text or array of text';
+comment on column postrider.jobs.body is 'sent as it is';
+comment on column postrider.jobs.body_json is 'sent as application/json';
+comment on column postrider.jobs.body_form is
+  'sent as application/x-www-form-urlencoded; nested values as a[b]=1 and a[]=1';
+comment on column postrider.jobs.body_parts is 'sent as multipart/form-data';
+comment on column postrider.jobs.max_redirects is
+  'how many redirects are followed, 0 to 10; 0: the 3xx itself is the answer; null: 5';
+comment on column postrider.jobs.credential is
+  'row of credentials to log in with; none: no login, also if the service has one; null: that of the service; a '
+  'member that takes the service of its batch or chain takes this, too';
+comment on column postrider.jobs.login_required is 'fail at once while the credential is logged off';
+comment on column postrider.jobs.response_format is 'raw, json (must parse) or xml (must be well formed)';
+comment on column postrider.jobs.ok_statuses is 'which statuses are a success; null: {[200,300)}';
+comment on column postrider.jobs.max_response is 'largest body in bytes, as received and as decompressed; null: 10 MiB';
+comment on column postrider.jobs.decode is
+  'false: the body is kept as received, with its Content-Encoding; null: gzip and deflate are decoded';
+comment on column postrider.jobs.use_envelope is
+  'false: the answer is read without the envelope of the service; null: with it, if the service has one';
+comment on column postrider.jobs.validator is 'the shape that the JSON must have';
+comment on column postrider.jobs.extract is 'a jsonpath: what of the JSON is stored as result';
+comment on column postrider.jobs.result_type is 'any, list or object';
+comment on column postrider.jobs.require_data is
+  'true: an empty list, an empty object or null as result ends the job with no_data; null: they are a success';
+comment on column postrider.jobs.download_to is 'path under the worker''s --files root';
+comment on column postrider.jobs.sha256 is 'expected checksum of a download, in hex';
+comment on column postrider.jobs.cache_ttl is 'null: no caching';
+comment on column postrider.jobs.cache_version is 'part of the cache metadata';
+comment on column postrider.jobs.cache_sensitive is 'part of the cache metadata';
+comment on column postrider.jobs.ignore_cache is 'do not read the cache, still store';
+comment on column postrider.jobs.paginate is 'fetch page after page';
+comment on column postrider.jobs.mode is 'batch: all, settle or first';
+comment on column postrider.jobs.max_parallel is 'batch: how many children run at once';
+comment on column postrider.jobs.each is
+  'batch: {"list": a template or an array, "do": a spec}; one member for each element, made when the batch begins';
+comment on column postrider.jobs.run_if is 'a jsonpath; chain step: skipped unless this is true over the earlier steps';
+comment on column postrider.jobs.on_success is 'row of callbacks run in the transaction that finishes the job';
+comment on column postrider.jobs.on_failure is 'row of callbacks run in the transaction that finishes the job';
+comment on column postrider.jobs.callback_url is 'a webhook is sent there when the job has finished';
+comment on column postrider.jobs.notify is 'NOTIFY postrider_finished when the job has finished';
+comment on column postrider.jobs.tag is 'the user''s own; never interpreted';
+comment on column postrider.jobs.metadata is 'the user''s own; never interpreted';
+comment on column postrider.jobs.created_at is 'start of the inserting transaction';
+comment on column postrider.jobs.created_by is 'the role that inserted the job';
+
+-- Keys of unfinished jobs
+
+-- The row of a key stays when its job ends, so the end of a job costs nothing for it. An INSERT that wants the key
+-- looks whether the job that holds it has ended.
+create table postrider.dedupe_keys (
+  digest bytea primary key,                -- SHA-256 of queue and key, which together may be too long for an index
+  job_id bigint not null
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.dedupe_keys is
+  'private: the job that took a dedupe_key last; the key is free once that job has ended';
+
+create table postrider.dedupe_sweep (
+  only_row boolean primary key default true check (only_row),
+  reached bytea not null default '',
+  due_at timestamptz not null default '-infinity'
+) with (fillfactor = 10);
+insert into postrider.dedupe_sweep default values;
+comment on table postrider.dedupe_sweep is 'private: how far the leader has come in dropping keys of ended jobs';

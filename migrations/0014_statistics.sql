@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Counters of ended jobs, and limits for each client with the counts of unfinished jobs that they are compared with.
+--
+-- A finish cannot update a counter: it would wait for every transaction that has just inserted. So INSERTs and
+-- finishes append what they did, and the leader adds it up once a second.
+
+-- One row for each finish, with arrays: a finish over 64 lanes would otherwise write 64 rows for its 64 jobs.
+create table postrider.tallies (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  tracks int[] not null,
+  states "char"[] not null,                -- as in results; r: retried
+  jobs int[] not null,
+  queue text,
+  -- The leader looks up the times of a few hundred of these jobs a second. So the hot path pays a maximum of what it
+  -- has at hand.
+  samples bigint[],
+  ended bigint[]
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.tallies is
+  'private: what each finish did, until the leader folds it into totals: how many jobs (negative: taken back) in '
+  'which track and state';
+comment on column postrider.tallies.queue is 'of jobs without a track (track 0); null: the queues of the tracks';
+comment on column postrider.tallies.samples is
+  'for each of jobs, one of them: its times stand for all of them; null: none is looked at';
+comment on column postrider.tallies.ended is
+  'ids of requests that ended, kept while client_limits has rows; negative: the request runs again';
+
+create table postrider.totals (
+  minute timestamptz not null,
+  queue text not null,
+  state "char" not null,
+  jobs bigint not null,
+  primary key (queue, state, minute)
+);
+comment on table postrider.totals is
+  'private: finished jobs by queue, state and minute; minutes older than an hour stand summed under minute -infinity';
+
+create table postrider.timings (
+  minute timestamptz not null,
+  kind "char" not null,                    -- w waits, from due to the first attempt · c calls that ended their job
+  bucket smallint not null,                -- four times the logarithm to base 2 of the microseconds
+  jobs bigint not null,
+  primary key (minute, kind, bucket)
+) with (fillfactor = 50);
+comment on table postrider.timings is 'private: a sample of waits and calls of the last hour by minute and length';
+
+-- Clients
+
+-- One client must not fill the queue, take all lanes or all priorities.
+create table postrider.client_limits (
+  role text primary key,
+  -- of all its unfinished jobs
+  max_unfinished bigint,
+  max_lanes int,
+  -- of each job
+  min_priority smallint,
+  max_priority smallint,
+  max_timeout interval,
+  max_request_body bigint,
+  may_download boolean
+);
+comment on table postrider.client_limits is
+  'public: limits for the INSERTs of a client role. The row * holds for each client role without a row, counted by '
+  'itself. Null means no limit';
+comment on column postrider.client_limits.role is 'name of the role that inserts, or *';
+comment on column postrider.client_limits.max_unfinished is 'most requests that have not ended';
+comment on column postrider.client_limits.max_lanes is 'most lanes with requests that have not ended';
+comment on column postrider.client_limits.min_priority is 'lowest jobs.priority';
+comment on column postrider.client_limits.max_priority is 'highest jobs.priority';
+comment on column postrider.client_limits.max_timeout is
+  'longest timeout of an attempt: the job''s, otherwise its service''s, otherwise 60 s; a download or upload without '
+  'its own has none';
+comment on column postrider.client_limits.max_request_body is
+  'most bytes of a request body as it is sent; files of body_parts do not count';
+comment on column postrider.client_limits.may_download is 'false refuses download_to';
+
+-- The leader replaces the row of a role instead of updating it. While an old transaction is open, old versions stay,
+-- and a reader that takes the highest version first never meets them.
+create table postrider.client_usage (
+  role text,
+  version bigint,
+  unfinished bigint not null,
+  lanes bigint not null,
+  recounted bigint,
+  recounted_lanes bigint,
+  primary key (role, version)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.client_usage is
+  'private: unfinished requests of each client with limits, at most a second old; read client_status';
+comment on column postrider.client_usage.lanes is 'lanes among them; counted only for clients with max_lanes';
+comment on column postrider.client_usage.recounted is
+  'requests that the recount in progress has found; null without a recount';
+
+create table postrider.client_lanes (
+  role text,
+  lane text collate "C",
+  unfinished bigint not null,
+  recounted bigint not null,
+  pass int not null,
+  primary key (role, lane)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.client_lanes is 'private: unfinished requests of each client with max_lanes, by lane';
+comment on column postrider.client_lanes.pass is 'the recount that recounted belongs to';
+
+create table postrider.client_deltas (
+  xact xid8 default pg_current_xact_id(),
+  role text,
+  so_far bigint,
+  new_lanes bigint not null,
+  first_id bigint not null,
+  last_id bigint not null,
+  lanes text[] not null,
+  lane_jobs bigint[] not null,
+  primary key (xact, role, so_far)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.client_deltas is
+  'private: what each INSERT of a client with limits added, until the leader adds it to client_usage';
+comment on column postrider.client_deltas.so_far is
+  'requests of the role inserted by this transaction up to this statement';
+comment on column postrider.client_deltas.new_lanes is
+  'lanes that this transaction has added to client_new_lanes for the role';
+
+create table postrider.client_new_lanes (
+  xact xid8 default pg_current_xact_id(),
+  role text,
+  lane text collate "C",
+  primary key (xact, role, lane)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider.client_new_lanes is
+  'private: lanes that a transaction has used and client_lanes does not have yet, so that the transaction counts '
+  'each once';
+
+-- An error of this count must not stop the leader's other counts, and an operator must see it.
+create table postrider.client_counting (
+  only_row boolean primary key default true check (only_row),
+  scope text,
+  seen pg_snapshot,
+  pass int not null default 0,
+  recounted_from bigint,
+  recounted_at timestamptz,
+  version bigint not null default 0,
+  failed_at timestamptz,
+  error text
+) with (fillfactor = 50);
+insert into postrider.client_counting default values;
+comment on table postrider.client_counting is 'private: how far the leader has counted the jobs of clients';
+comment on column postrider.client_counting.scope is 'whose jobs are counted; a change leads to a recount';
+comment on column postrider.client_counting.seen is 'deltas that are visible to this snapshot have been added';
+comment on column postrider.client_counting.recounted_from is
+  'the recount in progress has counted the jobs from this id on; null without one';
+comment on column postrider.client_counting.failed_at is
+  'when fold_clients last failed; null: it has succeeded since, or never failed';
+comment on column postrider.client_counting.error is 'message of this failure';
