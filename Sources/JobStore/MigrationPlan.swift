@@ -39,6 +39,8 @@ public struct MigrationPlan: Equatable, Sendable {
         case newer
         /// In the database only.
         case unknown
+        /// In the database only, and before the last numbered file that is known here: an unreleased version applied it.
+        case unreleased
     }
 
     /// Each file in the order of application, then what only the database knows.
@@ -58,8 +60,14 @@ public struct MigrationPlan: Equatable, Sendable {
             entries.append((file.name, MigrationPlan.standing(file, history[file.name], version)))
         }
         let known = Set(files.map(\.name))
+        // Releases only add numbered files behind the last one.
+        let last = files.map(\.name).filter(MigrationPlan.isNumbered).max() ?? ""
         for row in applied.sorted(by: { $0.name < $1.name }) where !known.contains(row.name) {
-            let isNumbered = MigrationFile(name: row.name, bytes: []).kind == .numbered
+            let isNumbered = MigrationPlan.isNumbered(row.name)
+            if isNumbered && row.name < last {
+                entries.append((row.name, .unreleased))
+                continue
+            }
             // A function that this version no longer has is not a sign of a newer one.
             if !isNumbered && !MigrationPlan.isNewer(row.workerVersion, than: version) { continue }
             entries.append((row.name, .unknown))
@@ -74,6 +82,8 @@ public struct MigrationPlan: Equatable, Sendable {
 
     /// What the worker may do with this schema.
     public var state: SchemaState {
+        let unreleased = names(.unreleased)
+        if !unreleased.isEmpty { return .unreleased(unreleased) }
         let changed = names(.changed)
         if !changed.isEmpty { return .changed(changed) }
         if isBroken { return .newer(names(.unknown)) }
@@ -96,8 +106,12 @@ public struct MigrationPlan: Equatable, Sendable {
     ) -> Standing {
         guard let row else { return .pending }
         if row.checksum == file.checksum { return .applied }
-        if MigrationFile(name: file.name, bytes: []).kind == .numbered { return .changed }
+        if isNumbered(file.name) { return .changed }
         return isNewer(row.workerVersion, than: version) ? .newer : .stale
+    }
+
+    private static func isNumbered(_ name: String) -> Bool {
+        MigrationFile(name: name, bytes: []).kind == .numbered
     }
 
     private static func isNewer(_ text: String, than version: String) -> Bool {
@@ -118,6 +132,8 @@ public enum SchemaState: Equatable, Sendable {
     case newer([String])
     /// These numbered files were applied with another text.
     case changed([String])
+    /// These numbered files are those of an unreleased version.
+    case unreleased([String])
 
     /// One line that says what to do; nil for `current`.
     public var advice: String? {
@@ -131,6 +147,9 @@ public enum SchemaState: Equatable, Sendable {
         case .changed(let names):
             "\(SchemaState.some(names)) was applied with another text than this worker carries; "
                 + "run the worker that made the schema, or migrate an empty database"
+        case .unreleased(let names):
+            "an unreleased version made this schema (\(SchemaState.some(names))), and no upgrade leads from it; "
+                + "create a new database and run: worker migrate"
         }
     }
 

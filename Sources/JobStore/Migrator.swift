@@ -61,7 +61,7 @@ public struct Migrator: Sendable {
     /// Applies what is missing, all in one transaction.
     ///
     /// - Parameter setsUpRoles: false: roles and privileges are left alone.
-    /// - Throws: `locked`, `changed`, `newer`, `files`, or `database` with the file that failed; nothing was changed.
+    /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the file that failed; nothing was changed.
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
@@ -166,6 +166,12 @@ public struct Migrator: Sendable {
     }
 
     private func refuse(_ plan: MigrationPlan) throws(StoreError) {
+        if case .unreleased = plan.state {
+            throw StoreError(
+                .unreleased,
+                "an unreleased version made this database, and no upgrade leads from it; nothing was changed; "
+                    + "create a new database and migrate that one")
+        }
         if case .changed = plan.state {
             let names = plan.names(.changed).joined(separator: ", ")
             throw StoreError(

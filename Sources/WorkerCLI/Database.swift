@@ -130,7 +130,7 @@ enum Database {
     /// A failure of the store.
     static func failure(_ error: StoreError) -> CommandError {
         switch error.code {
-        case .newer, .changed: CommandError(.schema, error.message)
+        case .newer, .changed, .unreleased: CommandError(.schema, error.message)
         case .locked: CommandError(.internalError, error.message)
         case .files: CommandError(.internalError, error.message)
         case .database:

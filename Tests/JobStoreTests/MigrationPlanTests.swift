@@ -37,6 +37,15 @@ struct MigrationPlanTests {
         #expect(Self.state(Self.both + [Self.row("0002_b.sql")]) == .newer(["0002_b.sql"]))
     }
 
+    @Test func `an unknown file before the last known one is of an unreleased version`() {
+        let rows = [Self.row("0001.sql"), Self.row("0003_later.sql"), Self.row("functions/f.sql")]
+        let files = [("0002_b.sql", "a"), ("functions/f.sql", "a")]
+        let plan = MigrationPlan(files: files, applied: rows, version: "1.0.0")
+        #expect(plan.state == .unreleased(["0001.sql"]))
+        #expect(plan.names(.unknown) == ["0003_later.sql"])
+        #expect(plan.names(.pending) == ["0002_b.sql"])
+    }
+
     @Test func `an unknown file that breaks nothing lets the worker go on`() {
         let rows = Self.both + [Self.row("0002_b.sql", version: "1.1.0", breaking: false)]
         #expect(Self.state(rows) == .current)

@@ -97,6 +97,18 @@ struct MigratorTests {
         #expect(try Self.text("to_regprocedure('postrider.one()') is null", connection) == "true")
     }
 
+    @Test func `a schema of an unreleased version is refused and stays as it is`() throws {
+        let connection = try PGConnection(TestCluster.makeDatabase())
+        let former = Self.file("0001_schema.sql", "create table postrider.former (id int);")
+        _ = try Migrator(files: [former]).migrate(connection)
+        let baseline = [Self.file("0001_settings.sql", ""), Self.table, Self.function]
+        let error = #expect(throws: StoreError.self) { _ = try Migrator(files: baseline).migrate(connection) }
+        #expect(error?.code == .unreleased)
+        let names = "select string_agg(name, ' ') from postrider.migrations"
+        #expect(try Self.text(names, connection) == "0001_schema.sql")
+        #expect(try Self.text("to_regprocedure('postrider.one()') is null", connection) == "true")
+    }
+
     @Test func `a schema of a newer worker is refused`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let next = Self.file("0002_next.sql", "create table postrider.next (id int);")

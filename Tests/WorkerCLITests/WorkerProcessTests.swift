@@ -134,6 +134,29 @@ struct WorkerProcessTests {
         #expect(status.output.contains("applied  0001_settings.sql\n"))
     }
 
+    @Test func `a database of an unreleased version is refused with 78, and nothing is changed`() throws {
+        let text = try TestCluster.makeDatabaseText()
+        #expect(try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": text]).status == 0)
+        let connection = try PGConnection(text)
+        try connection.execute(
+            "update postrider.migrations set name = '0001_schema.sql' where name = '0001_settings.sql'")
+        let history = "select md5(string_agg(name || applied_at, ' ' order by name)) from postrider.migrations"
+        let before = try connection.query(history).text(0, 0)
+        let migrated = try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": text])
+        #expect(
+            migrated
+                == .init(
+                    status: 78,
+                    output: "worker: an unreleased version made this database, and no upgrade leads from it; "
+                        + "nothing was changed; create a new database and migrate that one\n"))
+        for words in [["run"], ["migrate", "--status"]] {
+            let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": text])
+            #expect(outcome.status == 78)
+            #expect(outcome.output.contains("(0001_schema.sql), and no upgrade leads from it; create a new database"))
+        }
+        #expect(try connection.query(history).text(0, 0) == before)
+    }
+
     @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
         let text = try TestCluster.makeDatabaseText()
         let connection = try PGConnection(text)
