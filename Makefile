@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, whatever the settings above say.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build demo test compat lint bench soak clean
+.PHONY: help setup parts build generate demo test compat lint bench soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -25,6 +25,11 @@ parts:
 
 build: parts ## Build the release worker, .build/release/worker
 	$(SWIFT) build -c release --static-swift-stdlib --product worker
+
+generate: parts ## Rebuild the generated files: lists of migrations, schema fixture
+	@.postrider/venv/bin/python scripts/generate_lists.py
+	$(SWIFT) build --product worker
+	@scripts/generate_schema.sh "$$($(SWIFT) build --show-bin-path)/worker"
 
 demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views
 	@scripts/demo.sh $(WORKER)

@@ -95,7 +95,7 @@ let package = Package(
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
         .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "PrivateCluster", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "HTTPAgent", "JobModel", "JobStore", "PGClient", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AdminTests", dependencies: ["Admin", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),

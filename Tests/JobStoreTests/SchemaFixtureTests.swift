@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PrivateCluster
+import TestSupport
+import Testing
+
+/// The schema that `worker migrate` makes is the one that `Tests/Fixtures/schema.sql` shows.
+struct SchemaFixtureTests {
+    @Test(.enabled("pg_dump 15 writes the fixture") { try TestCluster.version == 15 })
+    func `the migrated database has the schema of the fixture`() throws {
+        let queue = try TestQueue()
+        let found = try PythonProgram.run(
+            "scripts/dump_schema.py", ["--bin", ServerBinaries.find().directory, queue.database])
+        let fixture = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/schema.sql")
+        let lines = found.split(separator: "\n").map(String.init)
+        let kept = try String(contentsOf: fixture, encoding: .utf8).split(separator: "\n").map(String.init)
+        let changes = lines.difference(from: kept).map { change in
+            switch change {
+            case .insert(_, let line, _): "+ " + line
+            case .remove(_, let line, _): "- " + line
+            }
+        }
+        #expect(changes.isEmpty, "run make generate if this is meant:\n\(changes.prefix(20).joined(separator: "\n"))")
+    }
+}
