@@ -10,7 +10,8 @@ import Glibc
 /// Whole fleets on a clock of their own, each from a seed; `POSTRIDER_SIM_SEEDS` sets how many of each kind.
 struct SimulationTests {
     static let seeds: UInt64 =
-        unsafe getenv("POSTRIDER_SIM_SEEDS").flatMap { unsafe UInt64(String(cString: $0)) } ?? 600
+        unsafe getenv("POSTRIDER_SIM_SEEDS").flatMap { unsafe UInt64(String(cString: $0)) }
+        ?? UInt64(Soak.count(600, reduced: 60))
 
     private func faults(_ seed: UInt64, _ make: (inout Randomness) -> Fleet.Scenario) -> [String] {
         var random = Randomness(seed: seed &* 0x1234_5678_9abc_def1)
