@@ -32,7 +32,10 @@ public enum TestClock {
         public let description: String
     }
 
-    /// Looks every 10 ms until the condition holds, for as long as `Soak.seconds` says.
+    /// Checks the condition until it holds, for as long as `Soak.seconds` says.
+    ///
+    /// The pause between two checks grows from 2 ms by a quarter up to 50 ms: a check may cost a query of several milliseconds,
+    /// and other tests need the processor.
     ///
     /// - Throws: `Timeout` when it never did.
     public static func wait(
@@ -40,11 +43,13 @@ public enum TestClock {
     ) throws {
         let start = now
         let limit = Soak.seconds(seconds)
+        var pause = 2_000.0
         while try !condition() {
             guard self.seconds(since: start) < limit else {
                 throw Timeout(description: "after \(limit) s still not: \(what())")
             }
-            sleep(milliseconds: 10)
+            usleep(UInt32(pause))
+            pause = min(50_000, pause * 1.25)
         }
     }
 }
