@@ -51,7 +51,7 @@ public enum TestCluster {
         let server = try PGConnection(shared.connectionString())
         try dropLeft(server)
         let options =
-            template.map { " template \($0)" }
+            template.map { " template \($0) strategy file_copy" }
             ?? locale.map { " template template0 locale 'C.UTF-8' \($0.rawValue)" }
         try server.execute("create database \(name)" + (options ?? ""))
         return try shared.connectionString(database: name)

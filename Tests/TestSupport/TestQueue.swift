@@ -26,8 +26,10 @@ public struct TestQueue: ~Copyable {
 
     /// A new one on the server of the test process; dropped some time after its end.
     public init() throws {
-        let text = try Self.makeDatabase()
-        connection = try PGConnection(text)
+        let text = try TestCluster.makeDatabaseText(template: Self.template.get())
+        let session = try PGConnection(text)
+        try Self.adopt(session)
+        connection = session
         database = text
         isOnSharedServer = true
     }
@@ -66,14 +68,14 @@ public struct TestQueue: ~Copyable {
     /// A database with the schema that stays as long as the test process, for the tests of a suite together.
     public static func makeDatabase() throws -> String {
         let database = try TestCluster.makeDatabaseText(template: template.get())
-        try adopt(database)
+        try adopt(PGConnection(database))
         return database
     }
 
     /// Makes a copy's identity its own. Otherwise the first worker takes the copy for a restored database, and the numbers of workers
     /// and fences do not begin at 1.
-    private static func adopt(_ database: String) throws {
-        try PGConnection(database).execute(
+    private static func adopt(_ connection: borrowing PGConnection) throws {
+        try connection.execute(
             """
             update postrider.identities i
                set (system_identifier, timeline, database_oid, workers_oid)
