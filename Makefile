@@ -34,9 +34,9 @@ generate: parts ## Rebuild the generated files: lists of migrations, schema fixt
 demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views
 	@scripts/demo.sh $(WORKER)
 
-test: setup ## Run all tests on private PostgreSQL clusters, httpbin, nginx and PgBouncer
+test: setup ## Run all tests on private servers, or those of suites named so: ONLY=Topic
 	$(SWIFT) build --build-tests
-	@scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
+	@ONLY='$(ONLY)' scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
 compat: setup ## Run the tests of what PostgreSQL does on PostgreSQL 18, from PyPI
 	$(SWIFT) build --build-tests

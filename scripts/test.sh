@@ -1,33 +1,42 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests that have been built, in two processes at once: scripts/test.sh PROGRAM [HALF OTHERS]. HALF and OTHERS are patterns of
-# names; without OTHERS the second process runs all that the first does not.
-# A test waits most of its time, and a process runs only as many at once as there are cores: one takes half as long again.
+# Runs the built tests in several processes at once: scripts/test.sh PROGRAM [PATTERN...]
+# Each PATTERN of test names gets a process. Without one, three processes share all tests: two with a part of the integration tests, the
+# last with the rest. The parts take about the same time on two cores.
+# With ONLY=TOPIC in the environment, one process runs the suites with TOPIC in their names.
+# A process runs as many tests at once as there are cores, and a test mostly waits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The program is called as swift test does it: two of those at once write the same files while they start.
+# swift test calls the program in the same way. Two runs of swift test at once would write the same files.
 tests=("$1" --testing-library swift-testing)
-# What takes as long as all the others.
-half=${2:-'IntegrationTests\.[A-P]'}
-others=(--skip "$half")
-if [[ -n ${3-} ]]; then others=(--filter "$3"); fi
+shift
 reports=${REPORTS:-.build/test-reports}
 rm -rf "$reports"
 mkdir -p "$reports"
 
-# A process group each, so that what ends this script ends them with all they have started.
+# Each process gets a group of its own, so that the end of this script also ends what its tests have started.
 set -m
-"${tests[@]}" --xunit-output "$reports/half.xml" --filter "$half" </dev/null &
-first=$!
-"${tests[@]}" --xunit-output "$reports/others.xml" "${others[@]}" </dev/null &
-second=$!
-trap 'kill -TERM -- "-$first" "-$second" 2>/dev/null' EXIT
+processes=()
+run() {
+    "${tests[@]}" --xunit-output "$reports/$((${#processes[@]} + 1)).xml" "$@" </dev/null &
+    processes+=($!)
+}
+trap 'for process in "${processes[@]}"; do kill -TERM -- "-$process" 2>/dev/null; done' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+if [[ -n ${ONLY-} ]]; then
+    run --filter "^\\w+\\.\\w*(?i:$ONLY)\\w*(/|$)"
+elif (($# > 0)); then
+    for pattern; do run --filter "$pattern"; done
+else
+    run --filter 'IntegrationTests\.[A-L]'
+    run --filter 'IntegrationTests\.[M-S]'
+    run --skip 'IntegrationTests\.[A-S]'
+fi
+
 failed=0
-wait "$first" || failed=1
-wait "$second" || failed=1
+for process in "${processes[@]}"; do wait "$process" || failed=1; done
 trap - EXIT
 exit $failed
