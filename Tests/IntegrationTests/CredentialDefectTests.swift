@@ -44,7 +44,7 @@ struct CredentialDefectTests {
         ("name, kind, refresh", "'a', 'custom', '{\"headers\": {}, \"access_token\": \"$.a\"}'", "refresh"),
     ])
     func `a credential that cannot work is refused, by column`(columns: String, values: String, named: String) throws {
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function)
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("insert into postrider.credentials (\(columns)) values (\(values))")
         }

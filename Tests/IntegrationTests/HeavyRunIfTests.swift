@@ -151,7 +151,7 @@ struct HeavyRunIfTests {
     func `what may compare all with all is not evaluated by the session that ends the step before`(
         path: String, isCheap: Bool
     ) throws {
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function)
         #expect(
             try queue.text("select postrider.jsonpath_is_cheap('\(path)')::text") == "\(isCheap)")
     }

@@ -36,7 +36,7 @@ struct RetryFailedTests {
         given: (arguments: String, jobs: String), hasTracks: Bool
     ) throws {
         let (arguments, jobs) = given
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function, inTransaction: true)
         if hasTracks {
             try queue.connection.execute(
                 "insert into postrider.tracks (queue, lane, priority) select q, l, 0 from unnest(array['a', 'b']) q, unnest(array['h:80', 'l']) l"

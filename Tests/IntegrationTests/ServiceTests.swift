@@ -57,7 +57,7 @@ struct ServiceTests {
     func `a service that cannot work is refused, by column and without a secret`(
         columns: String, values: String, named: String
     ) throws {
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function)
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("insert into postrider.services (\(columns)) values (\(values))")
         }
@@ -78,7 +78,7 @@ struct ServiceTests {
     func `settings that cannot work are refused like a service's, by column and with a hint`(
         column: String, value: String
     ) throws {
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function)
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("update postrider.settings set \(column) = \(value)")
         }

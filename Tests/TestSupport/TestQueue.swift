@@ -2,6 +2,7 @@
 
 public import PGClient
 public import PrivateCluster
+internal import Synchronization
 
 /// A database with the schema, for one test, and short words for what tests do with it. Confined to one thread.
 public struct TestQueue: ~Copyable {
@@ -11,6 +12,9 @@ public struct TestQueue: ~Copyable {
     public let connection: PGConnection
     /// Not so on a server of the test's own, which goes as a whole.
     private let isOnSharedServer: Bool
+
+    /// By the name of the test.
+    private static let shared = Mutex<[String: String]>([:])
 
     private static let template = Result { () throws -> String in
         let database = try TestCluster.makeDatabaseText()
@@ -32,6 +36,22 @@ public struct TestQueue: ~Copyable {
         connection = session
         database = text
         isOnSharedServer = true
+    }
+
+    /// One that all cases of a test share, for a test that writes nothing or rolls back what it wrote. It stays as long as the process.
+    ///
+    /// - Parameter inTransaction: whether the session begins a transaction. The end of the value rolls it back.
+    public init(sharedBy test: String = #function, inTransaction: Bool = false) throws {
+        let text = try Self.shared.withLock { known in
+            let text = try known[test] ?? Self.makeDatabase()
+            known[test] = text
+            return text
+        }
+        let session = try PGConnection(text)
+        if inTransaction { try session.execute("begin") }
+        connection = session
+        database = text
+        isOnSharedServer = false
     }
 
     /// A new one with a locale of its own; dropped some time after its end.
