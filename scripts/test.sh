@@ -19,7 +19,10 @@ mkdir -p "$reports"
 set -m
 processes=()
 run() {
-    "${tests[@]}" --xunit-output "$reports/$((${#processes[@]} + 1)).xml" "$@" </dev/null &
+    local report=$reports/$((${#processes[@]} + 1)).xml
+    # A process that crashes writes no report. The empty file then counts as a failure.
+    : >"$report"
+    "${tests[@]}" --xunit-output "$report" "$@" </dev/null &
     processes+=($!)
 }
 trap 'for process in "${processes[@]}"; do kill -TERM -- "-$process" 2>/dev/null; done' EXIT
