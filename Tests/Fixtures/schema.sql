@@ -595,10 +595,10 @@ CREATE TABLE postrider.credentials (
 WITH (fillfactor='50');
 ALTER TABLE ONLY postrider.credentials
     ADD CONSTRAINT credentials_pkey PRIMARY KEY (name);
-CREATE TRIGGER credentials_came AFTER INSERT ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.credentials_came();
+CREATE TRIGGER credentials_came AFTER INSERT ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.restore_credential_version();
 CREATE TRIGGER credentials_check BEFORE INSERT OR UPDATE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.credentials_check();
-CREATE TRIGGER credentials_gone AFTER DELETE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.credentials_gone();
-CREATE TRIGGER credentials_truncate BEFORE TRUNCATE ON postrider.credentials FOR EACH STATEMENT EXECUTE FUNCTION postrider.credentials_gone();
+CREATE TRIGGER credentials_gone AFTER DELETE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.keep_credential_version();
+CREATE TRIGGER credentials_truncate BEFORE TRUNCATE ON postrider.credentials FOR EACH STATEMENT EXECUTE FUNCTION postrider.keep_credential_version();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credentials TO postrider_admin, postrider_worker;
 
 CREATE TABLE postrider.dedupe_keys (
@@ -822,9 +822,9 @@ ALTER TABLE ONLY postrider.jobs
 CREATE INDEX jobs_parent ON ONLY postrider.jobs USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX jobs_queue ON ONLY postrider.jobs USING btree (queue, id) WHERE (queue <> 'default'::text);
 CREATE INDEX jobs_tag ON ONLY postrider.jobs USING btree (tag, id) WHERE (tag IS NOT NULL);
-CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider.jobs_feed();
-CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider.jobs_keep();
-CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider.jobs_row();
+CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider.queue_new_jobs();
+CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider.refuse_job_changes();
+CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider.check_new_job();
 GRANT INSERT("extract") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT("position") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(backoff) ON TABLE postrider.jobs TO postrider_client;
@@ -3127,20 +3127,25 @@ CREATE VIEW postrider.worker_status AS
 GRANT SELECT ON TABLE postrider.worker_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.worker_status TO postrider_worker;
 
-CREATE FUNCTION postrider.acceptance_is_news(p_credential text, p_job bigint) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.acceptance_is_news FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.acceptance_is_news TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.accepting_endpoint(p_job bigint) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.accepting_endpoint FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.accepting_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.acquire_lane_permits(p_worker integer, p_lanes integer[], p_used integer[], p_hold integer[], p_slots integer[]) RETURNS TABLE(lane integer, permits integer, share integer, slots integer, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.acquire_lane_permits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.add_tracks(p_queues text[], p_lanes text[], p_priorities integer[], p_young interval DEFAULT '00:00:00'::interval, p_is_awaited boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql
@@ -3150,36 +3155,12 @@ CREATE FUNCTION postrider.add_tracks(p_queues text[], p_lanes text[], p_prioriti
 REVOKE ALL ON FUNCTION postrider.add_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.add_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.admit_client(p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest integer, p_highest integer, p_timeout interval, p_is_endless boolean, p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[], OUT column_name text, OUT reason text, OUT hint text) RETURNS record
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.admit_client FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.admit_client TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.admit_each(p_each jsonb, p_defaults jsonb, p_job bigint) RETURNS void
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.admit_each FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.admit_each TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.admit_job(p_job postrider.jobs) RETURNS void
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.admit_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.admit_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.admit_row(p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) RETURNS boolean
+CREATE FUNCTION postrider.admit_single_row(p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.admit_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.admit_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.admit_single_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.admit_single_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.advance_tree(p_tree postrider.trees, p_is_inner boolean) RETURNS "char"
     LANGUAGE plpgsql
@@ -3228,13 +3209,23 @@ CREATE FUNCTION postrider.answer_value(p_headers bytea, p_body bytea, p_encoding
 REVOKE ALL ON FUNCTION postrider.answer_value FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.answer_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.apply_pauses() RETURNS void
+CREATE FUNCTION postrider.apply_deferred_pauses() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '1ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.apply_pauses FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.apply_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.apply_deferred_pauses FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.apply_deferred_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.assign_positions(p_jobs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.assign_positions FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.assign_positions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.awaits_hooks(p_job postrider.jobs, p_since timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
@@ -3258,19 +3249,12 @@ CREATE FUNCTION postrider.begin_job(p_track integer, p_seq bigint, p_fence bigin
 REVOKE ALL ON FUNCTION postrider.begin_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.begin_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.begin_late(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider.begin_locked_members(p_tree bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.begin_late FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_late TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.begin_login(p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.begin_login FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.begin_locked_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.begin_locked_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.begin_member(p_job postrider.jobs, p_tree postrider.trees) RETURNS "char"
     LANGUAGE plpgsql
@@ -3304,25 +3288,12 @@ CREATE FUNCTION postrider.begin_tree(p_tree bigint, p_is_inner boolean DEFAULT f
 REVOKE ALL ON FUNCTION postrider.begin_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.begin_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.blame_tree(p_tree bigint, p_code text, p_error text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.blame_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.blame_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.body_bytes(p_job postrider.jobs, p_most bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.body_bytes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.body_is_small(p_job postrider.jobs) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.body_is_small FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.body_is_small TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.bound_overflow() RETURNS boolean
     LANGUAGE plpgsql
@@ -3331,13 +3302,6 @@ CREATE FUNCTION postrider.bound_overflow() RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.bound_overflow FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.bound_overflow TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_confirmed(p_call postrider.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_confirmed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_confirmed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_control(p_text text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3350,14 +3314,6 @@ CREATE FUNCTION postrider.cache_digest(p_method text, p_url text, p_use_cdn bool
     AS …;
 REVOKE ALL ON FUNCTION postrider.cache_digest FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_drop(p_keys bytea[], p_outcome text) RETURNS bigint
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_drop FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_drop TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_evict() RETURNS bigint
     LANGUAGE plpgsql
@@ -3374,26 +3330,6 @@ CREATE FUNCTION postrider.cache_invalidate(service text DEFAULT NULL::text, patt
 REVOKE ALL ON FUNCTION postrider.cache_invalidate FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_invalidate TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.cache_join(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[], p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) RETURNS bigint[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_join FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_join TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_keep(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_keep FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_keep TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.cache_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE sql STABLE
     AS …;
@@ -3408,22 +3344,6 @@ CREATE FUNCTION postrider.cache_merge(p_kept bytea, p_news bytea) RETURNS bytea
     AS …;
 REVOKE ALL ON FUNCTION postrider.cache_merge FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_merge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_outdate(p_job postrider.jobs, p_service postrider.services, p_headers bytea) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_outdate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_outdate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_outdate_free(p_keys bytea[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_outdate_free FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_outdate_free TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_put(spec jsonb, body bytea, app_version text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
@@ -3450,26 +3370,6 @@ CREATE FUNCTION postrider.cache_reason(p_entry postrider.cache_entries, p_now ti
 REVOKE ALL ON FUNCTION postrider.cache_reason FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_reason TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_release(p_key bytea[], p_all boolean[]) RETURNS integer
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_release FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_release TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_remove(p_keys bytea[], p_is_invalidated boolean) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_remove FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_remove TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.cache_serve(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_judges boolean DEFAULT false, p_error text DEFAULT NULL::text, OUT done bigint[], OUT expensive bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3483,45 +3383,12 @@ CREATE FUNCTION postrider.cache_serve(p_worker integer, p_app_version text, p_tr
 REVOKE ALL ON FUNCTION postrider.cache_serve FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_serve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_settle(p_worker integer, p_app_version text, p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_settle FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.cache_spec(p_spec jsonb) RETURNS postrider.jobs
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.cache_spec FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_spec TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_stale(p_call postrider.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_stale FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_stale TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_store(p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, p_encoding text, p_app_version text, p_redirected boolean) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_store FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_store TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.cache_suits(p_status integer, p_length integer, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.cache_suits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_suits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_tag(p_headers bytea, p_name text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -3599,6 +3466,30 @@ CREATE FUNCTION postrider.callables_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider.callables_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.callables_check TO postrider_worker;
 
+CREATE FUNCTION postrider.can_carry_credential(p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.can_carry_credential FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.can_carry_credential TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.can_have_acted(p_result postrider.results) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.can_have_acted FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.can_have_acted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.can_have_acted_below(p_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.can_have_acted_below FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.can_have_acted_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.cancel(id bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3642,19 +3533,19 @@ CREATE FUNCTION postrider.cancel_tree(p_id bigint) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider.cancel_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cancel_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.change_user(p_credential text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.change_user FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.change_user TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.charset_encoding(p_charset text) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.charset_encoding FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.check_new_job() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.check_new_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.check_new_job TO postrider_worker;
 
 CREATE FUNCTION postrider.choose_server(p_routes postrider.server_routes[], p_tried integer[], OUT route postrider.server_routes, OUT goes_on boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -3696,6 +3587,20 @@ CREATE FUNCTION postrider.client_limits_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider.client_limits_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.client_limits_check TO postrider_worker;
 
+CREATE FUNCTION postrider.close_hold_gate() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.close_hold_gate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.close_hold_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.close_idle_gate() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.close_idle_gate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.close_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.conclude(p_limit integer, OUT ended integer, OUT more boolean, OUT has_parents boolean, OUT failure text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3717,11 +3622,33 @@ CREATE FUNCTION postrider.conclude_one(p_end postrider.outcomes, OUT has_ended b
 REVOKE ALL ON FUNCTION postrider.conclude_one FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.conclude_one TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.confirm_lease(p_track integer, p_seq bigint, p_fence bigint, p_job bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.confirm_lease FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.confirm_lease TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.content_type(p_headers bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider.content_type FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.content_type TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.count_ended_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.count_ended_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.count_members(p_tree bigint) RETURNS void
     LANGUAGE sql
@@ -3730,19 +3657,21 @@ CREATE FUNCTION postrider.count_members(p_tree bigint) RETURNS void
 REVOKE ALL ON FUNCTION postrider.count_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.count_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_accept(p_credential text, p_endpoints text[]) RETURNS postrider.refreshes
-    LANGUAGE plpgsql
+CREATE FUNCTION postrider.count_refused_sends(p_job bigint) RETURNS bigint
+    LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_accept FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_accept TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.count_refused_sends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.count_refused_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_begin(p_credential text, p_version bigint, p_early boolean) RETURNS boolean
-    LANGUAGE plpgsql
+CREATE FUNCTION postrider.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider.tries
+    LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_begin FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_begin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.count_throttled_attempts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.count_throttled_attempts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.credential_defect(p_credential postrider.credentials, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -3750,44 +3679,6 @@ CREATE FUNCTION postrider.credential_defect(p_credential postrider.credentials, 
     AS …;
 REVOKE ALL ON FUNCTION postrider.credential_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.credential_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_fate(p_credential text, OUT verdict "char", OUT code text, OUT error text) RETURNS record
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_fate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_fate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_hold(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_hold FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_hold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_judge(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_judge FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_judge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_may_go(p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_may_go FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_may_go TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.credential_owner(p_credential text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -3809,51 +3700,12 @@ CREATE FUNCTION postrider.credential_refreshes(p_kind text) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider.credential_refreshes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.credential_refreshes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_refuse(p_refresh postrider.refreshes, p_version bigint, p_endpoint text) RETURNS postrider.refreshes
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_refuse FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_refuse TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_release(p_credential text, p_failed boolean, p_job bigint DEFAULT NULL::bigint) RETURNS integer
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_release FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_release TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credential_sends(p_job bigint) RETURNS bigint
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credential_sends FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.credentials_came() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credentials_came FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credentials_came TO postrider_worker;
-
 CREATE FUNCTION postrider.credentials_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.credentials_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.credentials_check TO postrider_worker;
-
-CREATE FUNCTION postrider.credentials_gone() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.credentials_gone FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credentials_gone TO postrider_worker;
 
 CREATE FUNCTION postrider.cron_after(p_plan postrider.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
@@ -3925,15 +3777,21 @@ CREATE FUNCTION postrider.cron_unsupported(p_cron text, OUT reason text, OUT hin
 REVOKE ALL ON FUNCTION postrider.cron_unsupported FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cron_unsupported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.dedupe_holder(p_queue text, p_key text, p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider.current_identity(OUT system_identifier bigint, OUT timeline integer, OUT database_oid oid, OUT workers_oid oid) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.dedupe_holder FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.dedupe_holder TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.current_identity FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.current_identity TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.decide_credential_step(p_credential text, OUT verdict "char", OUT code text, OUT error text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.decide_credential_step FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.decide_credential_step TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.defer_constraints() RETURNS void
     LANGUAGE plpgsql
@@ -3941,6 +3799,87 @@ CREATE FUNCTION postrider.defer_constraints() RETURNS void
     AS …;
 REVOKE ALL ON FUNCTION postrider.defer_constraints FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.defer_constraints TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.defer_expensive_jobs(p_worker integer, p_wait_ms integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.defer_expensive_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.defer_expensive_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.defer_next_outcome(p_sqlstate text DEFAULT NULL::text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.defer_next_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.defer_next_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.defer_outcome(p_job bigint, p_failure text DEFAULT NULL::text, p_sqlstate text DEFAULT NULL::text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.defer_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.defer_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.delete_cache_entries(p_keys bytea[], p_outcome text) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.delete_cache_entries FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.delete_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.delete_free_cache_entries(p_keys bytea[], p_is_invalidated boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.delete_free_cache_entries FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.delete_free_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.delete_free_variants(p_keys bytea[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.delete_free_variants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.delete_free_variants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.delete_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.delete_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.descendants(p_tree bigint) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.describe_row(p_place bigint, p_url text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.describe_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.describe_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.drain_trees(p_limit integer) RETURNS integer
     LANGUAGE plpgsql
@@ -3950,19 +3889,6 @@ CREATE FUNCTION postrider.drain_trees(p_limit integer) RETURNS integer
     AS …;
 REVOKE ALL ON FUNCTION postrider.drain_trees FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.drain_trees TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.draw(p_worker integer, p_lanes integer[], p_used integer[], p_hold integer[], p_slots integer[]) RETURNS TABLE(lane integer, permits integer, share integer, slots integer, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.draw FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.draw TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.due_ticks(p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamp with time zone, OUT ticks timestamp with time zone[], OUT missed bigint, OUT last_missed_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -4037,7 +3963,18 @@ CREATE FUNCTION postrider.encoded_size(p_text text) RETURNS integer
 REVOKE ALL ON FUNCTION postrider.encoded_size FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.encoded_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_below(p_tree bigint, p_state "char", p_limit integer, OUT released integer, OUT ended integer, OUT failed integer, OUT remaining boolean) RETURNS record
+CREATE FUNCTION postrider.end_cache_flights(p_worker integer, p_app_version text, p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.end_cache_flights FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.end_cache_flights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.end_descendants(p_tree bigint, p_state "char", p_limit integer, OUT released integer, OUT ended integer, OUT failed integer, OUT remaining boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4045,8 +3982,8 @@ CREATE FUNCTION postrider.end_below(p_tree bigint, p_state "char", p_limit integ
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_below FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.end_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
     LANGUAGE plpgsql
@@ -4063,13 +4000,6 @@ CREATE FUNCTION postrider.end_leases(p_ended integer[], p_sought integer[], p_co
     AS …;
 REVOKE ALL ON FUNCTION postrider.end_leases FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.end_leases TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.end_login(p_credential text, p_error text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.end_login FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.end_probe(p_server integer, p_fence bigint, p_health "char") RETURNS void
     LANGUAGE plpgsql
@@ -4113,13 +4043,6 @@ CREATE FUNCTION postrider.end_unknown(before timestamp with time zone) RETURNS b
     AS …;
 REVOKE ALL ON FUNCTION postrider.end_unknown FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.end_unknown TO postrider_admin, postrider_worker;
-
-CREATE FUNCTION postrider.ended_above(p_job bigint) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.ended_above FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.ended_above TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.enlist(p_old integer, p_name text, p_version text, p_queues text[], p_concurrency integer, p_tracks integer[], p_seqs bigint[], p_environment text DEFAULT 'release'::text, p_fences bigint[] DEFAULT NULL::bigint[], p_start uuid DEFAULT NULL::uuid, p_identity uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0) RETURNS TABLE(worker integer, installation uuid, idempotency_header text, held bigint[], identity uuid, keys_above bigint[], keys text[], lost_leases integer, unknown_jobs integer, judge_timeout_ms integer)
     LANGUAGE plpgsql
@@ -4290,6 +4213,13 @@ CREATE FUNCTION postrider.explain_turn(p_job postrider.jobs, p_lane text, p_trac
 REVOKE ALL ON FUNCTION postrider.explain_turn FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.explain_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.extend_lane_pause(p_lane text, p_until timestamp with time zone, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.extend_lane_pause FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.extend_lane_pause TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.extend_partitions(p_worker integer, p_epoch bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4303,6 +4233,54 @@ CREATE FUNCTION postrider.extract_is_plural(p_path jsonpath) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.extract_is_plural FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.extract_is_plural TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.fail_broken_tree(p_tree bigint, p_code text, p_error text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fail_broken_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fail_broken_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.fail_claimed_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_code text, p_error text[]) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fail_claimed_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fail_claimed_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.fail_misconfigured_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fail_misconfigured_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fail_misconfigured_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.fail_overlong_holds(p_worker integer, p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fail_overlong_holds FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fail_overlong_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.fail_stuck_downloads(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fail_stuck_downloads FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fail_stuck_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.feed(p_lists bigint[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -4373,6 +4351,14 @@ CREATE FUNCTION postrider.fill_json(p_column text, p_json jsonb, p_values jsonb,
 REVOKE ALL ON FUNCTION postrider.fill_json FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.fill_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.fill_templates(p_job postrider.jobs, OUT code text, OUT defect text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.fill_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.fill_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.fill_text(p_place text, p_text text, p_values jsonb, p_takes_containers boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4387,19 +4373,19 @@ CREATE FUNCTION postrider.fill_url(p_url text, p_use_cdn boolean, p_service post
 REVOKE ALL ON FUNCTION postrider.fill_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.fill_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.filled(p_job postrider.jobs) RETURNS postrider.jobs
+CREATE FUNCTION postrider.filled_body_bytes(p_job bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.filled FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.filled TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.filled_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.filled_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.filled_body(p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider.filled_job(p_job postrider.jobs) RETURNS postrider.jobs
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.filled_body FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.filled_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.filled_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.filled_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.filled_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE plpgsql STABLE
@@ -4415,6 +4401,29 @@ CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'
 REVOKE ALL ON FUNCTION postrider.find_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.find_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.find_key_owner(p_queue text, p_key text) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.find_key_owner FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.find_key_owner TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.find_limit_defect(p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest integer, p_highest integer, p_timeout interval, p_is_endless boolean, p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[], OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.find_limit_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.find_limit_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.find_ready_row(p_id bigint) RETURNS TABLE(spot tid, track integer, seq bigint, worker integer, attempt integer, since timestamp with time zone, max_attempts integer, fence bigint)
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.find_ready_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.finish(p_worker integer, p_attempts postrider.finished_attempt[], p_waits boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4428,13 +4437,13 @@ CREATE FUNCTION postrider.finish(p_worker integer, p_attempts postrider.finished
 REVOKE ALL ON FUNCTION postrider.finish FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.finish TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.finish_leftovers(p_worker integer, p_left postrider.leftover[]) RETURNS void
+CREATE FUNCTION postrider.finish_nonfinal(p_worker integer, p_left postrider.leftover[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.finish_leftovers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.finish_leftovers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.finish_nonfinal FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.finish_nonfinal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql
@@ -4491,16 +4500,12 @@ CREATE FUNCTION postrider.forbids_store(p_headers jsonb) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider.forbids_store FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.forbids_store TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.forget(p_part text, p_ids bigint[], p_roots bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider.forget_credential_user(p_credential text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.forget FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.forget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.forget_credential_user FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.forget_credential_user TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.form_defect(p_form jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -4535,11 +4540,59 @@ CREATE FUNCTION postrider.form_size(p_form jsonb) RETURNS numeric
 REVOKE ALL ON FUNCTION postrider.form_size FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.has_basic_columns(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_basic_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_basic_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.has_begun_descendants(p_tree bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_begun_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_begun_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.has_begun_in_transaction(p_job bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_begun_in_transaction FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_begun_in_transaction TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.has_callbacks(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_callbacks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_callbacks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.has_endless_numbers(p_text text, p_json jsonb) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.has_preparation(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_preparation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_preparation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.has_unfinished_descendants(p_tree bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.has_unfinished_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.has_unfinished_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.header_text(p_headers bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -4567,33 +4620,18 @@ CREATE FUNCTION postrider.headers_json(p_headers bytea) RETURNS jsonb
 REVOKE ALL ON FUNCTION postrider.headers_json FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.headers_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.heed_signs(p_signs postrider.sign[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET lock_timeout TO '100ms'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.heed_signs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.heed_signs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.hold_expensive(p_worker integer, p_wait_ms integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider.hold_for_credentials(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.hold_expensive FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.hold_expensive TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.holding_job(p_queue text, p_key text) RETURNS bigint
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.holding_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.holding_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.hold_for_credentials FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.hold_for_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.holds_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4601,12 +4639,6 @@ CREATE FUNCTION postrider.holds_changed() RETURNS trigger
     AS …;
 REVOKE ALL ON FUNCTION postrider.holds_changed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.holds_changed TO postrider_worker;
-
-CREATE FUNCTION postrider.host_is_plain(p_host text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.host_is_plain FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.host_is_plain TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.http_freshness(p_headers bytea, p_now timestamp with time zone, OUT is_storable boolean, OUT fresh interval, OUT is_strict boolean, OUT vary text[]) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -4630,6 +4662,25 @@ CREATE FUNCTION postrider.ids_ahead(OUT last_id bigint, OUT top bigint, OUT size
     AS …;
 REVOKE ALL ON FUNCTION postrider.ids_ahead FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.ids_ahead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.insert_spec_jobs(p_nodes postrider.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.insert_spec_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.insert_spec_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.insert_tree_rows(p_jobs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.insert_tree_rows FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.insert_tree_rows TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.intake_buckets(p_queue text, p_lane text) RETURNS integer[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4659,12 +4710,12 @@ CREATE FUNCTION postrider.intake_turns(p_level integer, p_queue text, p_lane tex
 REVOKE ALL ON FUNCTION postrider.intake_turns FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.intake_turns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_begun_here(p_job bigint) RETURNS boolean
-    LANGUAGE sql STABLE
+CREATE FUNCTION postrider.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea) RETURNS void
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_begun_here FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_begun_here TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.invalidate_changed_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.invalidate_changed_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.is_expanded(p_parent bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -4672,6 +4723,12 @@ CREATE FUNCTION postrider.is_expanded(p_parent bigint) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.is_expanded FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.is_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_fit_cache_entry(p_status integer, p_length integer, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_fit_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_fit_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.is_hooked(p_job bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -4707,24 +4764,57 @@ CREATE FUNCTION postrider.is_in_intake(p_queue text, p_lane text, p_priority int
 REVOKE ALL ON FUNCTION postrider.is_in_intake FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.is_in_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_outdated(p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+CREATE FUNCTION postrider.is_job_past_retention(p_root bigint, p_is_single boolean, p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_job_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_job_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_new_acceptance(p_credential text, p_job bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_new_acceptance FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_new_acceptance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_past_retention(p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_outdated FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_outdated TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.is_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_passing(p_sqlstate text) RETURNS boolean
+CREATE FUNCTION postrider.is_plain_host(p_host text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_passing FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_passing TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.is_plain_host FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_plain_host TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_rewound(p_worker integer, p_start uuid, p_identity uuid, p_wal bigint) RETURNS boolean
+CREATE FUNCTION postrider.is_plain_job(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_plain_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_plain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_plain_url(p_url text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_plain_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_plain_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_refused_by_endpoint(p_refresh postrider.refreshes, p_endpoint text) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_refused_by_endpoint FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_refused_by_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_restored_copy(p_worker integer, p_start uuid, p_identity uuid, p_wal bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_rewound FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_rewound TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.is_restored_copy FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_restored_copy TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.is_secret_name(p_name text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4737,6 +4827,50 @@ CREATE FUNCTION postrider.is_shortage(p_sqlstate text) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.is_shortage FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.is_shortage TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_small_body(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_small_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_small_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_small_json(p_json jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_small_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_small_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_storable_json(p_json jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_storable_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_storable_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_time_over() RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_time_over FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_time_over TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_transient_error(p_sqlstate text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_transient_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_transient_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_tree_past_retention(p_root bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_tree_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider.is_valid_with_service FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.is_valid_with_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -4751,42 +4885,6 @@ CREATE FUNCTION postrider.job_has_ended(p_id bigint) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.job_has_ended FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.job_has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_followed(p_job postrider.jobs) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_followed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_followed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_good(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_good FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_good TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_outdated(p_root bigint, p_is_single boolean, p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_outdated FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_outdated TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_regular(p_job postrider.jobs) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_regular FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_regular TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_rich(p_job postrider.jobs) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_rich FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_rich TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.job_is_simple(p_job postrider.jobs) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_simple FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_simple TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.job_is_templated(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4850,33 +4948,18 @@ CREATE FUNCTION postrider.job_url(p_url text, p_use_cdn boolean, p_service postr
 REVOKE ALL ON FUNCTION postrider.job_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.job_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.jobs_feed() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION postrider.join_cache_flight(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[], p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) RETURNS bigint[]
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.jobs_feed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.jobs_feed TO postrider_worker;
-
-CREATE FUNCTION postrider.jobs_keep() RETURNS trigger
-    LANGUAGE plpgsql
-    AS …;
-REVOKE ALL ON FUNCTION postrider.jobs_keep FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.jobs_keep TO postrider_worker;
-
-CREATE FUNCTION postrider.jobs_row() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.jobs_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.jobs_row TO postrider_worker;
-
-CREATE FUNCTION postrider.join_tree(p_parent bigint, p_job bigint) RETURNS postrider.trees
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.join_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.join_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.join_cache_flight FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.join_cache_flight TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.json_body(p_json jsonb, p_place jsonb) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4897,18 +4980,6 @@ CREATE FUNCTION postrider.json_defect(p_text text, OUT line integer, OUT reason 
     AS …;
 REVOKE ALL ON FUNCTION postrider.json_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.json_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.json_fits(p_json jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.json_fits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_fits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.json_is_small(p_json jsonb) RETURNS boolean
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.json_is_small FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_is_small TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.json_path_key(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4980,6 +5051,15 @@ CREATE FUNCTION postrider.judge_cached(p_worker integer, p_app_version text, p_t
 REVOKE ALL ON FUNCTION postrider.judge_cached FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.judge_cached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.judge_credentials(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.judge_credentials FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.judge_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.judge_tree(p_after text, OUT lane text, OUT has_more boolean, OUT has_ready boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4997,26 +5077,12 @@ CREATE FUNCTION postrider.judges_cheaply(p_job postrider.jobs, p_envelope jsonb)
 REVOKE ALL ON FUNCTION postrider.judges_cheaply FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.judges_cheaply TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.keep_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION postrider.keep_credential_version() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.keep_batch_cookies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.keep_batch_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.keep_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text DEFAULT '20ms'::text) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.keep_cookies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.keep_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.keep_sealed(p_credential text, p_version bigint, p_sealed bytea) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.keep_sealed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.keep_sealed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.keep_credential_version FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.keep_credential_version TO postrider_worker;
 
 CREATE FUNCTION postrider.key_digest(p_queue text, p_key text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -5066,11 +5132,11 @@ CREATE FUNCTION postrider.lanes_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider.lanes_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.lanes_check TO postrider_worker;
 
-CREATE FUNCTION postrider.large_body(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) RETURNS bigint
+CREATE FUNCTION postrider.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) RETURNS bigint
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.large_body FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.large_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.large_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.large_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.lead(p_worker integer) RETURNS bigint
     LANGUAGE plpgsql
@@ -5098,17 +5164,6 @@ CREATE FUNCTION postrider.leave_to_judging(p_is_expensive boolean) RETURNS void
 REVOKE ALL ON FUNCTION postrider.leave_to_judging FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.leave_to_judging TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.let_go(p_tree postrider.trees, p_limit integer, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT is_blocked boolean) RETURNS record
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.let_go FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.let_go TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.limits_of(p_role text) RETURNS postrider.client_limits
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5121,6 +5176,13 @@ CREATE FUNCTION postrider.link_next(p_headers bytea) RETURNS text
     AS …;
 REVOKE ALL ON FUNCTION postrider.link_next FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.link_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.lock_parent(p_parent bigint, p_job bigint) RETURNS postrider.trees
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.lock_parent FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.lock_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.locked_leases(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[]) RETURNS bigint[]
     LANGUAGE sql
@@ -5148,6 +5210,13 @@ CREATE FUNCTION postrider.log_in_sealed(p_credential text, p_names text[], p_sea
 REVOKE ALL ON FUNCTION postrider.log_in_sealed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.log_in_sealed TO postrider_admin, postrider_worker;
 
+CREATE FUNCTION postrider.log_off(p_credential text, p_error text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.log_off FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.log_off TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.log_out(credential text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5165,22 +5234,6 @@ CREATE FUNCTION postrider.make_tracks(p_worker integer, p_epoch bigint, p_limit 
 REVOKE ALL ON FUNCTION postrider.make_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.may_call(p_track integer, p_seq bigint, p_fence bigint, p_job bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.may_call FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.may_call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.may_have_acted(p_result postrider.results) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.may_have_acted FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.may_have_acted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.member_defaults(p_job postrider.jobs) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5194,30 +5247,23 @@ CREATE FUNCTION postrider.member_states(p_tree bigint) RETURNS TABLE(job_id bigi
 REVOKE ALL ON FUNCTION postrider.member_states FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.member_states TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.members_ended(p_tree bigint[], p_job bigint[], p_state "char"[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.members_ended FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.members_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.milliseconds(p_interval interval) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider.milliseconds FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.milliseconds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.missing_job(p_id bigint) RETURNS text
-    LANGUAGE sql STABLE
+CREATE FUNCTION postrider.move_jobs_of_removed_tracks(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.missing_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.missing_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.move_jobs_of_removed_tracks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.move_jobs_of_removed_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.move_outcomes(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -5244,6 +5290,14 @@ CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text,
 REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.next_credential_tasks(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.next_credential_tasks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.next_credential_tasks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.next_crowd_list(p_level integer, p_held bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5261,31 +5315,18 @@ CREATE FUNCTION postrider.not_owned_by(p_role name) RETURNS TABLE(object text)
 REVOKE ALL ON FUNCTION postrider.not_owned_by FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.not_owned_by TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.note_early(p_first bigint) RETURNS void
+CREATE FUNCTION postrider.notify_finished(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.note_early FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.note_early TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.notify_finished FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.notify_finished TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.note_prune(p_first bigint, p_last bigint, p_jobs bigint) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.note_prune FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.note_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.note_servers(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+CREATE FUNCTION postrider.notify_idle_workers(p_news text DEFAULT ''::text) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.note_servers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.note_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.notify_idle_workers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.notify_idle_workers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.origin_is_among(p_url text, p_own text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5451,6 +5492,15 @@ CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
 REVOKE ALL ON FUNCTION postrider.pause_queue FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_queue TO postrider_admin, postrider_worker;
 
+CREATE FUNCTION postrider.pause_throttled_lanes(p_signs postrider.sign[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET lock_timeout TO '100ms'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.pause_throttled_lanes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.pause_throttled_lanes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.percent_encoded(p_text text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5470,47 +5520,6 @@ CREATE FUNCTION postrider.pick_servers(p_worker integer, p_track integer[], p_se
 REVOKE ALL ON FUNCTION postrider.pick_servers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pick_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.place_lost_jobs(p_limit integer) RETURNS integer
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.place_lost_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.place_lost_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.place_members(p_jobs bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.place_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.place_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.plant(p_jobs bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.plant FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.plant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.plant_spec(p_nodes postrider.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.plant_spec FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.plant_spec TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5522,21 +5531,6 @@ CREATE FUNCTION postrider.prepare(p_worker integer, p_app_version text, p_track 
     AS …;
 REVOKE ALL ON FUNCTION postrider.prepare FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.prepare TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.probe_held() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.probe_held FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.probe_held TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.prolong_pause(p_lane text, p_until timestamp with time zone, p_reason text) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.prolong_pause FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prolong_pause TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.promote(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
     LANGUAGE plpgsql
@@ -5620,21 +5614,12 @@ CREATE FUNCTION postrider.purge(before timestamp with time zone) RETURNS bigint
 REVOKE ALL ON FUNCTION postrider.purge FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.purge TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.put_off(p_job bigint, p_failure text DEFAULT NULL::text, p_sqlstate text DEFAULT NULL::text) RETURNS void
-    LANGUAGE sql
+CREATE FUNCTION postrider.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text) RETURNS boolean
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.put_off FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.put_off TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.put_off_next(p_sqlstate text DEFAULT NULL::text) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.put_off_next FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.put_off_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.put_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.put_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.query_beside(p_query jsonb, p_url text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -5657,6 +5642,14 @@ CREATE FUNCTION postrider.queue_counts() RETURNS TABLE(queue text, ready bigint,
 REVOKE ALL ON FUNCTION postrider.queue_counts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.queue_counts TO postrider_admin, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.queue_new_jobs() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.queue_new_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.queue_new_jobs TO postrider_worker;
+
 CREATE FUNCTION postrider.queues_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5671,18 +5664,40 @@ CREATE FUNCTION postrider.queues_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider.queues_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.queues_check TO postrider_worker;
 
-CREATE FUNCTION postrider.ready_place(p_id bigint) RETURNS TABLE(spot tid, track integer, seq bigint, worker integer, attempt integer, since timestamp with time zone, max_attempts integer, fence bigint)
-    LANGUAGE sql STABLE
+CREATE FUNCTION postrider.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.ready_place FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.ready_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.raise_column_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.raise_column_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.real_identity(OUT system_identifier bigint, OUT timeline integer, OUT database_oid oid, OUT workers_oid oid) RETURNS record
+CREATE FUNCTION postrider.raise_expired_run_at(p_run_at timestamp with time zone, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.real_identity FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.real_identity TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.raise_expired_run_at FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.raise_expired_run_at TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.raise_foreign_parent(p_parent bigint, p_created_by text, p_job bigint) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.raise_foreign_parent FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.raise_foreign_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.raise_missing_job(p_id bigint) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.raise_missing_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.raise_missing_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.raise_null_argument(p_name text, p_is_null boolean, p_hint text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.raise_null_argument FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.raise_null_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(lost_worker integer, lost_name text, jobs integer)
     LANGUAGE plpgsql
@@ -5693,16 +5708,45 @@ CREATE FUNCTION postrider.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(l
 REVOKE ALL ON FUNCTION postrider.reap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.rearm_tree(p_id bigint, p_new_key boolean) RETURNS integer
+CREATE FUNCTION postrider.record_early_insert(p_first bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.record_early_insert FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.record_early_insert TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.record_prune(p_first bigint, p_last bigint, p_jobs bigint) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.record_prune FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.record_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.record_server_calls(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.rearm_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.rearm_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.record_server_calls FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.record_server_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.record_token_accepted(p_credential text, p_endpoints text[]) RETURNS postrider.refreshes
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.record_token_accepted FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.record_token_accepted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.record_token_refused(p_refresh postrider.refreshes, p_version bigint, p_endpoint text) RETURNS postrider.refreshes
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.record_token_refused FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.record_token_refused TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.referencing_tables() RETURNS SETOF regclass
     LANGUAGE sql STABLE
@@ -5761,59 +5805,25 @@ CREATE FUNCTION postrider.refusals_in_row(p_job bigint) RETURNS integer
 REVOKE ALL ON FUNCTION postrider.refusals_in_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.refusals_in_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_code text, p_error text[]) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.refuse FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.refuse_column(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
+CREATE FUNCTION postrider.refuse_bad_each(p_each jsonb, p_defaults jsonb, p_job bigint) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_column FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_column TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.refuse_bad_each FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.refuse_bad_each TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse_foreign(p_parent bigint, p_created_by text, p_job bigint) RETURNS void
+CREATE FUNCTION postrider.refuse_bad_job(p_job postrider.jobs) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_foreign FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_foreign TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.refuse_bad_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.refuse_bad_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse_late(p_run_at timestamp with time zone, p_expires_at timestamp with time zone) RETURNS void
+CREATE FUNCTION postrider.refuse_job_changes() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_late FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_late TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.refuse_misconfigured(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_misconfigured FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_misconfigured TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.refuse_null(p_name text, p_is_null boolean, p_hint text) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_null FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_null TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.refuses_alone(p_refresh postrider.refreshes, p_endpoint text) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.refuses_alone FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuses_alone TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.refuse_job_changes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.refuse_job_changes TO postrider_worker;
 
 CREATE FUNCTION postrider.registered_callable(p_callback text, p_function text, p_takes text, OUT call text, OUT path text) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -5822,15 +5832,46 @@ CREATE FUNCTION postrider.registered_callable(p_callback text, p_function text, 
 REVOKE ALL ON FUNCTION postrider.registered_callable FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.registered_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.rejoin_tree(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) RETURNS void
+CREATE FUNCTION postrider.release_cache_waits(p_key bytea[], p_all boolean[]) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.release_cache_waits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.release_cache_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.release_credential_waits(p_credential text, p_failed boolean, p_job bigint DEFAULT NULL::bigint) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.release_credential_waits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.release_credential_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.release_members(p_tree postrider.trees, p_limit integer, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT is_blocked boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.release_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.release_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.release_token_probe() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.rejoin_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.rejoin_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.release_token_probe FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.release_token_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.remove_tracks(p_worker integer, p_epoch bigint, p_after integer, p_limit integer, p_age interval DEFAULT '1 day'::interval, OUT removed integer, OUT reached integer, OUT is_pending boolean) RETURNS record
     LANGUAGE plpgsql
@@ -5886,6 +5927,16 @@ CREATE FUNCTION postrider.requeue(p_worker integer) RETURNS integer
 REVOKE ALL ON FUNCTION postrider.requeue FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.requeue TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.requeue_member FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.requeue_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.rerun_callback(id bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5912,13 +5963,23 @@ CREATE FUNCTION postrider.reschedule_tree(p_tree bigint, p_run_at timestamp with
 REVOKE ALL ON FUNCTION postrider.reschedule_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.reschedule_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.resolve(p_job postrider.jobs, OUT code text, OUT defect text) RETURNS record
+CREATE FUNCTION postrider.reset_tree(p_id bigint, p_new_key boolean) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.resolve FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.resolve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.reset_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.reset_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.restore_credential_version() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.restore_credential_version FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.restore_credential_version TO postrider_worker;
 
 CREATE FUNCTION postrider.result_json(p_headers bytea, p_body bytea) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -5978,6 +6039,13 @@ CREATE FUNCTION postrider.retry_tree(p_id bigint, p_new_key boolean) RETURNS voi
 REVOKE ALL ON FUNCTION postrider.retry_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.revalidated_answer(p_call postrider.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.revalidated_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.revalidated_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.routes_of(p_service text, p_environment text) RETURNS postrider.server_routes[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5985,12 +6053,16 @@ CREATE FUNCTION postrider.routes_of(p_service text, p_environment text) RETURNS 
 REVOKE ALL ON FUNCTION postrider.routes_of FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.routes_of TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.row_named(p_place bigint, p_url text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE FUNCTION postrider.run_cache_duties() RETURNS void
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.row_named FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.row_named TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.run_cache_duties FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.run_cache_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.run_callable(p_job bigint, p_event text, p_callback text, p_function text, OUT state text, OUT error text) RETURNS record
     LANGUAGE plpgsql
@@ -6030,6 +6102,15 @@ CREATE FUNCTION postrider.run_if_reads(p_path text, p_name text) RETURNS jsonb
     AS …;
 REVOKE ALL ON FUNCTION postrider.run_if_reads FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.run_if_reads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.run_queue_duties FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.run_queue_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.run_schedule(name text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6222,20 +6303,6 @@ CREATE FUNCTION postrider.settle_tree(p_tree bigint, p_run integer, p_added inte
 REVOKE ALL ON FUNCTION postrider.settle_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.settle_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.shut_hold_gate() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.shut_hold_gate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.shut_hold_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.shut_idle_gate() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.shut_idle_gate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.shut_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.spec_check(p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider.spec_node[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6337,6 +6404,20 @@ CREATE FUNCTION postrider.spec_values(p_nodes postrider.spec_node[], p_is_inside
 REVOKE ALL ON FUNCTION postrider.spec_values FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.spec_values TO postrider_admin, postrider_client, postrider_worker;
 
+CREATE FUNCTION postrider.stale_answer(p_call postrider.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.stale_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.stale_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.start_refresh(p_credential text, p_version bigint, p_early boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.start_refresh FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.start_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.state_name(p_state "char") RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -6358,6 +6439,43 @@ CREATE FUNCTION postrider.step_object(p_job bigint, p_is_tree boolean, p_keys te
     AS …;
 REVOKE ALL ON FUNCTION postrider.step_object FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.step_object TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.store_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.store_batch_cookies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.store_batch_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.store_cache_entry(p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, p_encoding text, p_app_version text, p_redirected boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.store_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.store_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.store_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text DEFAULT '20ms'::text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.store_cookies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.store_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.store_login(p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.store_login FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.store_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.store_sealed_secrets(p_credential text, p_version bigint, p_sealed bytea) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.store_sealed_secrets FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.store_sealed_secrets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.submit(spec jsonb) RETURNS bigint
     LANGUAGE plpgsql
@@ -6408,6 +6526,16 @@ CREATE FUNCTION postrider.take_aborts(p_worker integer) RETURNS TABLE(job_id big
 REVOKE ALL ON FUNCTION postrider.take_aborts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.take_aborts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.take_dedupe_key(p_queue text, p_key text, p_job bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.take_dedupe_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.take_dedupe_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.take_from_intake(p_list bigint, p_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6420,13 +6548,6 @@ CREATE FUNCTION postrider.take_from_intake(p_list bigint, p_ids bigint[]) RETURN
     AS …;
 REVOKE ALL ON FUNCTION postrider.take_from_intake FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.take_from_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tell_finished(p_jobs bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tell_finished FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tell_finished TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.template_defect(p_value text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -6504,34 +6625,6 @@ CREATE FUNCTION postrider.templates_are_cheap(p_job postrider.jobs) RETURNS bool
 REVOKE ALL ON FUNCTION postrider.templates_are_cheap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.templates_are_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tend(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tend FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tend TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tend_cache() RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tend_cache FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tend_cache TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tend_credentials(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tend_credentials FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tend_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.throttle_wait(p_job bigint, p_attempt integer, p_wait_ms bigint) RETURNS interval
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6539,28 +6632,12 @@ CREATE FUNCTION postrider.throttle_wait(p_job bigint, p_attempt integer, p_wait_
 REVOKE ALL ON FUNCTION postrider.throttle_wait FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.throttle_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.throttled_tries(p_job bigint, p_attempt integer) RETURNS SETOF postrider.tries
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.throttled_tries FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.throttled_tries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.ticket(p_secret bytea, p_id bigint) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.ticket FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.ticket TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.time_is_over() RETURNS boolean
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.time_is_over FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.time_is_over TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.tls_defect(p_tls jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -6583,6 +6660,13 @@ CREATE FUNCTION postrider.too_expensive(p_what text) RETURNS text
 REVOKE ALL ON FUNCTION postrider.too_expensive FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.too_expensive TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.topmost_ended_ancestor(p_job bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.topmost_ended_ancestor FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.topmost_ended_ancestor TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.track_counts() RETURNS TABLE(track integer, ready bigint, running bigint, oldest timestamp with time zone, unnamed bigint[])
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6601,35 +6685,12 @@ CREATE FUNCTION postrider.track_lanes() RETURNS SETOF text
 REVOKE ALL ON FUNCTION postrider.track_lanes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.track_lanes TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tree_awaits_below(p_tree bigint) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tree_awaits_below FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_awaits_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.tree_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.tree_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.tree_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tree_has_begun(p_tree bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tree_has_begun FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_has_begun TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.tree_has_expired(p_tree postrider.trees) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -6639,24 +6700,6 @@ CREATE FUNCTION postrider.tree_has_expired(p_tree postrider.trees) RETURNS boole
     AS …;
 REVOKE ALL ON FUNCTION postrider.tree_has_expired FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.tree_has_expired TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tree_is_outdated(p_root bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tree_is_outdated FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_is_outdated TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.tree_may_have_acted(p_id bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.tree_may_have_acted FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_may_have_acted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.tree_results(p_tree bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -6678,15 +6721,6 @@ CREATE FUNCTION postrider.trees_begin() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider.trees_begin FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.trees_begin TO postrider_worker;
 
-CREATE FUNCTION postrider.trees_below(p_tree bigint) RETURNS bigint[]
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.trees_below FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.trees_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.try_fold_clients(p_ended bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6700,11 +6734,11 @@ CREATE FUNCTION postrider.try_jsonb(p_body bytea) RETURNS jsonb
 REVOKE ALL ON FUNCTION postrider.try_jsonb FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.try_jsonb TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.unread_body(p_body bytea, p_other jsonb) RETURNS bigint
+CREATE FUNCTION postrider.unread_body_bytes(p_body bytea, p_other jsonb) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.unread_body FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.unread_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider.unread_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.unread_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.unsent_attempt(p_track integer, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) RETURNS postrider.finished_attempt
     LANGUAGE plpgsql IMMUTABLE
@@ -6712,6 +6746,20 @@ CREATE FUNCTION postrider.unsent_attempt(p_track integer, p_seq bigint, p_fence 
     AS …;
 REVOKE ALL ON FUNCTION postrider.unsent_attempt FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.unsent_attempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.update_retry_budget(p_old postrider.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider.lane_retries
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.update_retry_budget FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.update_retry_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.update_server_state(p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamp with time zone) RETURNS postrider.servers
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.update_server_state FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.update_server_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.url_defect(p_url text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -6738,12 +6786,6 @@ CREATE FUNCTION postrider.url_is_absolute(p_url text) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.url_is_absolute FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.url_is_absolute TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.url_is_regular(p_url text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider.url_is_regular FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_is_regular TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.url_is_relative(p_url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -6863,12 +6905,6 @@ CREATE FUNCTION postrider.variant_key(p_key bytea, p_job postrider.jobs, p_servi
 REVOKE ALL ON FUNCTION postrider.variant_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.wake(p_news text DEFAULT ''::text) RETURNS void
-    LANGUAGE plpgsql
-    AS …;
-REVOKE ALL ON FUNCTION postrider.wake FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.wake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.wants_fresh(p_headers jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -6897,42 +6933,6 @@ CREATE FUNCTION postrider.webhook_is_owed(p_job bigint) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.webhook_is_owed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.webhook_is_owed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.weigh_downloads(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.weigh_downloads FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.weigh_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.weigh_holds(p_worker integer, p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.weigh_holds FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.weigh_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.weigh_retries(p_old postrider.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider.lane_retries
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.weigh_retries FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.weigh_retries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.weigh_server(p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamp with time zone) RETURNS postrider.servers
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.weigh_server FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.weigh_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.work_left(p_queues text[]) RETURNS text
     LANGUAGE plpgsql STABLE
