@@ -13,7 +13,7 @@ extension RunLoop {
     var firstTokenSlot: Int { configuration.concurrency }
 
     /// Sends what is due on the duties session.
-    func nextCredentialTasks(_ worker: Int32) {
+    func sendCredentialDuties(_ worker: Int32) {
         if now >= credentials.lookDue, !dispatcher.isDraining, !dutiesUnderWay.contains(.credentials) {
             credentials.lookBegins(now: now)
             StoreCalls.nextCredentialTasks(

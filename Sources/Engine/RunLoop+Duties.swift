@@ -36,7 +36,7 @@ extension RunLoop {
             StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
         }
-        nextCredentialTasks(worker)
+        sendCredentialDuties(worker)
         survey()
         draw(worker)
         if let epoch { leadersDuties(worker, epoch) }

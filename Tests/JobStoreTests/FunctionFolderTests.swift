@@ -57,18 +57,20 @@ struct FunctionFolderTests {
     }
 
     @Test func `a README lists each function that workers, users or triggers call`() throws {
-        let sources = try ProjectFolder.path() + "/Sources"
-        let paths = try #require(FileManager.default.enumerator(atPath: sources)).compactMap { $0 as? String }
-        let swift = try paths.filter { $0.hasSuffix(".swift") }
-            .map { try String(contentsOfFile: "\(sources)/\($0)", encoding: .utf8) }.joined()
+        let swift = try ProjectFolder.swiftSources().joined()
         let called = Set(swift.matches(of: /postrider\w*\.(\w+)\(/).map { String($0.output.1) })
         var triggers: Set<String> = []
+        var forUsers: Set<String> = []
         for file in Migrations.all {
             let text = String(decoding: file.bytes, as: UTF8.self)
+            if file.kind == .function, text.contains("'public: ") {
+                forUsers.insert(String(file.name.split(separator: "/")[2].dropLast(4)))
+            }
             triggers.formUnion(text.matches(of: /execute function postrider\w*\.(\w+)/).map { String($0.output.1) })
         }
         for folder in try Self.folders() {
             let users = Self.entries(folder.readme, by: "users")
+            #expect(users == forUsers.intersection(folder.functions), "\(folder.name)")
             #expect(
                 Self.entries(folder.readme, by: "workers") == called.intersection(folder.functions).subtracting(users),
                 "\(folder.name)")

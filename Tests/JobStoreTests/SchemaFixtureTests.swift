@@ -12,16 +12,9 @@ struct SchemaFixtureTests {
         let queue = try TestQueue()
         let found = try PythonProgram.run(
             "scripts/dump_schema.py", ["--bin", ServerBinaries.find().directory, queue.database])
-        let fixture = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/schema.sql")
-        let lines = found.split(separator: "\n").map(String.init)
-        let kept = try String(contentsOf: fixture, encoding: .utf8).split(separator: "\n").map(String.init)
-        let changes = lines.difference(from: kept).map { change in
-            switch change {
-            case .insert(_, let line, _): "+ " + line
-            case .remove(_, let line, _): "- " + line
-            }
-        }
+        let kept = try String(contentsOfFile: ProjectFolder.path() + "/Tests/Fixtures/schema.sql", encoding: .utf8)
+        let changes = KeptList.changes(
+            from: kept.split(separator: "\n").map(String.init), to: found.split(separator: "\n").map(String.init))
         #expect(changes.isEmpty, "run make generate if this is meant:\n\(changes.prefix(20).joined(separator: "\n"))")
     }
 }

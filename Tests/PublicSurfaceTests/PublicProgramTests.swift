@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Migrations
 import TestSupport
 import Testing
 
 @testable import WorkerCLI
 
-/// What users of the program see: flags, variables, exit codes, log lines, metrics, channels, error states and lock keys.
+/// The kept lists hold all that users of the program see: flags, variables, exit codes, log lines, metrics, channels, SQLSTATEs, lock keys.
 ///
 /// Facts that no table in the program holds are read from its source.
 struct PublicProgramTests {
     private func expect(_ list: String, _ lines: [String]) throws {
         #expect(try KeptList("Tests/PublicSurfaceTests/Lists/\(list).txt").difference(from: Array(Set(lines))) == [])
-    }
-
-    /// The text of each Swift file below `Sources`.
-    private func sources(_ folder: String) throws -> [String] {
-        let top = try ProjectFolder.path() + "/Sources/\(folder)"
-        let paths = try #require(FileManager.default.enumerator(atPath: top)).compactMap { $0 as? String }
-        return try paths.filter { $0.hasSuffix(".swift") }.sorted()
-            .map { try String(contentsOfFile: "\(top)/\($0)", encoding: .utf8) }
     }
 
     private var migrations: [String] { Migrations.all.map { String(decoding: $0.bytes, as: UTF8.self) } }
@@ -45,7 +36,8 @@ struct PublicProgramTests {
 
     @Test func `variables without a flag are those of the list`() throws {
         let name = /"(POSTRIDER_[A-Z_]+|DATABASE_URL)"/
-        try expect("variables", try sources("").flatMap { $0.matches(of: name).map { String($0.output.1) } })
+        try expect(
+            "variables", try ProjectFolder.swiftSources().flatMap { $0.matches(of: name).map { String($0.output.1) } })
     }
 
     @Test func `the program ends with the exit codes of the list`() throws {
@@ -57,7 +49,7 @@ struct PublicProgramTests {
         let token =
             /\.(?:info|warning|error), *(?:\w+ \? "(\w+)" : )?"(\w+)"|\("(\w+)",? *\.(?:text|number)|\(\s*"(\w+)",\s*\.text|fields\(of (failed)/
         var lines: [String] = []
-        for text in try sources("WorkerCLI") where text.contains("LogEvent") {
+        for text in try ProjectFolder.swiftSources("WorkerCLI") where text.contains("LogEvent") {
             var names: [Substring] = []
             for match in text.matches(of: token) {
                 if match.output.5 != nil {
@@ -76,7 +68,7 @@ struct PublicProgramTests {
     @Test func `metrics have the names and kinds of the list`() throws {
         let family = /"(postrider_[a-z_]+)"(?:,\s*\.(gauge|counter|summary))?/
         var kinds: [String: String] = [:]
-        for match in try sources("Admin").flatMap({ $0.matches(of: family) }) {
+        for match in try ProjectFolder.swiftSources("Admin").flatMap({ $0.matches(of: family) }) {
             let name = String(match.output.1)
             kinds[name] = match.output.2.map(String.init) ?? kinds[name] ?? ""
         }
@@ -89,7 +81,7 @@ struct PublicProgramTests {
         try expect(
             "channels",
             migrations.flatMap { $0.matches(of: notify).map { "notify \($0.output.1)" } }
-                + (try sources("").flatMap { $0.matches(of: listen).map { "listen \($0.output.1)" } }))
+                + (try ProjectFolder.swiftSources().flatMap { $0.matches(of: listen).map { "listen \($0.output.1)" } }))
     }
 
     @Test func `statements raise the states of the list`() throws {

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What users of SQL see: the kept lists hold its names, types and rights.
+/// The kept lists hold the names, types and rights of all that users of SQL see.
 struct PublicSchemaTests {
     /// The condition for a relation or function that users may rely on; `$` stands for its oid and catalog.
     private static func isPublic(_ oid: String, _ catalog: String) -> String {

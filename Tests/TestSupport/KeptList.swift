@@ -18,9 +18,9 @@ public struct KeptList {
         self.path = path
     }
 
-    /// What the file and `lines` do not have in common: `- LINE` for a line that only the file has, `+ LINE` for one that only `lines` has.
+    /// Compares the file with `lines`: `- LINE` for each line that only the file has, `+ LINE` for each new one.
     ///
-    /// The order of lines counts for nothing. With the environment variable `POSTRIDER_WRITE_LISTS` set, `lines` become the new file first.
+    /// The order of `lines` does not matter. With the environment variable `POSTRIDER_WRITE_LISTS` set, `lines` become the new file first.
     ///
     /// - Throws: the error of Foundation if the file cannot be read or written.
     public func difference(from lines: [String]) throws -> [String] {
@@ -30,13 +30,16 @@ public struct KeptList {
             try (sorted.joined(separator: "\n") + "\n").write(to: file, atomically: true, encoding: .utf8)
         }
         let kept = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
-        var only: [String] = []
-        for change in sorted.difference(from: kept) {
+        return Self.changes(from: kept, to: sorted)
+    }
+
+    /// The lines that only one of two texts has: `- LINE` for the first text, `+ LINE` for the second.
+    public static func changes(from old: [String], to new: [String]) -> [String] {
+        new.difference(from: old).map { change in
             switch change {
-            case .remove(_, let line, _): only.append("- \(line)")
-            case .insert(_, let line, _): only.append("+ \(line)")
+            case .remove(_, let line, _): "- \(line)"
+            case .insert(_, let line, _): "+ \(line)"
             }
         }
-        return only
     }
 }

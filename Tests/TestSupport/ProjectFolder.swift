@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import Foundation
 
 /// Where the package lies, and what its setup has installed there.
 public enum ProjectFolder {
@@ -13,6 +13,14 @@ public enum ProjectFolder {
             if unsafe access(folder + "/Package.swift", F_OK) == 0 { return folder }
         }
         throw TestClock.Timeout(description: "no Package.swift above \(WorkerProcess.path)")
+    }
+
+    /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths; all of `Sources` without a folder.
+    public static func swiftSources(_ folder: String = "") throws -> [String] {
+        let top = try path() + "/Sources/" + folder
+        let paths = FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? []
+        return try paths.filter { $0.hasSuffix(".swift") }.sorted()
+            .map { try String(contentsOfFile: "\(top)/\($0)", encoding: .utf8) }
     }
 
     /// The interpreter of `make setup`, with the packages that tests use.
