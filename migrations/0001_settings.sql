@@ -39,7 +39,7 @@ comment on column postrider.settings.retention is
 comment on column postrider.settings.failed_retention is
   'the same for a job that failed, expired or ended unknown; null: for ever';
 
--- What may go wrong
+-- Error codes
 
 create table postrider.error_codes (
   code text primary key,
@@ -102,9 +102,9 @@ insert into postrider.error_codes (code, number, class, retryable, meaning) valu
     'a file could not be read or written; tried again where time may mend it: a full or failing disk, a path in use'),
   ('checksum', 706, 'files', false, 'the file''s checksum is not the one expected');
 
--- A function that runs as the owner cannot see who called it. current_user is the owner, and session_user and the
--- setting role name another role as soon as a function of the application runs as its own owner. Such callers show a
--- ticket instead, which only a reader of the view tickets can have got. The tickets are made with this secret.
+-- A function that runs as the owner cannot see its caller: current_user is the owner. session_user and the setting
+-- role do not help, because a function of the application may run as its own owner. So the caller passes a ticket.
+-- Only a reader of the view tickets can get one. The tickets are made with this secret.
 create table postrider.ticket_key (
   only_row boolean primary key default true check (only_row),
   secret bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))

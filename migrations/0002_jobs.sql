@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Jobs: what users insert. A row is wide and never updated; what becomes of the job stands in other tables.
+-- The jobs that users insert. A row is wide and never updated. Other tables hold the state and the result.
 
 -- No NOT NULL and no CHECK here: their errors quote the whole row, passwords and bodies with it. The statement trigger
 -- queue_new_jobs refuses bad rows instead, and names the column.
@@ -64,7 +64,7 @@ create table postrider.jobs (
   max_parallel int,
   each jsonb,
   run_if text,
-  -- what follows its end
+  -- callbacks and webhooks
   on_success text,
   on_failure text,
   callback_url text,
@@ -82,8 +82,8 @@ create table postrider.jobs_overflow partition of postrider.jobs default;
 create table postrider.jobs_1 partition of postrider.jobs for values from (minvalue) to (1000001);
 create table postrider.jobs_2 partition of postrider.jobs for values from (1000001) to (2000001);
 create index jobs_tag on postrider.jobs (tag, id) where tag is not null;
--- For lists of jobs by queue: job_status walks back from the newest job until it has met enough, which is long if
--- they are few.
+-- For lists of jobs by queue. Without it, job_status would walk back from the newest job until it has found enough.
+-- That takes long if the queue has few jobs.
 create index jobs_queue on postrider.jobs (queue, id) where queue <> 'default';
 -- For the members of a large batch.
 create index jobs_parent on postrider.jobs (parent_id, id) where parent_id is not null;

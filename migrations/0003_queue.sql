@@ -13,9 +13,9 @@ create table postrider.tracks (
   queue text not null,
   lane text not null,
   priority smallint not null,
-  -- A URL with this host and port, or this host and the port of its scheme, has a good host and this lane (see
-  -- queue_new_jobs). http://h./ and http://h:080/ use the lane of http://h/: it is the same server, and no spelling
-  -- of its URL may escape a limit or a pause.
+  -- True: a URL with this host and port has a good host and this lane (see queue_new_jobs). The port may be left out
+  -- if it is the default of the scheme. http://h./ and http://h:080/ use the lane of http://h/. It is the same server,
+  -- and no spelling of its URL may escape a limit or a pause.
   is_plain boolean not null generated always as
     (lane ~ '^[a-z0-9.-]*[a-z0-9-]:([1-9][0-9]{0,3}|[1-5][0-9]{4})$') stored,
   -- The first jobs of a track wait for it in track 0. While some still do, later ones wait behind them there.
@@ -26,7 +26,7 @@ create table postrider.tracks (
   last_used timestamptz not null default clock_timestamp(),
   created_at timestamptz not null default now(),
   unique (queue, lane, priority)
-  -- fillfactor: room for a newer version of a row beside it, since last_used is in no index.
+  -- fillfactor leaves room for a newer version of a row on its page, since last_used is in no index.
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 1000);
 create index tracks_lane on postrider.tracks (lane);
 create index tracks_priority on postrider.tracks (priority, id);
@@ -101,9 +101,9 @@ comment on column postrider.ready.tried is 'ids of the servers that failed this 
 
 -- Large INSERTs
 
--- A list holds the jobs of one lane, or of many: an INSERT with one lane per row would otherwise leave one list per
--- row, and every later INSERT would have to queue behind all of them. A list whose ids have no gaps holds no ids:
--- making, storing and logging them took 0.2 µs a row, a twentieth of a large INSERT.
+-- A list holds the jobs of one lane, or of many. Otherwise an INSERT with one lane per row would leave one list per
+-- row, and every later INSERT would queue behind all of them. A list whose ids have no gaps stores no ids. Making,
+-- storing and logging them took 0.2 µs a row, a twentieth of a large INSERT.
 create table postrider.intake (
   id bigint generated always as identity primary key,
   queue text,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Workers: who runs, who leads, what long calls are doing, and which database this is.
+-- Workers, the lease of the leader, the phases of long calls, and the identity of the database.
 
 create table postrider.workers (
   id int generated always as identity primary key,   -- the epoch: a worker that was declared lost gets a new one
@@ -53,8 +53,8 @@ create unlogged table postrider.idle_workers (worker int primary key, since time
 comment on table postrider.idle_workers is
   'private: workers that want a NOTIFY for new jobs; the sequence idle_gate sums them up';
 
--- A flag that every INSERT reads: a sequence has one row version, however often it is set, while a table would fill
--- up with dead ones under a transaction held open for hours.
+-- A flag that every INSERT reads. A sequence has one row version, however often it is set. A table would fill up with
+-- dead versions under a transaction that is held open for hours.
 create sequence postrider.idle_gate minvalue 1 maxvalue 2;
 comment on sequence postrider.idle_gate is
   'private: 2 while some worker wants a NOTIFY for new jobs, else 1; then an INSERT into jobs notifies nobody';

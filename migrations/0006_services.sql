@@ -11,7 +11,7 @@ create table postrider.services (
   proxy text,
   interface text,
   tls jsonb,
-  -- what its calls carry
+  -- headers, query and cookies of its calls
   headers jsonb,
   query jsonb,
   -- false: a job with an absolute URL of another origin does not carry a key in the service's headers there.

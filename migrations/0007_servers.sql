@@ -7,12 +7,12 @@
 
 create table postrider.servers (
   id int generated always as identity unique,
-  -- what people write
+  -- set by users
   service text not null references postrider.services on delete cascade on update cascade,
   environment text not null default 'release',
   position int not null,
   base_url text not null,
-  -- what the leader writes
+  -- set by the leader
   is_preferred boolean not null default false,
   state text not null default 'active',
   open_until timestamptz,

@@ -7,7 +7,7 @@
 
 create table postrider.credentials (
   name text primary key,
-  -- what calls carry, and where to
+  -- kind, place and origins of the secret
   kind text,
   place jsonb,
   allowed_origins text[],
@@ -58,8 +58,8 @@ comment on column postrider.credentials.state is
 comment on column postrider.credentials.version is 'grows with each login and refresh';
 comment on column postrider.credentials.expires_at is 'when the token ends, if that is known; it is refreshed before';
 
--- Without it, a credential that was deleted and inserted again would count from 0 again. Late tokens, answers that
--- say logged out, and secrets that a worker had just sealed would then count for the next user of the name.
+-- Without it, a credential that was deleted and inserted again would count from 0 again. Late tokens, late answers
+-- and late sealed secrets would then be taken for those of the new credential.
 create table postrider.credential_versions (
   name text primary key,
   next bigint not null                     -- more than any that a credential of this name has had

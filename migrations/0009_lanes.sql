@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lanes and queues: limits and pauses of the flow towards the outside, and what the fleet keeps to hold them.
 --
--- A lane without a row in lanes has no limits. The rows are few and change seldom, so each claim reads their small
--- indexes again, and a pause holds for every claim that begins after it. What changes often lies in tables of its
--- own.
+-- A lane without a row in lanes has no limits. The rows are few and change seldom. So each claim reads their small
+-- indexes again, and a pause holds for every later claim. Values that change often have their own tables.
 
 create table postrider.lanes (
   id int generated always as identity unique,

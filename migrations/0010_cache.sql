@@ -2,8 +2,8 @@
 -- Answers that serve again, and which calls are fetching which of them now.
 --
 -- An entry is one row, metadata and body together, written by the transaction that finishes the job. So neither is
--- ever there without the other. Bodies up to 2 kB lie in the row, larger ones in TOAST and uncompressed: a hit copies
--- them, and unpacking costs more than the disk that it saves.
+-- ever there without the other. Bodies up to 2 kB lie in the row. Larger ones lie in TOAST and are not compressed,
+-- because a hit copies them, and unpacking costs more than the disk space is worth.
 
 create table postrider.cache_entries (
   -- which call it answers
@@ -54,9 +54,9 @@ comment on column postrider.cache_varies.stored_at is
   'when an answer was last stored that has it, to the hour; cache_evict goes by it, since a variant does not tell '
   'whose it is';
 
--- A POST to a service of cache_mode http outdates entries. If somebody has locked one (an open transaction that has
--- called cache_invalidate, for example), its finish does not wait, and all calls of its worker that end in the same
--- second need not either.
+-- A POST to a service of cache_mode http outdates entries. An open transaction may have locked one of them, for
+-- example by cache_invalidate. The finish of the POST then writes the key here and does not wait. Other calls of the
+-- same worker do not wait either.
 create table postrider.cache_outdated (
   id bigint generated always as identity primary key,
   key bytea not null

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Batches and chains. trees has a row for each batch and chain, members one for each job inside one.
 --
--- A finish never updates a row that others share. What ended in a batch is appended to tree_deltas and added up by
--- settle. A chain has one step under way, so the finish of a step also moves the chain's own row on. settle locks
--- rows with SKIP LOCKED only, so no two transactions wait for each other here.
+-- A finish never updates a row that others share. It appends the end of a member of a batch to tree_deltas, and settle
+-- adds these rows up. A chain has one step under way, so the finish of a step also moves the chain's own row on. settle
+-- locks rows with SKIP LOCKED only, so no two transactions wait for each other here.
 
 create table postrider.trees (
   job_id bigint primary key,

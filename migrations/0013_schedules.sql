@@ -8,7 +8,7 @@ create table postrider.schedules (
   timezone text default 'UTC',
   jitter interval,
   enabled boolean default true,
-  -- what
+  -- the job
   spec jsonb,
   -- which ticks are left out
   overlap text default 'allow',

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the leader keeps while it removes old jobs. Ranges of ids are dropped as a whole, which costs the same however
--- many rows they have. Rows are deleted only where a range cannot go.
+-- The leader removes old jobs, and keeps its place and its record here. It drops ranges of ids as a whole, which costs
+-- the same for any number of rows. It deletes rows only if a range cannot be dropped.
 
 create table postrider.prune_mark (
   only_row boolean primary key default true check (only_row),
@@ -28,7 +28,7 @@ comment on table postrider.prune_leftovers is
   'private: ranges of ids whose jobs were dropped; their rows in other tables are still to be deleted';
 
 -- Reading through a range takes a second for a million jobs. A job that is retried meanwhile is noted here, and the
--- reading is given up if it could matter. So nobody who retries a job waits for its end.
+-- reading is given up if it could matter. So a retry never waits for the end of the reading.
 create unlogged table postrider.reopened (
   first_id bigint not null
 );

@@ -132,7 +132,7 @@ public enum SchemaState: Equatable, Sendable {
     case newer([String])
     /// These numbered files were applied with another text.
     case changed([String])
-    /// These numbered files are those of an unreleased version.
+    /// An unreleased version applied these numbered files.
     case unreleased([String])
 
     /// One line that says what to do; nil for `current`.

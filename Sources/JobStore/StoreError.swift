@@ -14,7 +14,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case changed
         /// The schema belongs to a newer worker.
         case newer
-        /// The schema is that of an unreleased version.
+        /// An unreleased version made the schema.
         case unreleased
         /// The list of files is not one that can be applied.
         case files

@@ -6,9 +6,9 @@ internal import Synchronization
 /// A PostgreSQL of our own: a fresh data directory, a Unix socket, gone with the process.
 ///
 /// For tests and `worker dev`. Everything lives in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket
-/// and `log`. A server that is not durable has its directory in `/dev/shm` if that has 8 GB free: creating, copying and dropping
-/// a database of 15 MB there takes half the CPU.
-/// Only its owner can enter it, so `trust` lets nobody else in. As root the server runs as `postgres`. A path
+/// and `log`. A server that is not durable has its directory in `/dev/shm` if that has 8 GB free.
+/// Creating, copying and dropping a database of 15 MB takes half the CPU there.
+/// Only the owner can enter the directory, so `trust` admits no other user. As root the server runs as `postgres`. A path
 /// of a socket has at most 107 bytes, so a folder of the caller's can hold the data only.
 /// However the process ends, a watchdog stops the server and deletes the directory. About 0.5 s to the first
 /// connection, 0.4 s of it `initdb`.

@@ -6,7 +6,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a numbered file behind the baseline does to a database in use.
+/// A numbered file behind the baseline is applied to a database in use.
 struct MigrationUpgradeTests {
     private static let invented = MigrationFile(
         name: "0016_invented.sql",

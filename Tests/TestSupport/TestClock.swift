@@ -34,8 +34,8 @@ public enum TestClock {
 
     /// Checks the condition until it holds, for as long as `Soak.seconds` says.
     ///
-    /// The pause between two checks grows from 2 ms by a quarter up to 50 ms: a check may cost a query of several milliseconds,
-    /// and other tests need the processor.
+    /// The pause between two checks grows by a quarter each time, from 2 to 50 ms. A check may cost a query of several
+    /// milliseconds, and other tests need the processor.
     ///
     /// - Throws: `Timeout` when it never did.
     public static func wait(
