@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Callbacks are SQL functions that jobs name. Hooks are SQL functions that run for all jobs of a service or queue. They
--- run when a job ends, as webhooks do. This file holds them and their failures.
+-- Callbacks are SQL functions that jobs name, and they run when the job ends. Hooks are SQL functions that run for all
+-- jobs of a service or queue, before a call or at the end. Webhooks are sent at the end. Failures of all three are here.
 --
 -- Jobs name a row of callbacks, never a function: a role that may insert jobs cannot make a worker run code. Only the
 -- owner may write these tables, and their trigger says so. Functions are kept as text: columns of type regprocedure
@@ -59,7 +59,8 @@ create index webhooks_source on postrider.webhooks (source_job_id);
 comment on table postrider.webhooks is
   'private: jobs that conclude made for a callback_url; the worker signs the calls of these and of no others';
 
--- Jobs that have ended and whose callbacks, hooks and webhooks have not run. Up to result the columns are as in results.
+-- Jobs that have ended and whose callbacks, hooks and webhooks have not run. Up to result, the columns are those that
+-- results has.
 create table postrider.outcomes (
   job_id bigint not null,
   started_at timestamptz,
