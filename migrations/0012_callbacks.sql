@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Callbacks are SQL functions that jobs name, and they run when the job ends. Hooks are SQL functions that run for all
--- jobs of a service or queue, before a call or at the end. Webhooks are sent at the end. Failures of all three are here.
+-- jobs of a service or queue, before a call or at the end. Webhooks are sent at the end. Failures are here, too.
 --
 -- Jobs name a row of callbacks, never a function: a role that may insert jobs cannot make a worker run code. Only the
 -- owner may write these tables, and their trigger says so. Functions are kept as text: columns of type regprocedure
