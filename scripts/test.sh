@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the built tests in several processes at once: scripts/test.sh PROGRAM [PATTERN...]
-# Each PATTERN of test names gets a process. Without one, three processes share all tests: two with a part of the integration tests, the
-# last with the rest. The parts take about the same time on two cores.
+# Each PATTERN of test names gets a process. Without one, two processes share all tests, and take about the same time. With
+# three processes on two cores, a test that bounds the time of a call or page failed in two of three runs.
 # With ONLY=TOPIC in the environment, one process runs the suites with TOPIC in their names.
 # A process runs as many tests at once as there are cores, and a test mostly waits.
 set -euo pipefail
@@ -34,9 +34,8 @@ if [[ -n ${ONLY-} ]]; then
 elif (($# > 0)); then
     for pattern; do run --filter "$pattern"; done
 else
-    run --filter 'IntegrationTests\.[A-L]'
-    run --filter 'IntegrationTests\.[M-S]'
-    run --skip 'IntegrationTests\.[A-S]'
+    run --filter 'IntegrationTests\.[A-P]'
+    run --skip 'IntegrationTests\.[A-P]'
 fi
 
 failed=0
