@@ -22,7 +22,7 @@ create table postrider.settings (
 );
 insert into postrider.settings default values;
 comment on table postrider.settings is
-  'public: one row of settings that hold for the whole fleet; workers read it when they register';
+  'one row of settings that hold for the whole fleet; workers read it when they register';
 comment on column postrider.settings.installation is 'first part of every Idempotency-Key';
 comment on column postrider.settings.idempotency_header is
   'header that carries the key of a job on all its tries; not sent with GET, HEAD and OPTIONS';
@@ -48,7 +48,7 @@ create table postrider.error_codes (
   retryable boolean not null,
   meaning text not null
 );
-comment on table postrider.error_codes is 'public: the closed list behind error_code';
+comment on table postrider.error_codes is 'the closed list behind error_code';
 insert into postrider.error_codes (code, number, class, retryable, meaning) values
   ('dns', 201, 'network', true, 'the host name could not be resolved'),
   ('connect', 202, 'network', true, 'nothing accepted the connection'),
@@ -105,10 +105,10 @@ insert into postrider.error_codes (code, number, class, retryable, meaning) valu
 -- A function that runs as the owner cannot see its caller: current_user is the owner. session_user and the setting
 -- role do not help, because a function of the application may run as its own owner. So the caller passes a ticket.
 -- Only a reader of the view tickets can get one. The tickets are made with this secret.
-create table postrider.ticket_key (
+create table postrider_internal.ticket_key (
   only_row boolean primary key default true check (only_row),
   secret bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
 );
-insert into postrider.ticket_key default values;
-comment on table postrider.ticket_key is
-  'private: one row, which nobody but the owner may read: the secret of this database''s tickets';
+insert into postrider_internal.ticket_key default values;
+comment on table postrider_internal.ticket_key is
+  'one row, which nobody but the owner may read: the secret of this database''s tickets';

@@ -78,9 +78,9 @@ create table postrider.jobs (
   primary key (id)
 ) partition by range (id);
 -- The leader adds partitions ahead of the ids. A job whose partition is missing goes to the overflow.
-create table postrider.jobs_overflow partition of postrider.jobs default;
-create table postrider.jobs_1 partition of postrider.jobs for values from (minvalue) to (1000001);
-create table postrider.jobs_2 partition of postrider.jobs for values from (1000001) to (2000001);
+create table postrider_internal.jobs_overflow partition of postrider.jobs default;
+create table postrider_internal.jobs_1 partition of postrider.jobs for values from (minvalue) to (1000001);
+create table postrider_internal.jobs_2 partition of postrider.jobs for values from (1000001) to (2000001);
 create index jobs_tag on postrider.jobs (tag, id) where tag is not null;
 -- For lists of jobs by queue. Without it, job_status would walk back from the newest job until it has found enough.
 -- That takes long if the queue has few jobs.
@@ -88,7 +88,7 @@ create index jobs_queue on postrider.jobs (queue, id) where queue <> 'default';
 -- For the members of a large batch.
 create index jobs_parent on postrider.jobs (parent_id, id) where parent_id is not null;
 comment on table postrider.jobs is
-  'public: insert a row and a worker makes the call. Rows are never updated; see job_status for what became of them';
+  'insert a row and a worker makes the call. Rows are never updated; see job_status for what became of them';
 comment on column postrider.jobs.id is 'given by the database; also the first seq of the job in its track';
 comment on column postrider.jobs.kind is 'request, batch or chain';
 comment on column postrider.jobs.parent_id is 'the batch or chain that the job belongs to';
@@ -170,17 +170,17 @@ comment on column postrider.jobs.created_by is 'the role that inserted the job';
 
 -- The row of a key stays when its job ends, so the end of a job costs nothing for it. An INSERT that wants the key
 -- looks whether the job that holds it has ended.
-create table postrider.dedupe_keys (
+create table postrider_internal.dedupe_keys (
   digest bytea primary key,                -- SHA-256 of queue and key, which together may be too long for an index
   job_id bigint not null
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.dedupe_keys is
-  'private: the job that took a dedupe_key last; the key is free once that job has ended';
+comment on table postrider_internal.dedupe_keys is
+  'the job that took a dedupe_key last; the key is free once that job has ended';
 
-create table postrider.dedupe_sweep (
+create table postrider_internal.dedupe_sweep (
   only_row boolean primary key default true check (only_row),
   reached bytea not null default '',
   due_at timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
-insert into postrider.dedupe_sweep default values;
-comment on table postrider.dedupe_sweep is 'private: how far the leader has come in dropping keys of ended jobs';
+insert into postrider_internal.dedupe_sweep default values;
+comment on table postrider_internal.dedupe_sweep is 'how far the leader has come in dropping keys of ended jobs';

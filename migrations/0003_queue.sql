@@ -8,7 +8,7 @@
 
 -- Tracks
 
-create table postrider.tracks (
+create table postrider_internal.tracks (
   id int generated always as identity primary key,
   queue text not null,
   lane text not null,
@@ -28,21 +28,21 @@ create table postrider.tracks (
   unique (queue, lane, priority)
   -- fillfactor leaves room for a newer version of a row on its page, since last_used is in no index.
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 1000);
-create index tracks_lane on postrider.tracks (lane);
-create index tracks_priority on postrider.tracks (priority, id);
-create index tracks_awaited on postrider.tracks (id) where is_awaited;
-comment on table postrider.tracks is
-  'private: one row for each (queue, lane, priority) seen; made by the leader, never by an inserting transaction';
-comment on column postrider.tracks.made_at is
+create index tracks_lane on postrider_internal.tracks (lane);
+create index tracks_priority on postrider_internal.tracks (priority, id);
+create index tracks_awaited on postrider_internal.tracks (id) where is_awaited;
+comment on table postrider_internal.tracks is
+  'one row for each (queue, lane, priority) seen; made by the leader, never by an inserting transaction';
+comment on column postrider_internal.tracks.made_at is
   'for a second from then on an INSERT looks whether others still wait for it';
-comment on column postrider.tracks.is_awaited is
+comment on column postrider_internal.tracks.is_awaited is
   'false: made for lists of many lanes, which are fed at the speed of the workers';
-comment on column postrider.tracks.last_used is 'when an attempt of it ended, at most an hour late';
+comment on column postrider_internal.tracks.last_used is 'when an attempt of it ended, at most an hour late';
 
 -- A client that names a new lane for each job leaves a row in tracks for each of them, and views read all tracks. So
 -- the leader removes tracks that have had no rows for a day. It keeps their numbers here until no transaction can
 -- write them.
-create table postrider.removed_tracks (
+create table postrider_internal.removed_tracks (
   id bigint generated always as identity primary key,
   removed_at timestamptz not null default clock_timestamp(),
   tracks int[] not null,
@@ -52,22 +52,22 @@ create table postrider.removed_tracks (
   transactions text[],
   is_past boolean not null default false
 );
-comment on table postrider.removed_tracks is
-  'private: numbers of tracks that were removed a moment ago; rows that still come in with them are moved to track 0';
-comment on column postrider.removed_tracks.queues is 'the queue of each of the tracks';
-comment on column postrider.removed_tracks.lanes is 'the lane of each of the tracks';
-comment on column postrider.removed_tracks.horizon is
+comment on table postrider_internal.removed_tracks is
+  'numbers of tracks that were removed a moment ago; rows that still come in with them are moved to track 0';
+comment on column postrider_internal.removed_tracks.queues is 'the queue of each of the tracks';
+comment on column postrider_internal.removed_tracks.lanes is 'the lane of each of the tracks';
+comment on column postrider_internal.removed_tracks.horizon is
   'a transaction with a lower number may still know the tracks; null: not known yet';
-comment on column postrider.removed_tracks.transactions is
+comment on column postrider_internal.removed_tracks.transactions is
   'with horizon: the virtual numbers of transactions that may know the tracks from an old snapshot';
-comment on column postrider.removed_tracks.is_past is 'whether all these transactions have ended';
+comment on column postrider_internal.removed_tracks.is_past is 'whether all these transactions have ended';
 
 -- Ready and running
 
-create sequence postrider.fences;
-comment on sequence postrider.fences is 'private: each claim takes a value; a finish must carry the one of its claim';
+create sequence postrider_internal.fences;
+comment on sequence postrider_internal.fences is 'each claim takes a value; a finish must carry the one of its claim';
 
-create table postrider.ready (
+create table postrider_internal.ready (
   seq bigint not null,                     -- order within the track: the job's id, or a fresh value of its sequence
   job_id bigint not null,
   fence bigint not null default 0,         -- of the claim that holds the row
@@ -85,26 +85,27 @@ create table postrider.ready (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_vacuum_insert_threshold = -1);
 -- The one index of the hot path. A claim changes none of its columns.
-create unique index ready_track on postrider.ready (track, seq);
+create unique index ready_track on postrider_internal.ready (track, seq);
 -- Rows that left their first place (retried, promoted, reaped); all others are found by (track, seq = job id).
-create unique index ready_moved on postrider.ready (job_id) where seq <> job_id;
-create index ready_expiry on postrider.ready (expires_at) where expires_at is not null;
+create unique index ready_moved on postrider_internal.ready (job_id) where seq <> job_id;
+create index ready_expiry on postrider_internal.ready (expires_at) where expires_at is not null;
 -- ready has no primary key. Without an identity, `create publication … for all tables` would make each claim fail.
 -- The index is unique and whole, its columns are not null, and no claim changes them. So even with wal_level =
 -- logical nothing more is written than the key in the entry of a DELETE.
-alter table postrider.ready replica identity using index ready_track;
-comment on table postrider.ready is 'private: jobs that are ready (worker = 0) or running';
-comment on column postrider.ready.is_followed is
+alter table postrider_internal.ready replica identity using index ready_track;
+comment on table postrider_internal.ready is 'jobs that are ready (worker = 0) or running';
+comment on column postrider_internal.ready.is_followed is
   'the end of the job goes through outcomes: it has callbacks or the like';
-comment on column postrider.ready.parent_id is 'batch or chain that hears when the job has ended';
-comment on column postrider.ready.tried is 'ids of the servers that failed this attempt; it goes on at another one';
+comment on column postrider_internal.ready.parent_id is 'batch or chain that hears when the job has ended';
+comment on column postrider_internal.ready.tried is
+  'ids of the servers that failed this attempt; it goes on at another one';
 
 -- Large INSERTs
 
 -- A list holds the jobs of one lane, or of many. Otherwise an INSERT with one lane per row would leave one list per
 -- row, and every later INSERT would queue behind all of them. A list whose ids have no gaps stores no ids. Making,
 -- storing and logging them took 0.2 µs a row, a twentieth of a large INSERT.
-create table postrider.intake (
+create table postrider_internal.intake (
   id bigint generated always as identity primary key,
   queue text,
   lane text,
@@ -123,30 +124,31 @@ create table postrider.intake (
   constraint intake_kind check ((lane is null) = (lanes is not null and bucket is not null and ids is not null))
 );
 -- Compressing the lists took a tenth of a large INSERT.
-alter table postrider.intake
+alter table postrider_internal.intake
   alter ids set storage external, alter queues set storage external, alter lanes set storage external;
 -- Lists of one lane: their turn, and whether a track has rows there. An INSERT over a thousand lanes leaves a
 -- thousand lists.
-create index intake_turn on postrider.intake ((-priority::int), queue, lane, first_id, id) where lane is not null;
+create index intake_turn
+  on postrider_internal.intake ((-priority::int), queue, lane, first_id, id) where lane is not null;
 -- Lists of many lanes.
-create index intake_bucket on postrider.intake (bucket) where lane is null;
-create index intake_crowd on postrider.intake ((-priority::int), at, id) where lane is null;
-comment on table postrider.intake is
-  'private: ids of jobs that came in by large INSERTs; the leader feeds them into ready, highest priority first';
-comment on column postrider.intake.queue is 'null: the list holds jobs of several queues, see queues';
-comment on column postrider.intake.lane is 'null: the list holds jobs of several lanes, see lanes';
-comment on column postrider.intake.max_attempts is
+create index intake_bucket on postrider_internal.intake (bucket) where lane is null;
+create index intake_crowd on postrider_internal.intake ((-priority::int), at, id) where lane is null;
+comment on table postrider_internal.intake is
+  'ids of jobs that came in by large INSERTs; the leader feeds them into ready, highest priority first';
+comment on column postrider_internal.intake.queue is 'null: the list holds jobs of several queues, see queues';
+comment on column postrider_internal.intake.lane is 'null: the list holds jobs of several lanes, see lanes';
+comment on column postrider_internal.intake.max_attempts is
   'null: feed reads max_attempts, delivery, expires_at and followers from each job';
-comment on column postrider.intake.ids is 'null: all from first_id to last_id';
-comment on column postrider.intake.queues is 'the queue of each id; null: all are of the same queue';
-comment on column postrider.intake.lanes is 'the lane of each id; null: all are of the same lane';
-comment on column postrider.intake.bucket is
+comment on column postrider_internal.intake.ids is 'null: all from first_id to last_id';
+comment on column postrider_internal.intake.queues is 'the queue of each id; null: all are of the same queue';
+comment on column postrider_internal.intake.lanes is 'the lane of each id; null: all are of the same lane';
+comment on column postrider_internal.intake.bucket is
   'of a list with several lanes: which hashes of queue and lane it holds, see intake_buckets';
-comment on column postrider.intake.is_behind is
+comment on column postrider_internal.intake.is_behind is
   'of a list with several lanes: some of them have jobs in earlier lists, which are fed first';
 
 -- Unlogged: after a crash the leader feeds a little more than it would have.
-create unlogged table postrider.feed_marks (
+create unlogged table postrider_internal.feed_marks (
   priority smallint primary key,
   queue text,
   lane text,
@@ -154,15 +156,15 @@ create unlogged table postrider.feed_marks (
   tracks int[] not null default '{}',
   seqs bigint[] not null default '{}'
 );
-comment on table postrider.feed_marks is 'private: how far the leader has fed the intake, for each priority';
-comment on column postrider.feed_marks.queue is 'with lane: the lane that was fed last, of lists of one lane';
-comment on column postrider.feed_marks.at is 'when a list of several lanes was fed last';
-comment on column postrider.feed_marks.tracks is 'tracks fed by lists of several lanes';
-comment on column postrider.feed_marks.seqs is 'of each of these tracks the last row fed';
+comment on table postrider_internal.feed_marks is 'how far the leader has fed the intake, for each priority';
+comment on column postrider_internal.feed_marks.queue is 'with lane: the lane that was fed last, of lists of one lane';
+comment on column postrider_internal.feed_marks.at is 'when a list of several lanes was fed last';
+comment on column postrider_internal.feed_marks.tracks is 'tracks fed by lists of several lanes';
+comment on column postrider_internal.feed_marks.seqs is 'of each of these tracks the last row fed';
 
 -- Later
 
-create table postrider.scheduled (
+create table postrider_internal.scheduled (
   run_at timestamptz not null,
   job_id bigint not null,
   track int not null,
@@ -176,11 +178,11 @@ create table postrider.scheduled (
   parent_id bigint,
   primary key (run_at, job_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-create unique index scheduled_job on postrider.scheduled (job_id);
-create index scheduled_track on postrider.scheduled (track);
-create index scheduled_expiry on postrider.scheduled (expires_at) where expires_at is not null;
-comment on table postrider.scheduled is 'private: jobs with run_at ahead, and retries; the leader promotes them';
-comment on column postrider.scheduled.is_followed is 'as in ready';
-comment on column postrider.scheduled.has_slot is
+create unique index scheduled_job on postrider_internal.scheduled (job_id);
+create index scheduled_track on postrider_internal.scheduled (track);
+create index scheduled_expiry on postrider_internal.scheduled (expires_at) where expires_at is not null;
+comment on table postrider_internal.scheduled is 'jobs with run_at ahead, and retries; the leader promotes them';
+comment on column postrider_internal.scheduled.is_followed is 'as in ready';
+comment on column postrider_internal.scheduled.has_slot is
   'run_at is its turn among the retries of a lane that fails, or a person''s wish: no retry budget moves it again';
-comment on column postrider.scheduled.parent_id is 'as in ready';
+comment on column postrider_internal.scheduled.parent_id is 'as in ready';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Workers, the lease of the leader, the phases of long calls, and the identity of the database.
 
-create table postrider.workers (
+create table postrider_internal.workers (
   id int generated always as identity primary key,   -- the epoch: a worker that was declared lost gets a new one
   start_id uuid,
   name text not null,
@@ -30,57 +30,60 @@ create table postrider.workers (
   locked_tracks int[],
   locked_seqs bigint[]
 ) with (fillfactor = 50);
-comment on table postrider.workers is 'private: one row for each start of a worker; read worker_status';
-comment on column postrider.workers.start_id is
+comment on table postrider_internal.workers is 'one row for each start of a worker; read worker_status';
+comment on column postrider_internal.workers.start_id is
   'random uuid of the process; only the process that knows it may take over the leases of this number';
-comment on column postrider.workers.environment is 'whose rows of servers the worker uses';
-comment on column postrider.workers.steady_since is 'no two heartbeats since then were more than 6.8 s apart';
-comment on column postrider.workers.results_waiting is
+comment on column postrider_internal.workers.environment is 'whose rows of servers the worker uses';
+comment on column postrider_internal.workers.steady_since is 'no two heartbeats since then were more than 6.8 s apart';
+comment on column postrider_internal.workers.results_waiting is
   'results that the database has refused and that the worker writes again; as of its last heartbeat';
-comment on column postrider.workers.results_waiting_since is 'since when the worker has results that wait';
-comment on column postrider.workers.waiting_jobs is 'jobs of these results, at most 1000';
-comment on column postrider.workers.judgements_waiting is
+comment on column postrider_internal.workers.results_waiting_since is 'since when the worker has results that wait';
+comment on column postrider_internal.workers.waiting_jobs is 'jobs of these results, at most 1000';
+comment on column postrider_internal.workers.judgements_waiting is
   'answers that wait for the judging session, as of the last heartbeat';
-comment on column postrider.workers.judgements_since is 'when the oldest of them came; null: none waits';
-comment on column postrider.workers.judging_jobs is
+comment on column postrider_internal.workers.judgements_since is 'when the oldest of them came; null: none waits';
+comment on column postrider_internal.workers.judging_jobs is
   'jobs whose answers wait for the judging session, as of the last heartbeat, 1000 at most; null: no answer waits';
-comment on column postrider.workers.locked_tracks is
+comment on column postrider_internal.workers.locked_tracks is
   'with locked_seqs: the places in ready of the leases that reap found locked';
-comment on column postrider.workers.locked_seqs is
+comment on column postrider_internal.workers.locked_seqs is
   'null before reap has looked for the leases of an ended worker; as many as its in_flight then';
 
-create unlogged table postrider.idle_workers (worker int primary key, since timestamptz not null default now());
-comment on table postrider.idle_workers is
-  'private: workers that want a NOTIFY for new jobs; the sequence idle_gate sums them up';
+create unlogged table postrider_internal.idle_workers (
+  worker int primary key,
+  since timestamptz not null default now()
+);
+comment on table postrider_internal.idle_workers is
+  'workers that want a NOTIFY for new jobs; the sequence idle_gate sums them up';
 
 -- A flag that every INSERT reads. A sequence has one row version, however often it is set. A table would fill up with
 -- dead versions under a transaction that is held open for hours.
-create sequence postrider.idle_gate minvalue 1 maxvalue 2;
-comment on sequence postrider.idle_gate is
-  'private: 2 while some worker wants a NOTIFY for new jobs, else 1; then an INSERT into jobs notifies nobody';
+create sequence postrider_internal.idle_gate minvalue 1 maxvalue 2;
+comment on sequence postrider_internal.idle_gate is
+  '2 while some worker wants a NOTIFY for new jobs, else 1; then an INSERT into jobs notifies nobody';
 
-create table postrider.leases (
+create table postrider_internal.leases (
   name text primary key,
   owner int not null default 0,
   epoch bigint not null default 0,
   until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
-insert into postrider.leases (name) values ('leader');
-comment on table postrider.leases is 'private: who leads, until when; each leader statement checks its own row';
+insert into postrider_internal.leases (name) values ('leader');
+comment on table postrider_internal.leases is 'who leads, until when; each leader statement checks its own row';
 
-create table postrider.aborts (
+create table postrider_internal.aborts (
   worker int not null,
   fence bigint not null,
   job_id bigint not null,
   primary key (worker, job_id, fence)
 );
-comment on table postrider.aborts is
-  'private: running calls that were cancelled; their worker takes the rows and aborts them';
+comment on table postrider_internal.aborts is
+  'running calls that were cancelled; their worker takes the rows and aborts them';
 
 -- A worker with calls of over a second upserts their rows once a second. A transfer costs some 150 bytes of WAL a
 -- second, a call that hangs costs them once. The table is logged because attempts reads it and stays readable on a
 -- standby.
-create table postrider.progress (
+create table postrider_internal.progress (
   job_id bigint primary key,
   fence bigint not null,
   worker int not null,
@@ -95,19 +98,20 @@ create table postrider.progress (
   at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.progress is
-  'private: what each call is doing that has been under way for over a second; counts while the fence is that of the '
+comment on table postrider_internal.progress is
+  'what each call is doing that has been under way for over a second; counts while the fence is that of the '
   'running claim';
-comment on column postrider.progress.track is 'place of the job in ready, with seq; null: written by an older worker';
-comment on column postrider.progress.phase is 'as in attempts';
-comment on column postrider.progress.phase_since is 'as in attempts';
-comment on column postrider.progress.deadline is 'as in attempts';
+comment on column postrider_internal.progress.track is
+  'place of the job in ready, with seq; null: written by an older worker';
+comment on column postrider_internal.progress.phase is 'as in attempts';
+comment on column postrider_internal.progress.phase_since is 'as in attempts';
+comment on column postrider_internal.progress.deadline is 'as in attempts';
 
 -- Which database this is
 
 -- A restored database has other jobs, leases and worker numbers than its workers remember. Workers compare what is
 -- stored here with the database that they are connected to, and so find out that it was restored.
-create table postrider.identities (
+create table postrider_internal.identities (
   number int generated always as identity primary key,
   id uuid not null default gen_random_uuid(),
   above_id bigint not null,
@@ -120,28 +124,28 @@ create table postrider.identities (
   lost_leases int,
   unknown_jobs int
 );
-comment on table postrider.identities is
-  'private: one row for the installation and one for each restore that a worker has found; the row with the highest '
+comment on table postrider_internal.identities is
+  'one row for the installation and one for each restore that a worker has found; the row with the highest '
   'number holds; read postrider.restores';
-comment on column postrider.identities.id is
+comment on column postrider_internal.identities.id is
   'names this state of the database; workers that remember another id take over nothing. From number 2 on, the first '
   'part of the Idempotency-Key of jobs with an id above above_id';
-comment on column postrider.identities.above_id is 'highest id of a job when the restore was found';
-comment on column postrider.identities.workers_oid is 'oid of the table postrider.workers';
-comment on column postrider.identities.found_by is
+comment on column postrider_internal.identities.above_id is 'highest id of a job when the restore was found';
+comment on column postrider_internal.identities.workers_oid is 'oid of the table postrider_internal.workers';
+comment on column postrider_internal.identities.found_by is
   'name of the worker that found the restore; null for the installation';
-comment on column postrider.identities.lost_leases is 'leases that the restored database held';
-comment on column postrider.identities.unknown_jobs is
+comment on column postrider_internal.identities.lost_leases is 'leases that the restored database held';
+comment on column postrider_internal.identities.unknown_jobs is
   'how many of these leases were of at_most_once jobs, which ended as unknown';
-insert into postrider.identities (above_id, system_identifier, timeline, database_oid, workers_oid)
+insert into postrider_internal.identities (above_id, system_identifier, timeline, database_oid, workers_oid)
 select 0, s.system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int, d.oid,
-       'postrider.workers'::regclass::oid
+       'postrider_internal.workers'::regclass::oid
   from pg_control_system() s, pg_database d where d.datname = current_database();
 
 -- Ids begin again after a restore, and a new job must not have the Idempotency-Key of another one. So jobs inserted
 -- between a restore and the first worker need a new first part of it.
-create table postrider.early_inserts (first_id bigint primary key);
-comment on table postrider.early_inserts is
-  'private: the lowest id of each INSERT into jobs after a restore that no worker has found yet; the first worker '
+create table postrider_internal.early_inserts (first_id bigint primary key);
+comment on table postrider_internal.early_inserts is
+  'the lowest id of each INSERT into jobs after a restore that no worker has found yet; the first worker '
   'empties it';
-comment on column postrider.early_inserts.first_id is 'of the jobs of one statement';
+comment on column postrider_internal.early_inserts.first_id is 'of the jobs of one statement';

@@ -2,7 +2,7 @@
 -- Results, earlier attempts, pages, and the types by which workers send ended attempts. Rows of results are never
 -- updated.
 
-create table postrider.results (
+create table postrider_internal.results (
   job_id bigint not null,
   started_at timestamptz,                  -- of the last attempt; null: never started
   finished_at timestamptz not null default now(),
@@ -30,18 +30,21 @@ create table postrider.results (
   result jsonb,                            -- what was taken out of the body; null: the view parses the body
   primary key (job_id)
 ) partition by range (job_id);
-create table postrider.results_overflow partition of postrider.results default;
-create table postrider.results_1 partition of postrider.results for values from (minvalue) to (1000001);
-create table postrider.results_2 partition of postrider.results for values from (1000001) to (2000001);
-create index results_failures on postrider.results (finished_at, job_id) where state in ('f', 'u', 'e');
+create table postrider_internal.results_overflow partition of postrider_internal.results default;
+create table postrider_internal.results_1 partition of postrider_internal.results
+  for values from (minvalue) to (1000001);
+create table postrider_internal.results_2 partition of postrider_internal.results
+  for values from (1000001) to (2000001);
+create index results_failures on postrider_internal.results (finished_at, job_id) where state in ('f', 'u', 'e');
 -- For lists of jobs by state, as jobs_queue is for lists by queue. It has an entry for each job that does not succeed.
-create index results_ends on postrider.results (state, job_id) where state <> 's';
-comment on table postrider.results is
-  'private: one row for each finished job, with the timings of its last attempt; read job_status and attempts';
-comment on column postrider.results.credential_version is 'of the token that the call carried';
-comment on column postrider.results.server is 'base_url of the server that was called; null: the service had none';
+create index results_ends on postrider_internal.results (state, job_id) where state <> 's';
+comment on table postrider_internal.results is
+  'one row for each finished job, with the timings of its last attempt; read job_status and attempts';
+comment on column postrider_internal.results.credential_version is 'of the token that the call carried';
+comment on column postrider_internal.results.server is
+  'base_url of the server that was called; null: the service had none';
 
-create table postrider.tries (
+create table postrider_internal.tries (
   job_id bigint not null,
   fence bigint not null,
   started_at timestamptz not null,
@@ -67,36 +70,36 @@ create table postrider.tries (
   cache text,
   primary key (job_id, fence)
 );
-comment on table postrider.tries is 'private: attempts that did not end their job; the last attempt stands in results';
-comment on column postrider.tries.credential_version is 'as in results';
-comment on column postrider.tries.refusals is
+comment on table postrider_internal.tries is 'attempts that did not end their job; the last attempt stands in results';
+comment on column postrider_internal.tries.credential_version is 'as in results';
+comment on column postrider_internal.tries.refusals is
   'how often in a row the database has refused to prepare the call of this job, while it prepared others; null: it '
   'has not';
-comment on column postrider.tries.ended_as is
+comment on column postrider_internal.tries.ended_as is
   'state of the result that this attempt had brought, as in results, if a retry took it away; null: the attempt did '
   'not end its job';
-comment on column postrider.tries.gained_little is
+comment on column postrider_internal.tries.gained_little is
   'of a download that broke off: whether the attempt brought less than 64 KiB; null: the attempt used up one of '
   'max_attempts, or was no download';
-comment on column postrider.tries.server is 'as in results';
+comment on column postrider_internal.tries.server is 'as in results';
 
 -- A table of its own, so that jobs without an envelope pay nothing for it.
-create table postrider.envelope_errors (
+create table postrider_internal.envelope_errors (
   job_id bigint not null,
   fence bigint not null,                   -- of the try
   code text not null,
   name text,                               -- null: services.envelope has no name for the code
   primary key (job_id, fence)
 );
-comment on table postrider.envelope_errors is
-  'private: the codes inside answers that were no success, by services.envelope; read job_status, attempts or '
+comment on table postrider_internal.envelope_errors is
+  'the codes inside answers that were no success, by services.envelope; read job_status, attempts or '
   'recent_failures';
 
 -- Pages
 
 -- A job goes on from its last row here, so a crash between two pages loses nothing. The transaction that takes the
 -- lease of a page away writes the row, and only if the lease still held. So no page stands here twice.
-create table postrider.fetched_pages (
+create table postrider_internal.fetched_pages (
   job_id bigint not null,
   page int not null,                       -- from 1
   url text not null,                       -- what was called, without user and password and the service's arguments
@@ -114,16 +117,16 @@ create table postrider.fetched_pages (
   fetched_at timestamptz not null default now(),
   primary key (job_id, page)
 );
-create index fetched_pages_next on postrider.fetched_pages (job_id, md5(next)) where next is not null;
-comment on table postrider.fetched_pages is
-  'private: a row for each page that a job with paginate has fetched; read pages';
-comment on column postrider.fetched_pages.cursor is
+create index fetched_pages_next on postrider_internal.fetched_pages (job_id, md5(next)) where next is not null;
+comment on table postrider_internal.fetched_pages is
+  'a row for each page that a job with paginate has fetched; read pages';
+comment on column postrider_internal.fetched_pages.cursor is
   'styles page, offset and cursor: the value of param for the page after, as it goes into a JSON body';
 
 -- Attempts that have ended. A worker sends them as one array of rows, which takes 3.5 µs a batch and 0.1 µs an
 -- attempt. One array for each column took 45 and 1.3 µs.
 
-create type postrider.finished_attempt as (
+create type postrider_internal.finished_attempt as (
   track int,
   seq bigint,
   fence bigint,
@@ -157,29 +160,31 @@ create type postrider.finished_attempt as (
   encoding text,
   result jsonb
 );
-comment on type postrider.finished_attempt is 'private: how one attempt ended, as the worker tells it';
-comment on column postrider.finished_attempt.seq is
+comment on type postrider_internal.finished_attempt is 'how one attempt ended, as the worker tells it';
+comment on column postrider_internal.finished_attempt.seq is
   'with track and fence: its row in ready, and the proof that the attempt was the worker''s';
-comment on column postrider.finished_attempt.verdict is 'what becomes of the job; see finish';
-comment on column postrider.finished_attempt.retry_after_ms is
+comment on column postrider_internal.finished_attempt.verdict is 'what becomes of the job; see finish';
+comment on column postrider_internal.finished_attempt.retry_after_ms is
   'with verdict r the least wait before the next try; with others how long the lane is to be paused';
-comment on column postrider.finished_attempt.dns is 'microseconds, like the four after it';
-comment on column postrider.finished_attempt.server is
+comment on column postrider_internal.finished_attempt.dns is 'microseconds, like the four after it';
+comment on column postrider_internal.finished_attempt.server is
   'the one of several servers that was called; null: there are none';
-comment on column postrider.finished_attempt.health is 'what the call has shown of its server; see record_server_calls';
-comment on column postrider.finished_attempt.credential is 'what the call carried, in this version';
-comment on column postrider.finished_attempt.cookies is
+comment on column postrider_internal.finished_attempt.health is
+  'what the call has shown of its server; see record_server_calls';
+comment on column postrider_internal.finished_attempt.credential is 'what the call carried, in this version';
+comment on column postrider_internal.finished_attempt.cookies is
   'what the call changed in its cookie jar; null: untouched; see store_cookies';
-comment on column postrider.finished_attempt.redirected is
+comment on column postrider_internal.finished_attempt.redirected is
   'whether the answer is that of another URL, to which a redirect led';
-comment on column postrider.finished_attempt.left_origin is
+comment on column postrider_internal.finished_attempt.left_origin is
   'whether that is one of another origin, which got no token and whose word on it counts for nothing';
-comment on column postrider.finished_attempt.landed_at is 'of jobs with paginate, where redirects led';
-comment on column postrider.finished_attempt.cache is 'hit, miss or the reason; set by judge, like the two after it';
+comment on column postrider_internal.finished_attempt.landed_at is 'of jobs with paginate, where redirects led';
+comment on column postrider_internal.finished_attempt.cache is
+  'hit, miss or the reason; set by judge, like the two after it';
 
 -- finish puts these attempts aside as one array. Four more INSERTs for every batch, most of them for no row, took 18
 -- of its fixed 69 µs.
-create type postrider.leftover as (
+create type postrider_internal.leftover as (
   seq bigint, job_id bigint, fence bigint, since timestamptz, track int, attempt int, max_attempts int, rekey smallint,
   at_most_once boolean, expires_at timestamptz, parent_id bigint, is_followed boolean, tried int[],
   outcome "char", retry_after_ms bigint, server int,
@@ -187,6 +192,6 @@ create type postrider.leftover as (
   ip text, error text, headers bytea, body bytea, sent bigint, received bigint, cache text, encoding text, result jsonb,
   base text, version bigint
 );
-comment on type postrider.leftover is
-  'private: an attempt, and the place of its job in ready, that does not simply end the job; headers, body and '
+comment on type postrider_internal.leftover is
+  'an attempt, and the place of its job in ready, that does not simply end the job; headers, body and '
   'result only if the job is followed';

@@ -45,7 +45,7 @@ create table postrider.services (
   created_at timestamptz not null default now()
 );
 comment on table postrider.services is
-  'public: settings shared by the jobs that name the service; a change holds for every call that begins after it';
+  'settings shared by the jobs that name the service; a change holds for every call that begins after it';
 comment on column postrider.services.name is
   'jobs.service refers to it; also the lane of its jobs unless they name one';
 comment on column postrider.services.base_url is
@@ -94,7 +94,7 @@ comment on column postrider.services.error_rate is
 comment on column postrider.services.cool_down is 'how long a server is set aside before one call probes it';
 comment on column postrider.services.has_servers is 'kept by Postrider: whether it has rows in servers';
 
-create table postrider.cookies (
+create table postrider_internal.cookies (
   service text not null references postrider.services on delete cascade on update cascade,
   credential text not null default '',
   line text not null,                      -- as libcurl writes them, fields separated by tabs
@@ -105,4 +105,4 @@ create table postrider.cookies (
   set_at timestamptz not null default now(),
   primary key (service, credential, domain, path, name)
 ) with (fillfactor = 70);
-comment on table postrider.cookies is 'private: the cookie jars, one for each service and credential';
+comment on table postrider_internal.cookies is 'the cookie jars, one for each service and credential';

@@ -30,7 +30,7 @@ create table postrider.servers (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table postrider.servers is
-  'public: the servers of a service, in the order of their position; state, open_until, calls and errors are '
+  'the servers of a service, in the order of their position; state, open_until, calls and errors are '
   'Postrider''s';
 comment on column postrider.servers.service is
   'the service; relative URLs of its jobs are joined to the base_url of one of these';
@@ -46,7 +46,7 @@ comment on column postrider.servers.calls is
   'calls that count for the switch rule now; those that set the server aside, while it is';
 comment on column postrider.servers.errors is 'how many of calls failed at network level or with 502, 503 or 504';
 
-create table postrider.server_routes (
+create table postrider_internal.server_routes (
   id int primary key,
   service text not null,
   environment text not null,
@@ -61,13 +61,13 @@ create table postrider.server_routes (
   probe_fence bigint,
   unique (service, environment, position)
 ) with (fillfactor = 50);
-comment on table postrider.server_routes is
-  'private: servers without their counters, kept by a trigger; what prepare reads';
+comment on table postrider_internal.server_routes is
+  'servers without their counters, kept by a trigger; what prepare reads';
 
-create table postrider.server_tallies (
+create table postrider_internal.server_tallies (
   id bigint generated always as identity primary key,
   server int not null,
   calls int not null,
   errors int not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.server_tallies is 'private: calls that ended at servers, until fold_servers adds them up';
+comment on table postrider_internal.server_tallies is 'calls that ended at servers, until fold_servers adds them up';

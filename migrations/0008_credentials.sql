@@ -28,7 +28,7 @@ create table postrider.credentials (
   created_at timestamptz default now()
 ) with (fillfactor = 50);
 comment on table postrider.credentials is
-  'public: what jobs log in with; the secrets come by log_in or worker credential set and are never shown; see '
+  'what jobs log in with; the secrets come by log_in or worker credential set and are never shown; see '
   'credential_status';
 comment on column postrider.credentials.name is
   'jobs.credential and services.credential refer to it; cannot be changed';
@@ -60,14 +60,14 @@ comment on column postrider.credentials.expires_at is 'when the token ends, if t
 
 -- Without it, a credential that was deleted and inserted again would count from 0 again. Late tokens, late answers
 -- and late sealed secrets would then be taken for those of the new credential.
-create table postrider.credential_versions (
+create table postrider_internal.credential_versions (
   name text primary key,
   next bigint not null                     -- more than any that a credential of this name has had
 );
-comment on table postrider.credential_versions is
-  'private: no version of a credential is used twice, though it be deleted and inserted again; rows stay, on purpose';
+comment on table postrider_internal.credential_versions is
+  'no version of a credential is used twice, though it be deleted and inserted again; rows stay, on purpose';
 
-create table postrider.secrets (
+create table postrider_internal.secrets (
   credential text primary key references postrider.credentials on delete cascade,
   version bigint not null,
   sealed bytea,                            -- names and values, by a worker's key; otherwise plain
@@ -76,9 +76,9 @@ create table postrider.secrets (
   spare_sealed bytea,                      -- the ones before, until these have been accepted; or what a refresher
   spare_plain jsonb                        --   brought too late
 ) with (fillfactor = 50);
-comment on table postrider.secrets is 'private: the secrets of credentials, sealed; nobody but the worker reads them';
+comment on table postrider_internal.secrets is 'the secrets of credentials, sealed; nobody but the worker reads them';
 
-create table postrider.refreshes (
+create table postrider_internal.refreshes (
   credential text primary key references postrider.credentials on delete cascade,
   -- logins
   logins int not null default 0,           -- log-ins and log-outs; answers cached before are another user's
@@ -108,21 +108,21 @@ create table postrider.refreshes (
   probe_at timestamptz not null default now(),   -- when one of them may be sent to see whether that is over
   probe_job bigint                         -- the one that was chosen last
 ) with (fillfactor = 50);
-comment on table postrider.refreshes is
-  'private: how far each credential''s refresh is; one worker makes it, by a lease';
+comment on table postrider_internal.refreshes is
+  'how far each credential''s refresh is; one worker makes it, by a lease';
 
 -- One endpoint that always says that the token has ended must not keep the credential's other jobs from being sent.
-create table postrider.refused_endpoints (
+create table postrider_internal.refused_endpoints (
   credential text references postrider.credentials on delete cascade,
   endpoint text,                           -- as call_endpoint names it
   version bigint not null,                 -- of the token that was refused
   refused_at timestamptz not null,
   primary key (credential, endpoint)
 );
-comment on table postrider.refused_endpoints is
-  'private: endpoints that refused the token of a credential within the last hour and have not taken one since';
+comment on table postrider_internal.refused_endpoints is
+  'endpoints that refused the token of a credential within the last hour and have not taken one since';
 
-create unlogged table postrider.credential_waits (
+create unlogged table postrider_internal.credential_waits (
   job_id bigint primary key,
   credential text not null,
   seq bigint not null,                     -- its place among those that wait
@@ -130,7 +130,7 @@ create unlogged table postrider.credential_waits (
   held_at timestamptz,                     -- since when it waits for an endpoint to take the token; null: for a refresh
   is_failed boolean not null default false -- the refresh has failed too often: the wait ends as a failed attempt
 );
-create index credential_waits_credential on postrider.credential_waits (credential, seq);
-comment on table postrider.credential_waits is
-  'private: jobs that wait in scheduled, outside the worker slots, for a token to be refreshed, or to be taken by an '
+create index credential_waits_credential on postrider_internal.credential_waits (credential, seq);
+comment on table postrider_internal.credential_waits is
+  'jobs that wait in scheduled, outside the worker slots, for a token to be refreshed, or to be taken by an '
   'API that refuses it';

@@ -7,7 +7,7 @@
 
 create table postrider.cache_entries (
   -- which call it answers
-  key bytea primary key,                   -- postrider.cache_key, or postrider.cache_variant of it
+  key bytea primary key,                   -- postrider_internal.cache_key, or postrider_internal.cache_variant of it
   service text not null,
   namespace text not null,
   method text not null,
@@ -36,34 +36,34 @@ create table postrider.cache_entries (
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
 alter table postrider.cache_entries alter body set storage external;
 comment on table postrider.cache_entries is
-  'public: cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate for changes by '
+  'cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate for changes by '
   'hand';
 comment on column postrider.cache_entries.key is 'SHA-256 of method, URL, arguments, body, namespace and owner';
 comment on column postrider.cache_entries.url is 'what cache_invalidate compares its pattern with';
 
-create table postrider.cache_varies (
+create table postrider_internal.cache_varies (
   key bytea primary key,
   salt bytea not null,                     -- a new row makes all variants before it unreachable; eviction takes them
   names text[] not null,
   stored_at timestamptz not null default now()
 );
-create index cache_varies_stored on postrider.cache_varies (stored_at);
-comment on table postrider.cache_varies is
-  'private: http mode: which request headers choose among the variants of an answer (Vary)';
-comment on column postrider.cache_varies.stored_at is
+create index cache_varies_stored on postrider_internal.cache_varies (stored_at);
+comment on table postrider_internal.cache_varies is
+  'http mode: which request headers choose among the variants of an answer (Vary)';
+comment on column postrider_internal.cache_varies.stored_at is
   'when an answer was last stored that has it, to the hour; cache_evict goes by it, since a variant does not tell '
   'whose it is';
 
 -- A POST to a service of cache_mode http outdates entries. An open transaction may have locked one of them, for
 -- example by cache_invalidate. The finish of the POST then writes the key here and does not wait. Other calls of the
 -- same worker do not wait either.
-create table postrider.cache_outdated (
+create table postrider_internal.cache_outdated (
   id bigint generated always as identity primary key,
   key bytea not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-create index cache_outdated_key on postrider.cache_outdated (key);
-comment on table postrider.cache_outdated is
-  'private: keys of cached answers that a POST, PUT, PATCH or DELETE has outdated while somebody held them; the '
+create index cache_outdated_key on postrider_internal.cache_outdated (key);
+comment on table postrider_internal.cache_outdated is
+  'keys of cached answers that a POST, PUT, PATCH or DELETE has outdated while somebody held them; the '
   'leader removes them';
 
 -- Calls under way
@@ -72,7 +72,7 @@ comment on table postrider.cache_outdated is
 -- bring now. The next job that asks must neither be served it nor carry its cookies. And a job that would not be
 -- served a call's answer has no reason to wait for it. So a call keeps the key and the app version with which it was
 -- made.
-create unlogged table postrider.cache_calls (
+create unlogged table postrider_internal.cache_calls (
   job_id bigint not null,
   fence bigint not null,
   seq bigint not null,
@@ -88,31 +88,31 @@ create unlogged table postrider.cache_calls (
   at timestamptz not null default clock_timestamp(),
   primary key (job_id, fence)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-create unique index cache_calls_lead on postrider.cache_calls (key) where leads;
-comment on table postrider.cache_calls is
-  'private: calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not '
+create unique index cache_calls_lead on postrider_internal.cache_calls (key) where leads;
+comment on table postrider_internal.cache_calls is
+  'calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not '
   'stored, nothing else';
 
-create unlogged table postrider.cache_waits (
+create unlogged table postrider_internal.cache_waits (
   job_id bigint primary key,
   key bytea not null,
   seq bigint not null,                     -- its place among those that wait
   run_at timestamptz not null              -- of its row in scheduled; it is asked again then, whatever happens
 );
-create index cache_waits_key on postrider.cache_waits (key, seq);
-comment on table postrider.cache_waits is
-  'private: jobs that wait in scheduled for the same call that another job is making';
+create index cache_waits_key on postrider_internal.cache_waits (key, seq);
+comment on table postrider_internal.cache_waits is
+  'jobs that wait in scheduled for the same call that another job is making';
 
-create unlogged table postrider.cache_passes (
+create unlogged table postrider_internal.cache_passes (
   key bytea primary key,
   until timestamptz not null
 );
-comment on table postrider.cache_passes is
-  'private: keys whose last answer could not be stored; until then nobody waits for anybody there';
+comment on table postrider_internal.cache_passes is
+  'keys whose last answer could not be stored; until then nobody waits for anybody there';
 
 -- Counters
 
-create table postrider.cache_tallies (
+create table postrider_internal.cache_tallies (
   id bigint generated always as identity primary key,
   service text not null,
   outcome text not null,                   -- hit, miss, a reason, revalidated, stale; stored, evicted, invalidated
@@ -120,10 +120,10 @@ create table postrider.cache_tallies (
   entries int not null default 0,          -- how many more there are now
   bytes bigint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.cache_tallies is
-  'private: what happened in the cache, until the leader folds it into cache_totals';
+comment on table postrider_internal.cache_tallies is
+  'what happened in the cache, until the leader folds it into cache_totals';
 
-create table postrider.cache_totals (
+create table postrider_internal.cache_totals (
   service text not null,
   outcome text not null,
   jobs bigint not null,
@@ -131,14 +131,14 @@ create table postrider.cache_totals (
   bytes bigint not null,
   primary key (service, outcome)
 ) with (fillfactor = 50);
-comment on table postrider.cache_totals is 'private: cache_tallies, summed; read cache_status';
+comment on table postrider_internal.cache_totals is 'cache_tallies, summed; read cache_status';
 
 -- One row: how far the eviction under way has come.
-create table postrider.cache_sweep (
+create table postrider_internal.cache_sweep (
   only_row boolean primary key default true check (only_row),
   before timestamptz,                      -- entries last used until then go; null: none is under way
   page bigint not null default 0,
   folded bigint not null default 0         -- the last tally that was folded
 ) with (fillfactor = 50);
-insert into postrider.cache_sweep default values;
-comment on table postrider.cache_sweep is 'private: the leader''s place in the cache';
+insert into postrider_internal.cache_sweep default values;
+comment on table postrider_internal.cache_sweep is 'the leader''s place in the cache';

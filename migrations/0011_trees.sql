@@ -5,7 +5,7 @@
 -- adds these rows up. A chain has one step under way, so the finish of a step also moves the chain's own row on. settle
 -- locks rows with SKIP LOCKED only, so no two transactions wait for each other here.
 
-create table postrider.trees (
+create table postrider_internal.trees (
   job_id bigint primary key,
   parent_id bigint,                        -- null: a root
   root_id bigint not null,
@@ -32,12 +32,12 @@ create table postrider.trees (
   expires_at timestamptz,                  -- the earliest of its own and its ancestors'
   started_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-create index trees_parent on postrider.trees (parent_id) where parent_id is not null;
-create index trees_open on postrider.trees (job_id) where state in ('w', 'o');
-create index trees_draining on postrider.trees (job_id) where is_draining;
-comment on table postrider.trees is 'private: one row for each batch and chain: where it stands; read job_status';
+create index trees_parent on postrider_internal.trees (parent_id) where parent_id is not null;
+create index trees_open on postrider_internal.trees (job_id) where state in ('w', 'o');
+create index trees_draining on postrider_internal.trees (job_id) where is_draining;
+comment on table postrider_internal.trees is 'one row for each batch and chain: where it stands; read job_status';
 
-create table postrider.members (
+create table postrider_internal.members (
   job_id bigint primary key,
   parent_id bigint not null,
   position int not null,
@@ -48,10 +48,10 @@ create table postrider.members (
   item jsonb,                              -- the element of each that it was made for
   unique (parent_id, position)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-create unique index members_name on postrider.members (parent_id, name) where name is not null;
-comment on table postrider.members is 'private: which batch or chain a job belongs to, and its place there';
+create unique index members_name on postrider_internal.members (parent_id, name) where name is not null;
+comment on table postrider_internal.members is 'which batch or chain a job belongs to, and its place there';
 
-create table postrider.tree_deltas (
+create table postrider_internal.tree_deltas (
   id bigint generated always as identity primary key,
   tree_id bigint not null,
   run int not null,                        -- of the tree when it was told; the counts of an earlier run are void
@@ -70,17 +70,17 @@ create table postrider.tree_deltas (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 -- Each INSERT that adds members to a batch or chain has an entry here; ends have none. With it, job_status counts a
 -- member from its commit on, and not only from when a worker has added it up.
-create index tree_deltas_joins on postrider.tree_deltas (tree_id) where added > 0;
-create index tree_deltas_expensive on postrider.tree_deltas (tree_id) where is_expensive;
-comment on table postrider.tree_deltas is
-  'private: what has come to a batch or chain and what has ended in it, until settle adds it up';
-comment on column postrider.tree_deltas.is_expensive is
+create index tree_deltas_joins on postrider_internal.tree_deltas (tree_id) where added > 0;
+create index tree_deltas_expensive on postrider_internal.tree_deltas (tree_id) where is_expensive;
+comment on table postrider_internal.tree_deltas is
+  'what has come to a batch or chain and what has ended in it, until settle adds it up';
+comment on column postrider_internal.tree_deltas.is_expensive is
   'the next step reads large answers or has an expression that may take long: a judging session adds this row up';
-comment on column postrider.tree_deltas.due_at is 'not added up before; null: at once';
-comment on column postrider.tree_deltas.refused_since is
+comment on column postrider_internal.tree_deltas.due_at is 'not added up before; null: at once';
+comment on column postrider_internal.tree_deltas.refused_since is
   'when a shortage of the database first kept its tree from going on; null: none did';
 
-create table postrider.resolved (
+create table postrider_internal.resolved (
   job_id bigint primary key,
   url text,
   query jsonb,
@@ -89,13 +89,13 @@ create table postrider.resolved (
   body_form jsonb,
   body_parts jsonb
 );
-comment on table postrider.resolved is
-  'private: columns of a job with the templates in them filled, written when its turn comes; null: the job''s own '
+comment on table postrider_internal.resolved is
+  'columns of a job with the templates in them filled, written when its turn comes; null: the job''s own '
   'column holds';
 
 -- Specs
 
-create type postrider.spec_node as (
+create type postrider_internal.spec_node as (
   level int,                               -- of the root: 1
   parent int,                              -- its place, from 1, among the nodes of the level above
   "position" int,                          -- among its siblings, from 1; of a root null
@@ -106,4 +106,4 @@ create type postrider.spec_node as (
   spec jsonb,                              -- its columns, without what is below it
   each jsonb
 );
-comment on type postrider.spec_node is 'private: a job in a spec, as spec_nodes finds it';
+comment on type postrider_internal.spec_node is 'a job in a spec, as spec_nodes finds it';

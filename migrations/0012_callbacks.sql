@@ -12,7 +12,7 @@ create table postrider.callbacks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.callbacks is
-  'public: what jobs.on_success and jobs.on_failure may name; only the owner of the schema may add one';
+  'what jobs.on_success and jobs.on_failure may name; only the owner of the schema may add one';
 comment on column postrider.callbacks.function is
   'SQL function that takes the job''s id, with its schema, like app.on_paid(bigint)';
 
@@ -26,7 +26,7 @@ create table postrider.hooks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.hooks is
-  'public: SQL functions that run for every job of a service and queue; only the owner of the schema may add one';
+  'SQL functions that run for every job of a service and queue; only the owner of the schema may add one';
 comment on column postrider.hooks.event is
   'will_start: before the first call, in a transaction of its own; will_stop and did_stop: before and after the '
   'callback, in the transaction that ends the job';
@@ -35,7 +35,7 @@ comment on column postrider.hooks.function is
 comment on column postrider.hooks.service is 'for jobs of this service only; null: all';
 comment on column postrider.hooks.queue is 'for jobs of this queue only; null: all';
 
-create table postrider.callback_faults (
+create table postrider_internal.callback_faults (
   id bigint generated always as identity primary key,
   job_id bigint not null,
   at timestamptz not null default clock_timestamp(),
@@ -45,23 +45,23 @@ create table postrider.callback_faults (
   sqlstate text,
   error text not null
 );
-create index callback_faults_job on postrider.callback_faults (job_id);
-comment on table postrider.callback_faults is
-  'private: callbacks, hooks and webhooks that failed; read callback_errors';
+create index callback_faults_job on postrider_internal.callback_faults (job_id);
+comment on table postrider_internal.callback_faults is
+  'callbacks, hooks and webhooks that failed; read callback_errors';
 
-create table postrider.hook_starts (job_id bigint primary key);
-comment on table postrider.hook_starts is
-  'private: unfinished jobs whose will_start hooks have run; so a second try does not run them again';
+create table postrider_internal.hook_starts (job_id bigint primary key);
+comment on table postrider_internal.hook_starts is
+  'unfinished jobs whose will_start hooks have run; so a second try does not run them again';
 
-create table postrider.webhooks (job_id bigint primary key, source_job_id bigint not null);
+create table postrider_internal.webhooks (job_id bigint primary key, source_job_id bigint not null);
 -- A webhook reads its job when it is sent, so prune keeps a job while its webhook is unfinished.
-create index webhooks_source on postrider.webhooks (source_job_id);
-comment on table postrider.webhooks is
-  'private: jobs that conclude made for a callback_url; the worker signs the calls of these and of no others';
+create index webhooks_source on postrider_internal.webhooks (source_job_id);
+comment on table postrider_internal.webhooks is
+  'jobs that conclude made for a callback_url; the worker signs the calls of these and of no others';
 
 -- Jobs that have ended and whose callbacks, hooks and webhooks have not run. Up to result, the columns are those that
 -- results has.
-create table postrider.outcomes (
+create table postrider_internal.outcomes (
   job_id bigint not null,
   started_at timestamptz,
   finished_at timestamptz not null default now(),
@@ -97,14 +97,15 @@ create table postrider.outcomes (
   failure text,
   primary key (job_id)
 );
-create index outcomes_due on postrider.outcomes (due_at, job_id);
-comment on table postrider.outcomes is
-  'private: jobs that have ended and whose callbacks, hooks and notices have not run; conclude moves each to results '
+create index outcomes_due on postrider_internal.outcomes (due_at, job_id);
+comment on table postrider_internal.outcomes is
+  'jobs that have ended and whose callbacks, hooks and notices have not run; conclude moves each to results '
   'with what they wrote';
-comment on column postrider.outcomes.credential_version is 'as in results';
-comment on column postrider.outcomes.server is 'as in results';
-comment on column postrider.outcomes.due_at is 'not concluded before';
-comment on column postrider.outcomes.tries is 'how often concluding it has failed as a whole';
-comment on column postrider.outcomes.dropped is
+comment on column postrider_internal.outcomes.credential_version is 'as in results';
+comment on column postrider_internal.outcomes.server is 'as in results';
+comment on column postrider_internal.outcomes.due_at is 'not concluded before';
+comment on column postrider_internal.outcomes.tries is 'how often concluding it has failed as a whole';
+comment on column postrider_internal.outcomes.dropped is
   'functions that ran out of time, by key; they are left out from then on';
-comment on column postrider.outcomes.failure is 'why concluding it failed the last time; null where that is not known';
+comment on column postrider_internal.outcomes.failure is
+  'why concluding it failed the last time; null where that is not known';

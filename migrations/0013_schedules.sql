@@ -29,7 +29,7 @@ create table postrider.schedules (
         autovacuum_vacuum_cost_delay = 0);
 create index schedules_due on postrider.schedules (next_run_at) where next_run_at is not null;
 comment on table postrider.schedules is
-  'public: insert a row and its spec is submitted again and again; see schedule_status';
+  'insert a row and its spec is submitted again and again; see schedule_status';
 comment on column postrider.schedules.name is 'also the tag of its jobs, unless the spec has one';
 comment on column postrider.schedules.cron is
   'five fields, minute hour day month weekday, or six with the second first; or @yearly, @monthly, @weekly, @daily, '
@@ -56,7 +56,7 @@ comment on column postrider.schedules.last_missed_at is 'the last tick that made
 comment on column postrider.schedules.last_missed_reason is 'why the tick of last_missed_at made no job';
 comment on column postrider.schedules.created_by is 'the role that inserted the row; its jobs carry it too';
 
-create type postrider.cron_plan as (
+create type postrider_internal.cron_plan as (
   seconds text,                            -- one character for each value from the lowest: 1 matches, 0 does not
   minutes text,
   hours text,
@@ -69,7 +69,7 @@ create type postrider.cron_plan as (
   is_either boolean,                       -- both day fields are given: either matches
   is_real_time boolean
 );
-comment on type postrider.cron_plan is 'private: a cron expression, as cron_plan reads it';
-comment on column postrider.cron_plan.is_real_time is
+comment on type postrider_internal.cron_plan is 'a cron expression, as cron_plan reads it';
+comment on column postrider_internal.cron_plan.is_real_time is
   'the hour field begins with *: each instant whose local time matches is a tick; otherwise each local time makes '
   'one tick';

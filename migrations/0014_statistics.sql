@@ -5,7 +5,7 @@
 -- finishes append what they did, and the leader adds it up once a second.
 
 -- One row for each finish, with arrays: a finish over 64 lanes would otherwise write 64 rows for its 64 jobs.
-create table postrider.tallies (
+create table postrider_internal.tallies (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   tracks int[] not null,
@@ -17,33 +17,34 @@ create table postrider.tallies (
   samples bigint[],
   ended bigint[]
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.tallies is
-  'private: what each finish did, until the leader folds it into totals: how many jobs (negative: taken back) in '
+comment on table postrider_internal.tallies is
+  'what each finish did, until the leader folds it into totals: how many jobs (negative: taken back) in '
   'which track and state';
-comment on column postrider.tallies.queue is 'of jobs without a track (track 0); null: the queues of the tracks';
-comment on column postrider.tallies.samples is
+comment on column postrider_internal.tallies.queue is
+  'of jobs without a track (track 0); null: the queues of the tracks';
+comment on column postrider_internal.tallies.samples is
   'for each of jobs, one of them: its times stand for all of them; null: none is looked at';
-comment on column postrider.tallies.ended is
+comment on column postrider_internal.tallies.ended is
   'ids of requests that ended, kept while client_limits has rows; negative: the request runs again';
 
-create table postrider.totals (
+create table postrider_internal.totals (
   minute timestamptz not null,
   queue text not null,
   state "char" not null,
   jobs bigint not null,
   primary key (queue, state, minute)
 );
-comment on table postrider.totals is
-  'private: finished jobs by queue, state and minute; minutes older than an hour stand summed under minute -infinity';
+comment on table postrider_internal.totals is
+  'finished jobs by queue, state and minute; minutes older than an hour stand summed under minute -infinity';
 
-create table postrider.timings (
+create table postrider_internal.timings (
   minute timestamptz not null,
   kind "char" not null,                    -- w waits, from due to the first attempt · c calls that ended their job
   bucket smallint not null,                -- four times the logarithm to base 2 of the microseconds
   jobs bigint not null,
   primary key (minute, kind, bucket)
 ) with (fillfactor = 50);
-comment on table postrider.timings is 'private: a sample of waits and calls of the last hour by minute and length';
+comment on table postrider_internal.timings is 'a sample of waits and calls of the last hour by minute and length';
 
 -- Clients
 
@@ -61,7 +62,7 @@ create table postrider.client_limits (
   may_download boolean
 );
 comment on table postrider.client_limits is
-  'public: limits for the INSERTs of a client role. The row * holds for each client role without a row, counted by '
+  'limits for the INSERTs of a client role. The row * holds for each client role without a row, counted by '
   'itself. Null means no limit';
 comment on column postrider.client_limits.role is 'name of the role that inserts, or *';
 comment on column postrider.client_limits.max_unfinished is 'most requests that have not ended';
@@ -77,7 +78,7 @@ comment on column postrider.client_limits.may_download is 'false refuses downloa
 
 -- The leader replaces the row of a role instead of updating it. While an old transaction is open, old versions stay,
 -- and a reader that takes the highest version first never meets them.
-create table postrider.client_usage (
+create table postrider_internal.client_usage (
   role text,
   version bigint,
   unfinished bigint not null,
@@ -86,13 +87,13 @@ create table postrider.client_usage (
   recounted_lanes bigint,
   primary key (role, version)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.client_usage is
-  'private: unfinished requests of each client with limits, at most a second old; read client_status';
-comment on column postrider.client_usage.lanes is 'lanes among them; counted only for clients with max_lanes';
-comment on column postrider.client_usage.recounted is
+comment on table postrider_internal.client_usage is
+  'unfinished requests of each client with limits, at most a second old; read client_status';
+comment on column postrider_internal.client_usage.lanes is 'lanes among them; counted only for clients with max_lanes';
+comment on column postrider_internal.client_usage.recounted is
   'requests that the recount in progress has found; null without a recount';
 
-create table postrider.client_lanes (
+create table postrider_internal.client_lanes (
   role text,
   lane text collate "C",
   unfinished bigint not null,
@@ -100,10 +101,10 @@ create table postrider.client_lanes (
   pass int not null,
   primary key (role, lane)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.client_lanes is 'private: unfinished requests of each client with max_lanes, by lane';
-comment on column postrider.client_lanes.pass is 'the recount that recounted belongs to';
+comment on table postrider_internal.client_lanes is 'unfinished requests of each client with max_lanes, by lane';
+comment on column postrider_internal.client_lanes.pass is 'the recount that recounted belongs to';
 
-create table postrider.client_deltas (
+create table postrider_internal.client_deltas (
   xact xid8 default pg_current_xact_id(),
   role text,
   so_far bigint,
@@ -114,25 +115,25 @@ create table postrider.client_deltas (
   lane_jobs bigint[] not null,
   primary key (xact, role, so_far)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.client_deltas is
-  'private: what each INSERT of a client with limits added, until the leader adds it to client_usage';
-comment on column postrider.client_deltas.so_far is
+comment on table postrider_internal.client_deltas is
+  'what each INSERT of a client with limits added, until the leader adds it to client_usage';
+comment on column postrider_internal.client_deltas.so_far is
   'requests of the role inserted by this transaction up to this statement';
-comment on column postrider.client_deltas.new_lanes is
+comment on column postrider_internal.client_deltas.new_lanes is
   'lanes that this transaction has added to client_new_lanes for the role';
 
-create table postrider.client_new_lanes (
+create table postrider_internal.client_new_lanes (
   xact xid8 default pg_current_xact_id(),
   role text,
   lane text collate "C",
   primary key (xact, role, lane)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider.client_new_lanes is
-  'private: lanes that a transaction has used and client_lanes does not have yet, so that the transaction counts '
+comment on table postrider_internal.client_new_lanes is
+  'lanes that a transaction has used and client_lanes does not have yet, so that the transaction counts '
   'each once';
 
 -- An error of this count must not stop the leader's other counts, and an operator must see it.
-create table postrider.client_counting (
+create table postrider_internal.client_counting (
   only_row boolean primary key default true check (only_row),
   scope text,
   seen pg_snapshot,
@@ -143,12 +144,12 @@ create table postrider.client_counting (
   failed_at timestamptz,
   error text
 ) with (fillfactor = 50);
-insert into postrider.client_counting default values;
-comment on table postrider.client_counting is 'private: how far the leader has counted the jobs of clients';
-comment on column postrider.client_counting.scope is 'whose jobs are counted; a change leads to a recount';
-comment on column postrider.client_counting.seen is 'deltas that are visible to this snapshot have been added';
-comment on column postrider.client_counting.recounted_from is
+insert into postrider_internal.client_counting default values;
+comment on table postrider_internal.client_counting is 'how far the leader has counted the jobs of clients';
+comment on column postrider_internal.client_counting.scope is 'whose jobs are counted; a change leads to a recount';
+comment on column postrider_internal.client_counting.seen is 'deltas that are visible to this snapshot have been added';
+comment on column postrider_internal.client_counting.recounted_from is
   'the recount in progress has counted the jobs from this id on; null without one';
-comment on column postrider.client_counting.failed_at is
+comment on column postrider_internal.client_counting.failed_at is
   'when fold_clients last failed; null: it has succeeded since, or never failed';
-comment on column postrider.client_counting.error is 'message of this failure';
+comment on column postrider_internal.client_counting.error is 'message of this failure';

@@ -22,10 +22,10 @@ enum FleetMetrics {
         """
     /// By the index of failures, from its end; a job without a track ended before it had one.
     static let failures = """
-        select coalesce((select t.queue from postrider.tracks t where t.id = r.track),
+        select coalesce((select t.queue from postrider_internal.tracks t where t.id = r.track),
                         (select j.queue from postrider.jobs j where j.id = r.job_id)) as queue, r.error_code, count(*)
           from (select f.job_id, f.track, coalesce(f.error_code, '') as error_code
-                  from postrider.results f
+                  from postrider_internal.results f
                  where f.state in ('f', 'u', 'e') and f.finished_at >= now() - interval '5 minutes'
                  order by f.finished_at desc, f.job_id desc limit 1000) r
          group by 1, 2 order by 1, 2

@@ -8,7 +8,7 @@ internal import Reactor
 
 // The hot path: exchanges go out, claimed jobs become calls, outcomes become finished attempts.
 extension RunLoop {
-    /// `PR008`: the worker was declared lost, as `postrider.claim` says.
+    /// `PR008`: the worker was declared lost, as `postrider_internal.claim` says.
     private static let workerLost = SQLState(rawValue: "PR008")
 
     /// Sends exchanges while they are due.

@@ -4,7 +4,7 @@
 public struct ContentType: Equatable, Sendable {
     /// The name of the charset in lower case; nil if none is given.
     ///
-    /// Of several parameters the first counts, as in `postrider.answer_charset`.
+    /// Of several parameters the first counts, as in `postrider_internal.answer_charset`.
     public let charset: String?
 
     /// Reads the last such line of a header block (lines `name: value` with LF, names in lower case); nil without one.

@@ -46,7 +46,7 @@ public struct ExpensiveJudgement: Equatable, Sendable {
     /// Whether an answer that is a failure by its status may need these expressions, too.
     public var judgesFailures: Bool
 
-    /// Each part as `postrider.prepare` gives it.
+    /// Each part as `postrider_internal.prepare` gives it.
     public init(columns: String, lane: String, judgesFailures: Bool) {
         self.columns = columns
         self.lane = lane

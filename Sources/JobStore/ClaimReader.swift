@@ -3,7 +3,7 @@
 public import JobModel
 public import PGClient
 
-/// Turns the rows of `postrider.claim` into jobs.
+/// Turns the rows of `postrider_internal.claim` into jobs.
 public struct ClaimReader: Sendable {
     private let calls: CallReader
 

@@ -5,7 +5,7 @@ public import PGClient
 
 /// Reads what the database says of credentials, to the calls of jobs and to the worker that tends them.
 public enum CredentialReader {
-    /// Something to do, as `postrider.next_credential_tasks` returns it.
+    /// Something to do, as `postrider_internal.next_credential_tasks` returns it.
     public enum Task: Sendable {
         /// Secrets to seal, and their version.
         case seal(String, Int64, Secrets)

@@ -117,7 +117,7 @@ public struct FinishBatch: Sendable {
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
-    /// Writes the parameters of `postrider.finish` or `postrider.judge`.
+    /// Writes the parameters of `postrider_internal.finish` or `postrider_internal.judge`.
     ///
     /// - Parameter rows: emptied and filled; its memory is used again from batch to batch.
     public func encode(

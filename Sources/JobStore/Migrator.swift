@@ -135,7 +135,7 @@ public struct Migrator: Sendable {
         isChanged: Bool, _ connection: borrowing PGConnection
     ) throws(StoreError) -> String? {
         do throws(PGError) {
-            return try connection.query("select postrider.set_up_roles(\(isChanged))").optionalText(0, 0)
+            return try connection.query("select postrider_internal.set_up_roles(\(isChanged))").optionalText(0, 0)
         } catch {
             throw StoreError.database("roles", error)
         }
@@ -231,7 +231,7 @@ public struct Migrator: Sendable {
     /// The error of a file with the oldest transaction that has locks of the schema.
     private func occupied(_ error: StoreError, _ connection: borrowing PGConnection) -> StoreError {
         let holder = holder(
-            "l.relation in (select c.oid from pg_class c where c.relnamespace = to_regnamespace('postrider'))",
+            "l.relation in (select c.oid from pg_class c where c.relnamespace in (to_regnamespace('postrider'), to_regnamespace('postrider_internal')))",
             connection)
         return StoreError(
             .locked,
@@ -288,7 +288,7 @@ public struct Migrator: Sendable {
     private static let membership = """
         do $$
         begin
-          if exists (select from pg_namespace n where n.nspname = 'postrider' and n.nspowner = to_regrole('postrider_owner')
+          if exists (select from pg_namespace n where n.nspname in ('postrider', 'postrider_internal') and n.nspowner = to_regrole('postrider_owner')
                        and not pg_has_role(n.nspowner, 'usage')) then
             execute format('grant postrider_owner to %I %s', current_user,
               case when current_setting('server_version_num')::int >= 160000 then 'with inherit true, set true' end);
@@ -301,6 +301,9 @@ public struct Migrator: Sendable {
 
     private static let historyTable = """
         create schema if not exists postrider;
+        create schema if not exists postrider_internal;
+        comment on schema postrider is 'scheduled API calls: the tables, views and functions for users';
+        comment on schema postrider_internal is 'what postrider is made of; only its views, functions and workers use it';
         create table if not exists postrider.migrations (
           name text primary key,
           checksum text not null,
@@ -308,6 +311,6 @@ public struct Migrator: Sendable {
           worker_version text not null,
           breaking boolean not null default true
         );
-        comment on table postrider.migrations is 'public: which files of migrations/ this database has, one row each';
+        comment on table postrider.migrations is 'which files of migrations/ this database has, one row each';
         """
 }

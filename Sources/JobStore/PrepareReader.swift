@@ -3,7 +3,7 @@
 public import JobModel
 public import PGClient
 
-/// Completes rich jobs with the rows of `postrider.prepare`.
+/// Completes rich jobs with the rows of `postrider_internal.prepare`.
 public struct PrepareReader: Sendable {
     private let calls: CallReader
 

@@ -9,7 +9,7 @@ public enum StoreStatement {
         "enlist",
         """
         select worker, installation, idempotency_header, held, identity, keys_above, keys, lost_leases, unknown_jobs, judge_timeout_ms \
-        from postrider.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)
+        from postrider_internal.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)
         """
     )
     /// Leases ready jobs.
@@ -18,14 +18,15 @@ public enum StoreStatement {
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
         form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed, large_body \
-        from postrider.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
+        from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
     /// Ends attempts.
-    public static let finish = PGStatement("finish", "select postrider.finish($1,$2,$3)")
+    public static let finish = PGStatement("finish", "select postrider_internal.finish($1,$2,$3)")
     /// Waits for locks no longer than 20 ms, in this transaction: somebody is known to hold rows of running jobs.
     public static let hurry = PGStatement("hurry", "select set_config('lock_timeout', '20ms', true)")
     /// Tells which leases somebody has locked.
-    public static let lockedLeases = PGStatement("locked_leases", "select postrider.locked_leases($1,$2,$3,$4)")
+    public static let lockedLeases = PGStatement(
+        "locked_leases", "select postrider_internal.locked_leases($1,$2,$3,$4)")
     /// Gives the calls of rich jobs that were claimed.
     public static let prepare = PGStatement(
         "prepare",
@@ -36,17 +37,18 @@ public enum StoreStatement {
         has_hooks, webhook_time, has_pages, server, goes_on, \
         credential, credential_kind, credential_version, sealed, secrets, place, \
         expensive, answer_options \
-        from postrider.prepare($1,$2,$3,$4,$5,$6,$7,$8)
+        from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8)
         """)
     /// Ends attempts of rich jobs.
-    public static let judge = PGStatement("judge", "select postrider.judge($1,$2,$3)")
+    public static let judge = PGStatement("judge", "select postrider_internal.judge($1,$2,$3)")
     /// Ends one attempt on the judging session.
-    public static let judgeAlone = PGStatement("judge_alone", "select postrider.judge_alone($1,$2,$3)")
+    public static let judgeAlone = PGStatement("judge_alone", "select postrider_internal.judge_alone($1,$2,$3)")
     /// Ends a job with a cached answer, on the judging session.
-    public static let judgeCached = PGStatement("judge_cached", "select postrider.judge_cached($1,$2,$3,$4,$5,$6,$7)")
+    public static let judgeCached = PGStatement(
+        "judge_cached", "select postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
     /// Begins what is expensive to begin in one batch or chain, on the judging session.
     public static let judgeTree = PGStatement(
-        "judge_tree", "select lane, has_more, has_ready from postrider.judge_tree($1)")
+        "judge_tree", "select lane, has_more, has_ready from postrider_internal.judge_tree($1)")
     /// How long the next statement of this transaction may take.
     public static let limitJudging = PGStatement(
         "limit_judging",
@@ -56,29 +58,30 @@ public enum StoreStatement {
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(
-        "survey", "select track, priority, first_seq, lane, has_more from postrider.survey($1,$2,$3,$4,$5)")
+        "survey", "select track, priority, first_seq, lane, has_more from postrider_internal.survey($1,$2,$3,$4,$5)")
     /// Draws permits and slots of lanes with limits.
     public static let draw = PGStatement(
         "acquire_lane_permits",
-        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider.acquire_lane_permits($1,$2,$3,$4,$5)"
+        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)"
     )
     /// Heartbeat.
     public static let beat = PGStatement(
         "beat",
         """
-        select postrider.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12), (pg_current_wal_flush_lsn() - '0/0')::bigint
+        select postrider_internal.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12), (pg_current_wal_flush_lsn() - '0/0')::bigint
         """
     )
     /// Asks for notifications, or for none.
-    public static let setIdle = PGStatement("set_idle", "select postrider.set_idle($1,$2)")
+    public static let setIdle = PGStatement("set_idle", "select postrider_internal.set_idle($1,$2)")
     /// Takes the list of cancelled calls.
-    public static let takeAborts = PGStatement("take_aborts", "select job_id, fence from postrider.take_aborts($1)")
+    public static let takeAborts = PGStatement(
+        "take_aborts", "select job_id, fence from postrider_internal.take_aborts($1)")
     /// Writes what long calls are doing.
     public static let reportCalls = PGStatement(
-        "report_calls", "select postrider.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
+        "report_calls", "select postrider_internal.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
-        "settle", "select latest, has_more, has_ready, has_expensive from postrider.settle($1,$2,$3)")
+        "settle", "select latest, has_more, has_ready, has_expensive from postrider_internal.settle($1,$2,$3)")
     /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take. Where names are looked
     /// up is told anew, since what is put back behind a function is the role's.
     public static let limitTime = PGStatement(
@@ -87,12 +90,13 @@ public enum StoreStatement {
         select \(SearchPath.localExpression), set_config('statement_timeout', '5s', true), \(TransactionTimeout.off(isLocal: true))
         """)
     /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
-    public static let beginJob = PGStatement("begin_job", "select postrider.begin_job($1,$2,$3,$4,$5)")
+    public static let beginJob = PGStatement("begin_job", "select postrider_internal.begin_job($1,$2,$3,$4,$5)")
     /// Ends jobs with what hangs on their end.
     public static let conclude = PGStatement(
-        "conclude", "select ended, more, has_parents, failure from postrider.conclude($1)")
+        "conclude", "select ended, more, has_parents, failure from postrider_internal.conclude($1)")
     /// Puts off the end that could not be concluded.
-    public static let deferNextOutcome = PGStatement("defer_next_outcome", "select postrider.defer_next_outcome($1)")
+    public static let deferNextOutcome = PGStatement(
+        "defer_next_outcome", "select postrider_internal.defer_next_outcome($1)")
     /// Ends another session of this worker's, whose functions may have given it any name: one of the same role.
     public static let endSession = PGStatement(
         "end_session",
@@ -116,51 +120,53 @@ public enum StoreStatement {
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
     /// Tells what there is to do.
-    public static let workLeft = PGStatement("work_left", "select postrider.work_left($1)")
+    public static let workLeft = PGStatement("work_left", "select postrider_internal.work_left($1)")
     /// Says goodbye.
-    public static let leave = PGStatement("leave", "select postrider.leave($1)")
+    public static let leave = PGStatement("leave", "select postrider_internal.leave($1)")
     /// Takes or renews the leader's lease.
-    public static let lead = PGStatement("lead", "select postrider.lead($1)")
+    public static let lead = PGStatement("lead", "select postrider_internal.lead($1)")
     /// The leader's frequent duties.
     public static let tend = PGStatement(
         "run_queue_duties",
-        "select leads, moved, more, latest, owed, has_crowd from postrider.run_queue_duties($1,$2,$3)")
+        "select leads, moved, more, latest, owed, has_crowd from postrider_internal.run_queue_duties($1,$2,$3)")
     /// Makes the jobs of due schedules.
     public static let tick = PGStatement(
-        "tick", "select made, more, latest, wait_ms from postrider.run_schedules($1,$2,$3,100)")
+        "tick", "select made, more, latest, wait_ms from postrider_internal.run_schedules($1,$2,$3,100)")
     /// Declares silent workers lost.
-    public static let reap = PGStatement("reap", "select lost_worker, lost_name, jobs from postrider.reap($1,$2)")
+    public static let reap = PGStatement(
+        "reap", "select lost_worker, lost_name, jobs from postrider_internal.reap($1,$2)")
     /// Ends jobs whose time is over.
     public static let expire = PGStatement(
         "expire",
-        "select postrider.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
+        "select postrider_internal.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
     /// Adds up counters, and names jobs that have failed.
     public static let fold = PGStatement(
         "fold",
-        "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider.fold($1,$2,$3,10000)"
+        "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider_internal.fold($1,$2,$3,10000)"
     )
     /// Removes tracks that have had no rows for a day.
     public static let removeTracks = PGStatement(
-        "remove_tracks", "select reached, is_pending from postrider.remove_tracks($1,$2,$3,2000)")
+        "remove_tracks", "select reached, is_pending from postrider_internal.remove_tracks($1,$2,$3,2000)")
     /// Says what to do for credentials, and leases a refresh.
     public static let nextCredentialTasks = PGStatement(
         "next_credential_tasks",
         """
         select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
-        private_network from postrider.next_credential_tasks($1,$2,$3,$4)
+        private_network from postrider_internal.next_credential_tasks($1,$2,$3,$4)
         """)
     /// Gives back sealed secrets.
     public static let storeSealedSecrets = PGStatement(
-        "store_sealed_secrets", "select postrider.store_sealed_secrets($1,$2,$3)")
+        "store_sealed_secrets", "select postrider_internal.store_sealed_secrets($1,$2,$3)")
     /// Reads the answer of a token endpoint.
     public static let refreshAnswer = PGStatement(
         "refresh_answer",
-        "select verdict, access_token, refresh_token, expires_in, error from postrider.refresh_answer($1,$2,$3,$4)")
+        "select verdict, access_token, refresh_token, expires_in, error from postrider_internal.refresh_answer($1,$2,$3,$4)"
+    )
     /// Stores what a refresh has brought; null: not now, somebody has locked the credential's row.
     public static let refreshEnd = PGStatement(
-        "refresh_end", "select postrider.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
+        "refresh_end", "select postrider_internal.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
-    public static let extendPartitions = PGStatement("extend", "select postrider.extend_partitions($1,$2)")
+    public static let extendPartitions = PGStatement("extend", "select postrider_internal.extend_partitions($1,$2)")
     /// Forgets jobs whose retention is over.
-    public static let prune = PGStatement("prune", "select jobs, dropped, wait_ms from postrider.prune($1,$2)")
+    public static let prune = PGStatement("prune", "select jobs, dropped, wait_ms from postrider_internal.prune($1,$2)")
 }

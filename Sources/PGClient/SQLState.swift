@@ -65,7 +65,7 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
         case other
     }
 
-    /// The cause; the one place in this program that classifies errors of the database. `postrider.is_shortage` is the same in SQL.
+    /// The cause; the one place in this program that classifies errors of the database. `postrider_internal.is_shortage` is the same in SQL.
     public var cause: Cause {
         if isShortage { return .shortage }
         if ["22", "23", "54"].contains(category) { return .value }

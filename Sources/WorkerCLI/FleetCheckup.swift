@@ -18,7 +18,7 @@ enum FleetCheckup {
           exists (select from postrider.credential_status),
           (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
           (select count(*) from postrider.schedule_status s where s.enabled and s.last_error is not null),
-          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider.referencing_tables() t (name)),
+          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider_internal.referencing_tables() t (name)),
           (select array_agg(format('%L (%s since %s)', u.queue, u.ready, to_char(u.since, 'YYYY-MM-DD HH24:MI:SS TZ'))
                               order by u.ready desc, u.queue)
              from (select * from untaken order by ready desc, queue limit 5) u),
@@ -32,7 +32,7 @@ enum FleetCheckup {
           (select to_char(max(r.found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores r),
           (select format('%s leases lost, %s jobs unknown', sum(r.lost_leases), sum(r.unknown_jobs))
              from postrider.restores r where r.found_at > now() - interval '1 day' having count(*) > 0),
-          (select max(\(runsJobs ? "c.error) from postrider.client_counting c" : "c.count_error) from postrider.client_status c"))\
+          (select max(\(runsJobs ? "c.error) from postrider_internal.client_counting c" : "c.count_error) from postrider.client_status c"))\
         \(runsJobs ? identity : "")
         """
     }
@@ -41,9 +41,9 @@ enum FleetCheckup {
     private static let identity = """
         , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
               is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
-             from (select * from postrider.identities order by number desc limit 1) i, postrider.current_identity() r),
-          (select count(*) from postrider.ready r where r.worker > 0),
-          (select count(*) from postrider.ready r where r.worker > 0 and r.at_most_once)
+             from (select * from postrider_internal.identities order by number desc limit 1) i, postrider_internal.current_identity() r),
+          (select count(*) from postrider_internal.ready r where r.worker > 0),
+          (select count(*) from postrider_internal.ready r where r.worker > 0 and r.at_most_once)
         """
 
     /// All of it, and whether a worker with these flags could send secrets and sign webhooks.
@@ -167,7 +167,8 @@ enum FleetCheckup {
             )
         }
         let sealed = try connection.query(
-            "select s.credential, s.sealed from postrider.secrets s where s.sealed is not null order by 1 limit 1000")
+            "select s.credential, s.sealed from postrider_internal.secrets s where s.sealed is not null order by 1 limit 1000"
+        )
         let shut = (0..<sealed.rowCount).filter { keys.open(sealed.bytes($0, 1), for: sealed.text($0, 0)) == nil }
         guard let first = shut.first else { return Finding(.ok, "secrets", "there is a key for the credentials") }
         return Finding(

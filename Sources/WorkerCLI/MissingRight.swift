@@ -20,7 +20,7 @@ struct MissingRight: Equatable {
               coalesce(has_schema_privilege(to_regrole('postrider_worker'), n.oid, 'usage')
                        and has_table_privilege(to_regrole('postrider_worker'), c.oid, 'insert'), false)
             from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
-            where n.nspname = 'postrider' and c.relname = 'workers'
+            where n.nspname = 'postrider_internal' and c.relname = 'workers'
             """)
         guard answer.rowCount > 0, !answer.bool(0, 2) else { return nil }
         let reason = "\(answer.text(0, 0)) may not run jobs"

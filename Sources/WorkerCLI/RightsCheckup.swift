@@ -9,7 +9,7 @@ enum RightsCheckup {
         select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
         from pg_namespace n
           join pg_class q on q.relnamespace = n.oid and q.relname = 'queue_status'
-          join pg_proc c on c.pronamespace = n.oid and c.proname = 'queue_counts'
+          join pg_proc c on c.pronamespace = to_regnamespace('postrider_internal') and c.proname = 'queue_counts'
           join pg_class s on s.relnamespace = n.oid and s.relname = 'settings'
         where n.nspname = 'postrider' and has_schema_privilege(n.oid, 'usage')
           and has_table_privilege(q.oid, 'select') and has_function_privilege(c.oid, 'execute')

@@ -7,7 +7,7 @@ enum SequenceCheckup {
     /// One fault for each sequence that would give a number again, with the statement that repairs it; one line if there is no such sequence.
     static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
         let lags = try connection.query(
-            "select sequence, last_value, highest, repair from postrider.sequence_lags()")
+            "select sequence, last_value, highest, repair from postrider_internal.sequence_lags()")
         if lags.rowCount == 0 { return [Finding(.ok, "sequences", "none is behind its table")] }
         return (0..<lags.rowCount).map { row in
             Finding(

@@ -3,7 +3,7 @@
 internal import JobModel
 internal import PGClient
 
-/// One row of `postrider.watch`: a job, and how far it or what is below it has come.
+/// One row of `postrider_internal.watch`: a job, and how far it or what is below it has come.
 struct WatchRow: Sendable {
     /// How many trees it stands in; 0 for a root.
     var depth = 0

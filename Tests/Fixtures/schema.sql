@@ -4,7 +4,10 @@
 CREATE SCHEMA postrider;
 GRANT USAGE ON SCHEMA postrider TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE TYPE postrider.cron_plan AS (
+CREATE SCHEMA postrider_internal;
+GRANT USAGE ON SCHEMA postrider_internal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE TYPE postrider_internal.cron_plan AS (
 	seconds text,
 	minutes text,
 	hours text,
@@ -17,14 +20,14 @@ CREATE TYPE postrider.cron_plan AS (
 	is_either boolean,
 	is_real_time boolean
 );
-CREATE FUNCTION postrider.cron_plan(p_cron text, OUT plan postrider.cron_plan, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.cron_plan(p_cron text, OUT plan postrider_internal.cron_plan, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_plan FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_plan FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE TYPE postrider.finished_attempt AS (
+CREATE TYPE postrider_internal.finished_attempt AS (
 	track integer,
 	seq bigint,
 	fence bigint,
@@ -59,7 +62,7 @@ CREATE TYPE postrider.finished_attempt AS (
 	result jsonb
 );
 
-CREATE TYPE postrider.leftover AS (
+CREATE TYPE postrider_internal.leftover AS (
 	seq bigint,
 	job_id bigint,
 	fence bigint,
@@ -98,7 +101,7 @@ CREATE TYPE postrider.leftover AS (
 	version bigint
 );
 
-CREATE TYPE postrider.sign AS (
+CREATE TYPE postrider_internal.sign AS (
 	track integer,
 	since timestamp with time zone,
 	wait_ms bigint,
@@ -106,7 +109,7 @@ CREATE TYPE postrider.sign AS (
 	verdict "char"
 );
 
-CREATE TYPE postrider.spec_node AS (
+CREATE TYPE postrider_internal.spec_node AS (
 	level integer,
 	parent integer,
 	"position" integer,
@@ -118,51 +121,51 @@ CREATE TYPE postrider.spec_node AS (
 	each jsonb
 );
 
-ALTER TABLE postrider.cache_outdated ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.cache_outdated_id_seq
+ALTER TABLE postrider_internal.cache_outdated ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.cache_outdated_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.cache_outdated_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.cache_outdated_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.cache_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.cache_tallies_id_seq
+ALTER TABLE postrider_internal.cache_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.cache_tallies_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.cache_tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.cache_tallies_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.callback_faults ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.callback_faults_id_seq
+ALTER TABLE postrider_internal.callback_faults ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.callback_faults_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.callback_faults_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.callback_faults_id_seq TO postrider_worker;
 
-CREATE SEQUENCE postrider.fences
+CREATE SEQUENCE postrider_internal.fences
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
-GRANT ALL ON SEQUENCE postrider.fences TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.fences TO postrider_worker;
 
-CREATE SEQUENCE postrider.hold_gate
+CREATE SEQUENCE postrider_internal.hold_gate
     START WITH 2
     INCREMENT BY 1
     NO MINVALUE
     MAXVALUE 2
     CACHE 1;
-GRANT ALL ON SEQUENCE postrider.hold_gate TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.hold_gate TO postrider_worker;
 
 ALTER TABLE postrider.hooks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider.hooks_id_seq
@@ -174,33 +177,33 @@ ALTER TABLE postrider.hooks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 GRANT ALL ON SEQUENCE postrider.hooks_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.identities ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.identities_number_seq
+ALTER TABLE postrider_internal.identities ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.identities_number_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.identities_number_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.identities_number_seq TO postrider_worker;
 
-CREATE SEQUENCE postrider.idle_gate
+CREATE SEQUENCE postrider_internal.idle_gate
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     MAXVALUE 2
     CACHE 1;
-GRANT ALL ON SEQUENCE postrider.idle_gate TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.idle_gate TO postrider_worker;
 
-ALTER TABLE postrider.intake ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.intake_id_seq
+ALTER TABLE postrider_internal.intake ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.intake_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.intake_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.intake_id_seq TO postrider_worker;
 
 ALTER TABLE postrider.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider.jobs_id_seq
@@ -222,25 +225,25 @@ ALTER TABLE postrider.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 GRANT ALL ON SEQUENCE postrider.lanes_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.removed_tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.removed_tracks_id_seq
+ALTER TABLE postrider_internal.removed_tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.removed_tracks_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.removed_tracks_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.removed_tracks_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.server_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.server_tallies_id_seq
+ALTER TABLE postrider_internal.server_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.server_tallies_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.server_tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.server_tallies_id_seq TO postrider_worker;
 
 ALTER TABLE postrider.servers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider.servers_id_seq
@@ -252,56 +255,56 @@ ALTER TABLE postrider.servers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 GRANT ALL ON SEQUENCE postrider.servers_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.tallies_id_seq
+ALTER TABLE postrider_internal.tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.tallies_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.tallies_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.tracks_id_seq
+ALTER TABLE postrider_internal.tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.tracks_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.tracks_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.tracks_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.tree_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.tree_deltas_id_seq
+ALTER TABLE postrider_internal.tree_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.tree_deltas_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.tree_deltas_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.tree_deltas_id_seq TO postrider_worker;
 
-ALTER TABLE postrider.workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider.workers_id_seq
+ALTER TABLE postrider_internal.workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.workers_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider.workers_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.workers_id_seq TO postrider_worker;
 
-CREATE TABLE postrider.aborts (
+CREATE TABLE postrider_internal.aborts (
     fence bigint NOT NULL,
     job_id bigint NOT NULL,
     worker integer NOT NULL
 );
-ALTER TABLE ONLY postrider.aborts
+ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.aborts TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.cache_calls (
+CREATE UNLOGGED TABLE postrider_internal.cache_calls (
     app_version text,
     asks boolean NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -317,10 +320,10 @@ CREATE UNLOGGED TABLE postrider.cache_calls (
     track integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.cache_calls
+ALTER TABLE ONLY postrider_internal.cache_calls
     ADD CONSTRAINT cache_calls_pkey PRIMARY KEY (job_id, fence);
-CREATE UNIQUE INDEX cache_calls_lead ON postrider.cache_calls USING btree (key) WHERE leads;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_calls TO postrider_worker;
+CREATE UNIQUE INDEX cache_calls_lead ON postrider_internal.cache_calls USING btree (key) WHERE leads;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_calls TO postrider_worker;
 
 CREATE TABLE postrider.cache_entries (
     app_version text,
@@ -353,25 +356,25 @@ ALTER TABLE ONLY postrider.cache_entries
     ADD CONSTRAINT cache_entries_pkey PRIMARY KEY (key);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_entries TO postrider_worker;
 
-CREATE TABLE postrider.cache_outdated (
+CREATE TABLE postrider_internal.cache_outdated (
     id bigint NOT NULL,
     key bytea NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.cache_outdated
+ALTER TABLE ONLY postrider_internal.cache_outdated
     ADD CONSTRAINT cache_outdated_pkey PRIMARY KEY (id);
-CREATE INDEX cache_outdated_key ON postrider.cache_outdated USING btree (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_outdated TO postrider_worker;
+CREATE INDEX cache_outdated_key ON postrider_internal.cache_outdated USING btree (key);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_outdated TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.cache_passes (
+CREATE UNLOGGED TABLE postrider_internal.cache_passes (
     key bytea NOT NULL,
     until timestamp with time zone NOT NULL
 );
-ALTER TABLE ONLY postrider.cache_passes
+ALTER TABLE ONLY postrider_internal.cache_passes
     ADD CONSTRAINT cache_passes_pkey PRIMARY KEY (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_passes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_passes TO postrider_worker;
 
-CREATE TABLE postrider.cache_sweep (
+CREATE TABLE postrider_internal.cache_sweep (
     CONSTRAINT cache_sweep_only_row_check CHECK (only_row),
     before timestamp with time zone,
     folded bigint DEFAULT 0 NOT NULL,
@@ -379,11 +382,11 @@ CREATE TABLE postrider.cache_sweep (
     page bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.cache_sweep
+ALTER TABLE ONLY postrider_internal.cache_sweep
     ADD CONSTRAINT cache_sweep_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_sweep TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_sweep TO postrider_worker;
 
-CREATE TABLE postrider.cache_tallies (
+CREATE TABLE postrider_internal.cache_tallies (
     bytes bigint DEFAULT 0 NOT NULL,
     entries integer DEFAULT 0 NOT NULL,
     id bigint NOT NULL,
@@ -392,11 +395,11 @@ CREATE TABLE postrider.cache_tallies (
     service text NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.cache_tallies
+ALTER TABLE ONLY postrider_internal.cache_tallies
     ADD CONSTRAINT cache_tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_tallies TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_tallies TO postrider_worker;
 
-CREATE TABLE postrider.cache_totals (
+CREATE TABLE postrider_internal.cache_totals (
     bytes bigint NOT NULL,
     entries bigint NOT NULL,
     jobs bigint NOT NULL,
@@ -404,33 +407,33 @@ CREATE TABLE postrider.cache_totals (
     service text NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.cache_totals
+ALTER TABLE ONLY postrider_internal.cache_totals
     ADD CONSTRAINT cache_totals_pkey PRIMARY KEY (service, outcome);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_totals TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_totals TO postrider_worker;
 
-CREATE TABLE postrider.cache_varies (
+CREATE TABLE postrider_internal.cache_varies (
     key bytea NOT NULL,
     names text[] NOT NULL,
     salt bytea NOT NULL,
     stored_at timestamp with time zone DEFAULT now() NOT NULL
 );
-ALTER TABLE ONLY postrider.cache_varies
+ALTER TABLE ONLY postrider_internal.cache_varies
     ADD CONSTRAINT cache_varies_pkey PRIMARY KEY (key);
-CREATE INDEX cache_varies_stored ON postrider.cache_varies USING btree (stored_at);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_varies TO postrider_worker;
+CREATE INDEX cache_varies_stored ON postrider_internal.cache_varies USING btree (stored_at);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_varies TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.cache_waits (
+CREATE UNLOGGED TABLE postrider_internal.cache_waits (
     job_id bigint NOT NULL,
     key bytea NOT NULL,
     run_at timestamp with time zone NOT NULL,
     seq bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.cache_waits
+ALTER TABLE ONLY postrider_internal.cache_waits
     ADD CONSTRAINT cache_waits_pkey PRIMARY KEY (job_id);
-CREATE INDEX cache_waits_key ON postrider.cache_waits USING btree (key, seq);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_waits TO postrider_worker;
+CREATE INDEX cache_waits_key ON postrider_internal.cache_waits USING btree (key, seq);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_waits TO postrider_worker;
 
-CREATE TABLE postrider.callback_faults (
+CREATE TABLE postrider_internal.callback_faults (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     callback text,
     error text NOT NULL,
@@ -440,10 +443,10 @@ CREATE TABLE postrider.callback_faults (
     job_id bigint NOT NULL,
     sqlstate text
 );
-ALTER TABLE ONLY postrider.callback_faults
+ALTER TABLE ONLY postrider_internal.callback_faults
     ADD CONSTRAINT callback_faults_pkey PRIMARY KEY (id);
-CREATE INDEX callback_faults_job ON postrider.callback_faults USING btree (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.callback_faults TO postrider_worker;
+CREATE INDEX callback_faults_job ON postrider_internal.callback_faults USING btree (job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.callback_faults TO postrider_worker;
 
 CREATE TABLE postrider.callbacks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -452,10 +455,10 @@ CREATE TABLE postrider.callbacks (
 );
 ALTER TABLE ONLY postrider.callbacks
     ADD CONSTRAINT callbacks_pkey PRIMARY KEY (name);
-CREATE TRIGGER callbacks_check BEFORE INSERT OR UPDATE ON postrider.callbacks FOR EACH ROW EXECUTE FUNCTION postrider.callables_check();
+CREATE TRIGGER callbacks_check BEFORE INSERT OR UPDATE ON postrider.callbacks FOR EACH ROW EXECUTE FUNCTION postrider_internal.callables_check();
 GRANT SELECT ON TABLE postrider.callbacks TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.client_counting (
+CREATE TABLE postrider_internal.client_counting (
     CONSTRAINT client_counting_only_row_check CHECK (only_row),
     error text,
     failed_at timestamp with time zone,
@@ -468,11 +471,11 @@ CREATE TABLE postrider.client_counting (
     version bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.client_counting
+ALTER TABLE ONLY postrider_internal.client_counting
     ADD CONSTRAINT client_counting_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_counting TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.client_counting TO postrider_worker;
 
-CREATE TABLE postrider.client_deltas (
+CREATE TABLE postrider_internal.client_deltas (
     first_id bigint NOT NULL,
     lane_jobs bigint[] NOT NULL,
     lanes text[] NOT NULL,
@@ -483,11 +486,11 @@ CREATE TABLE postrider.client_deltas (
     xact xid8 DEFAULT pg_current_xact_id() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.client_deltas
+ALTER TABLE ONLY postrider_internal.client_deltas
     ADD CONSTRAINT client_deltas_pkey PRIMARY KEY (xact, role, so_far);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_deltas TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.client_deltas TO postrider_worker;
 
-CREATE TABLE postrider.client_lanes (
+CREATE TABLE postrider_internal.client_lanes (
     lane text NOT NULL COLLATE pg_catalog."C",
     pass integer NOT NULL,
     recounted bigint NOT NULL,
@@ -495,9 +498,9 @@ CREATE TABLE postrider.client_lanes (
     unfinished bigint NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.client_lanes
+ALTER TABLE ONLY postrider_internal.client_lanes
     ADD CONSTRAINT client_lanes_pkey PRIMARY KEY (role, lane);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_lanes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.client_lanes TO postrider_worker;
 
 CREATE TABLE postrider.client_limits (
     max_lanes integer,
@@ -511,20 +514,20 @@ CREATE TABLE postrider.client_limits (
 );
 ALTER TABLE ONLY postrider.client_limits
     ADD CONSTRAINT client_limits_pkey PRIMARY KEY (role);
-CREATE TRIGGER client_limits_check BEFORE INSERT OR UPDATE ON postrider.client_limits FOR EACH ROW EXECUTE FUNCTION postrider.client_limits_check();
+CREATE TRIGGER client_limits_check BEFORE INSERT OR UPDATE ON postrider.client_limits FOR EACH ROW EXECUTE FUNCTION postrider_internal.client_limits_check();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_limits TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.client_new_lanes (
+CREATE TABLE postrider_internal.client_new_lanes (
     lane text NOT NULL COLLATE pg_catalog."C",
     role text NOT NULL,
     xact xid8 DEFAULT pg_current_xact_id() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.client_new_lanes
+ALTER TABLE ONLY postrider_internal.client_new_lanes
     ADD CONSTRAINT client_new_lanes_pkey PRIMARY KEY (xact, role, lane);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_new_lanes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.client_new_lanes TO postrider_worker;
 
-CREATE TABLE postrider.client_usage (
+CREATE TABLE postrider_internal.client_usage (
     lanes bigint NOT NULL,
     recounted bigint,
     recounted_lanes bigint,
@@ -533,11 +536,11 @@ CREATE TABLE postrider.client_usage (
     version bigint NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.client_usage
+ALTER TABLE ONLY postrider_internal.client_usage
     ADD CONSTRAINT client_usage_pkey PRIMARY KEY (role, version);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_usage TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.client_usage TO postrider_worker;
 
-CREATE TABLE postrider.cookies (
+CREATE TABLE postrider_internal.cookies (
     credential text DEFAULT ''::text NOT NULL,
     domain text NOT NULL,
     line text NOT NULL,
@@ -548,21 +551,21 @@ CREATE TABLE postrider.cookies (
     set_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='70');
-ALTER TABLE ONLY postrider.cookies
+ALTER TABLE ONLY postrider_internal.cookies
     ADD CONSTRAINT cookies_pkey PRIMARY KEY (service, credential, domain, path, name);
-ALTER TABLE ONLY postrider.cookies
+ALTER TABLE ONLY postrider_internal.cookies
     ADD CONSTRAINT cookies_service_fkey FOREIGN KEY (service) REFERENCES postrider.services(name) ON UPDATE CASCADE ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cookies TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cookies TO postrider_worker;
 
-CREATE TABLE postrider.credential_versions (
+CREATE TABLE postrider_internal.credential_versions (
     name text NOT NULL,
     next bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.credential_versions
+ALTER TABLE ONLY postrider_internal.credential_versions
     ADD CONSTRAINT credential_versions_pkey PRIMARY KEY (name);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credential_versions TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.credential_versions TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.credential_waits (
+CREATE UNLOGGED TABLE postrider_internal.credential_waits (
     credential text NOT NULL,
     held_at timestamp with time zone,
     is_failed boolean DEFAULT false NOT NULL,
@@ -570,10 +573,10 @@ CREATE UNLOGGED TABLE postrider.credential_waits (
     run_at timestamp with time zone NOT NULL,
     seq bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.credential_waits
+ALTER TABLE ONLY postrider_internal.credential_waits
     ADD CONSTRAINT credential_waits_pkey PRIMARY KEY (job_id);
-CREATE INDEX credential_waits_credential ON postrider.credential_waits USING btree (credential, seq);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credential_waits TO postrider_worker;
+CREATE INDEX credential_waits_credential ON postrider_internal.credential_waits USING btree (credential, seq);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.credential_waits TO postrider_worker;
 
 CREATE TABLE postrider.credentials (
     allow_private_network boolean DEFAULT false,
@@ -595,48 +598,48 @@ CREATE TABLE postrider.credentials (
 WITH (fillfactor='50');
 ALTER TABLE ONLY postrider.credentials
     ADD CONSTRAINT credentials_pkey PRIMARY KEY (name);
-CREATE TRIGGER credentials_came AFTER INSERT ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.restore_credential_version();
-CREATE TRIGGER credentials_check BEFORE INSERT OR UPDATE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.credentials_check();
-CREATE TRIGGER credentials_gone AFTER DELETE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider.keep_credential_version();
-CREATE TRIGGER credentials_truncate BEFORE TRUNCATE ON postrider.credentials FOR EACH STATEMENT EXECUTE FUNCTION postrider.keep_credential_version();
+CREATE TRIGGER credentials_came AFTER INSERT ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider_internal.restore_credential_version();
+CREATE TRIGGER credentials_check BEFORE INSERT OR UPDATE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider_internal.credentials_check();
+CREATE TRIGGER credentials_gone AFTER DELETE ON postrider.credentials FOR EACH ROW EXECUTE FUNCTION postrider_internal.keep_credential_version();
+CREATE TRIGGER credentials_truncate BEFORE TRUNCATE ON postrider.credentials FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.keep_credential_version();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credentials TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.dedupe_keys (
+CREATE TABLE postrider_internal.dedupe_keys (
     digest bytea NOT NULL,
     job_id bigint NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.dedupe_keys
+ALTER TABLE ONLY postrider_internal.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (digest);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.dedupe_keys TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_keys TO postrider_worker;
 
-CREATE TABLE postrider.dedupe_sweep (
+CREATE TABLE postrider_internal.dedupe_sweep (
     CONSTRAINT dedupe_sweep_only_row_check CHECK (only_row),
     due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     only_row boolean DEFAULT true NOT NULL,
     reached bytea DEFAULT '\x'::bytea NOT NULL
 )
 WITH (fillfactor='10');
-ALTER TABLE ONLY postrider.dedupe_sweep
+ALTER TABLE ONLY postrider_internal.dedupe_sweep
     ADD CONSTRAINT dedupe_sweep_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.dedupe_sweep TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_sweep TO postrider_worker;
 
-CREATE TABLE postrider.early_inserts (
+CREATE TABLE postrider_internal.early_inserts (
     first_id bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.early_inserts
+ALTER TABLE ONLY postrider_internal.early_inserts
     ADD CONSTRAINT early_inserts_pkey PRIMARY KEY (first_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.early_inserts TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.early_inserts TO postrider_worker;
 
-CREATE TABLE postrider.envelope_errors (
+CREATE TABLE postrider_internal.envelope_errors (
     code text NOT NULL,
     fence bigint NOT NULL,
     job_id bigint NOT NULL,
     name text
 );
-ALTER TABLE ONLY postrider.envelope_errors
+ALTER TABLE ONLY postrider_internal.envelope_errors
     ADD CONSTRAINT envelope_errors_pkey PRIMARY KEY (job_id, fence);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.envelope_errors TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.envelope_errors TO postrider_worker;
 
 CREATE TABLE postrider.error_codes (
     class text NOT NULL,
@@ -650,7 +653,7 @@ ALTER TABLE ONLY postrider.error_codes
 GRANT SELECT ON TABLE postrider.error_codes TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.error_codes TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.feed_marks (
+CREATE UNLOGGED TABLE postrider_internal.feed_marks (
     at timestamp with time zone,
     lane text,
     priority smallint NOT NULL,
@@ -658,11 +661,11 @@ CREATE UNLOGGED TABLE postrider.feed_marks (
     seqs bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     tracks integer[] DEFAULT '{}'::integer[] NOT NULL
 );
-ALTER TABLE ONLY postrider.feed_marks
+ALTER TABLE ONLY postrider_internal.feed_marks
     ADD CONSTRAINT feed_marks_pkey PRIMARY KEY (priority);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.feed_marks TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.feed_marks TO postrider_worker;
 
-CREATE TABLE postrider.fetched_pages (
+CREATE TABLE postrider_internal.fetched_pages (
     bound integer NOT NULL,
     bytes bigint NOT NULL,
     count integer NOT NULL,
@@ -678,17 +681,17 @@ CREATE TABLE postrider.fetched_pages (
     total integer NOT NULL,
     url text NOT NULL
 );
-ALTER TABLE ONLY postrider.fetched_pages
+ALTER TABLE ONLY postrider_internal.fetched_pages
     ADD CONSTRAINT fetched_pages_pkey PRIMARY KEY (job_id, page);
-CREATE INDEX fetched_pages_next ON postrider.fetched_pages USING btree (job_id, md5(next)) WHERE (next IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.fetched_pages TO postrider_worker;
+CREATE INDEX fetched_pages_next ON postrider_internal.fetched_pages USING btree (job_id, md5(next)) WHERE (next IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.fetched_pages TO postrider_worker;
 
-CREATE TABLE postrider.hook_starts (
+CREATE TABLE postrider_internal.hook_starts (
     job_id bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.hook_starts
+ALTER TABLE ONLY postrider_internal.hook_starts
     ADD CONSTRAINT hook_starts_pkey PRIMARY KEY (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.hook_starts TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.hook_starts TO postrider_worker;
 
 CREATE TABLE postrider.hooks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -700,11 +703,11 @@ CREATE TABLE postrider.hooks (
 );
 ALTER TABLE ONLY postrider.hooks
     ADD CONSTRAINT hooks_pkey PRIMARY KEY (id);
-CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.hooks FOR EACH STATEMENT EXECUTE FUNCTION postrider.holds_changed();
-CREATE TRIGGER hooks_check BEFORE INSERT OR UPDATE ON postrider.hooks FOR EACH ROW EXECUTE FUNCTION postrider.callables_check();
+CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.hooks FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.holds_changed();
+CREATE TRIGGER hooks_check BEFORE INSERT OR UPDATE ON postrider.hooks FOR EACH ROW EXECUTE FUNCTION postrider_internal.callables_check();
 GRANT SELECT ON TABLE postrider.hooks TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.identities (
+CREATE TABLE postrider_internal.identities (
     above_id bigint NOT NULL,
     database_oid oid NOT NULL,
     found_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -717,19 +720,19 @@ CREATE TABLE postrider.identities (
     unknown_jobs integer,
     workers_oid oid NOT NULL
 );
-ALTER TABLE ONLY postrider.identities
+ALTER TABLE ONLY postrider_internal.identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (number);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.identities TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.identities TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.idle_workers (
+CREATE UNLOGGED TABLE postrider_internal.idle_workers (
     since timestamp with time zone DEFAULT now() NOT NULL,
     worker integer NOT NULL
 );
-ALTER TABLE ONLY postrider.idle_workers
+ALTER TABLE ONLY postrider_internal.idle_workers
     ADD CONSTRAINT idle_workers_pkey PRIMARY KEY (worker);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.idle_workers TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.idle_workers TO postrider_worker;
 
-CREATE TABLE postrider.intake (
+CREATE TABLE postrider_internal.intake (
     CONSTRAINT intake_kind CHECK (((lane IS NULL) = ((lanes IS NOT NULL) AND (bucket IS NOT NULL) AND (ids IS NOT NULL)))),
     at timestamp with time zone DEFAULT now() NOT NULL,
     at_most_once boolean,
@@ -747,15 +750,15 @@ CREATE TABLE postrider.intake (
     queue text,
     queues text[]
 );
-ALTER TABLE ONLY postrider.intake ALTER COLUMN ids SET STORAGE EXTERNAL;
-ALTER TABLE ONLY postrider.intake ALTER COLUMN queues SET STORAGE EXTERNAL;
-ALTER TABLE ONLY postrider.intake ALTER COLUMN lanes SET STORAGE EXTERNAL;
-ALTER TABLE ONLY postrider.intake
+ALTER TABLE ONLY postrider_internal.intake ALTER COLUMN ids SET STORAGE EXTERNAL;
+ALTER TABLE ONLY postrider_internal.intake ALTER COLUMN queues SET STORAGE EXTERNAL;
+ALTER TABLE ONLY postrider_internal.intake ALTER COLUMN lanes SET STORAGE EXTERNAL;
+ALTER TABLE ONLY postrider_internal.intake
     ADD CONSTRAINT intake_pkey PRIMARY KEY (id);
-CREATE INDEX intake_bucket ON postrider.intake USING btree (bucket) WHERE (lane IS NULL);
-CREATE INDEX intake_crowd ON postrider.intake USING btree (((- (priority)::integer)), at, id) WHERE (lane IS NULL);
-CREATE INDEX intake_turn ON postrider.intake USING btree (((- (priority)::integer)), queue, lane, first_id, id) WHERE (lane IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.intake TO postrider_worker;
+CREATE INDEX intake_bucket ON postrider_internal.intake USING btree (bucket) WHERE (lane IS NULL);
+CREATE INDEX intake_crowd ON postrider_internal.intake USING btree (((- (priority)::integer)), at, id) WHERE (lane IS NULL);
+CREATE INDEX intake_turn ON postrider_internal.intake USING btree (((- (priority)::integer)), queue, lane, first_id, id) WHERE (lane IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.intake TO postrider_worker;
 
 CREATE TABLE postrider.jobs (
     "extract" text,
@@ -822,9 +825,9 @@ ALTER TABLE ONLY postrider.jobs
 CREATE INDEX jobs_parent ON ONLY postrider.jobs USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX jobs_queue ON ONLY postrider.jobs USING btree (queue, id) WHERE (queue <> 'default'::text);
 CREATE INDEX jobs_tag ON ONLY postrider.jobs USING btree (tag, id) WHERE (tag IS NOT NULL);
-CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider.queue_new_jobs();
-CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider.refuse_job_changes();
-CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider.check_new_job();
+CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.queue_new_jobs();
+CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.refuse_job_changes();
+CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
 GRANT INSERT("extract") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT("position") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(backoff) ON TABLE postrider.jobs TO postrider_client;
@@ -882,7 +885,7 @@ GRANT INSERT(use_envelope) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(validator) ON TABLE postrider.jobs TO postrider_client;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.jobs TO postrider_worker;
 
-CREATE TABLE postrider.jobs_1 (
+CREATE TABLE postrider_internal.jobs_1 (
     "extract" text,
     "position" integer,
     backoff interval[],
@@ -941,15 +944,15 @@ CREATE TABLE postrider.jobs_1 (
     use_envelope boolean,
     validator jsonb
 );
-ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider.jobs_1 FOR VALUES FROM (MINVALUE) TO ('1000001');
-ALTER TABLE ONLY postrider.jobs_1
+ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider_internal.jobs_1 FOR VALUES FROM (MINVALUE) TO ('1000001');
+ALTER TABLE ONLY postrider_internal.jobs_1
     ADD CONSTRAINT jobs_1_pkey PRIMARY KEY (id);
-CREATE INDEX jobs_1_parent_id_id_idx ON postrider.jobs_1 USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX jobs_1_queue_id_idx ON postrider.jobs_1 USING btree (queue, id) WHERE (queue <> 'default'::text);
-CREATE INDEX jobs_1_tag_id_idx ON postrider.jobs_1 USING btree (tag, id) WHERE (tag IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.jobs_1 TO postrider_worker;
+CREATE INDEX jobs_1_parent_id_id_idx ON postrider_internal.jobs_1 USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX jobs_1_queue_id_idx ON postrider_internal.jobs_1 USING btree (queue, id) WHERE (queue <> 'default'::text);
+CREATE INDEX jobs_1_tag_id_idx ON postrider_internal.jobs_1 USING btree (tag, id) WHERE (tag IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.jobs_1 TO postrider_worker;
 
-CREATE TABLE postrider.jobs_2 (
+CREATE TABLE postrider_internal.jobs_2 (
     "extract" text,
     "position" integer,
     backoff interval[],
@@ -1008,15 +1011,15 @@ CREATE TABLE postrider.jobs_2 (
     use_envelope boolean,
     validator jsonb
 );
-ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider.jobs_2 FOR VALUES FROM ('1000001') TO ('2000001');
-ALTER TABLE ONLY postrider.jobs_2
+ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider_internal.jobs_2 FOR VALUES FROM ('1000001') TO ('2000001');
+ALTER TABLE ONLY postrider_internal.jobs_2
     ADD CONSTRAINT jobs_2_pkey PRIMARY KEY (id);
-CREATE INDEX jobs_2_parent_id_id_idx ON postrider.jobs_2 USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX jobs_2_queue_id_idx ON postrider.jobs_2 USING btree (queue, id) WHERE (queue <> 'default'::text);
-CREATE INDEX jobs_2_tag_id_idx ON postrider.jobs_2 USING btree (tag, id) WHERE (tag IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.jobs_2 TO postrider_worker;
+CREATE INDEX jobs_2_parent_id_id_idx ON postrider_internal.jobs_2 USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX jobs_2_queue_id_idx ON postrider_internal.jobs_2 USING btree (queue, id) WHERE (queue <> 'default'::text);
+CREATE INDEX jobs_2_tag_id_idx ON postrider_internal.jobs_2 USING btree (tag, id) WHERE (tag IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.jobs_2 TO postrider_worker;
 
-CREATE TABLE postrider.jobs_overflow (
+CREATE TABLE postrider_internal.jobs_overflow (
     "extract" text,
     "position" integer,
     backoff interval[],
@@ -1075,24 +1078,24 @@ CREATE TABLE postrider.jobs_overflow (
     use_envelope boolean,
     validator jsonb
 );
-ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider.jobs_overflow DEFAULT;
-ALTER TABLE ONLY postrider.jobs_overflow
+ALTER TABLE ONLY postrider.jobs ATTACH PARTITION postrider_internal.jobs_overflow DEFAULT;
+ALTER TABLE ONLY postrider_internal.jobs_overflow
     ADD CONSTRAINT jobs_overflow_pkey PRIMARY KEY (id);
-CREATE INDEX jobs_overflow_parent_id_id_idx ON postrider.jobs_overflow USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX jobs_overflow_queue_id_idx ON postrider.jobs_overflow USING btree (queue, id) WHERE (queue <> 'default'::text);
-CREATE INDEX jobs_overflow_tag_id_idx ON postrider.jobs_overflow USING btree (tag, id) WHERE (tag IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.jobs_overflow TO postrider_worker;
+CREATE INDEX jobs_overflow_parent_id_id_idx ON postrider_internal.jobs_overflow USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX jobs_overflow_queue_id_idx ON postrider_internal.jobs_overflow USING btree (queue, id) WHERE (queue <> 'default'::text);
+CREATE INDEX jobs_overflow_tag_id_idx ON postrider_internal.jobs_overflow USING btree (tag, id) WHERE (tag IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.jobs_overflow TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.lane_pauses (
+CREATE UNLOGGED TABLE postrider_internal.lane_pauses (
     lane text NOT NULL,
     reason text NOT NULL,
     until timestamp with time zone NOT NULL
 )
 WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
-CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.lane_pauses FOR EACH STATEMENT EXECUTE FUNCTION postrider.holds_changed();
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lane_pauses TO postrider_worker;
+CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider_internal.lane_pauses FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.holds_changed();
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_pauses TO postrider_worker;
 
-CREATE TABLE postrider.lane_permits (
+CREATE TABLE postrider_internal.lane_permits (
     at timestamp with time zone DEFAULT now() NOT NULL,
     lane integer NOT NULL,
     permits integer NOT NULL,
@@ -1100,14 +1103,14 @@ CREATE TABLE postrider.lane_permits (
     worker integer NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.lane_permits
+ALTER TABLE ONLY postrider_internal.lane_permits
     ADD CONSTRAINT lane_permits_pkey PRIMARY KEY (lane, worker);
-ALTER TABLE ONLY postrider.lane_permits
+ALTER TABLE ONLY postrider_internal.lane_permits
     ADD CONSTRAINT lane_permits_lane_fkey FOREIGN KEY (lane) REFERENCES postrider.lanes(id) ON DELETE CASCADE;
-CREATE INDEX lane_permits_worker ON postrider.lane_permits USING btree (worker);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lane_permits TO postrider_worker;
+CREATE INDEX lane_permits_worker ON postrider_internal.lane_permits USING btree (worker);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_permits TO postrider_worker;
 
-CREATE TABLE postrider.lane_retries (
+CREATE TABLE postrider_internal.lane_retries (
     at timestamp with time zone NOT NULL,
     bad double precision NOT NULL,
     calls double precision NOT NULL,
@@ -1119,31 +1122,31 @@ CREATE TABLE postrider.lane_retries (
     strained_since timestamp with time zone
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.lane_retries
+ALTER TABLE ONLY postrider_internal.lane_retries
     ADD CONSTRAINT lane_retries_pkey PRIMARY KEY (lane);
-CREATE INDEX lane_retries_failing ON postrider.lane_retries USING btree (lane) WHERE failing;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lane_retries TO postrider_worker;
+CREATE INDEX lane_retries_failing ON postrider_internal.lane_retries USING btree (lane) WHERE failing;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_retries TO postrider_worker;
 
-CREATE TABLE postrider.lane_states (
+CREATE TABLE postrider_internal.lane_states (
     lane integer NOT NULL,
     next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.lane_states
+ALTER TABLE ONLY postrider_internal.lane_states
     ADD CONSTRAINT lane_states_pkey PRIMARY KEY (lane);
-ALTER TABLE ONLY postrider.lane_states
+ALTER TABLE ONLY postrider_internal.lane_states
     ADD CONSTRAINT lane_states_lane_fkey FOREIGN KEY (lane) REFERENCES postrider.lanes(id) ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lane_states TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_states TO postrider_worker;
 
-CREATE TABLE postrider.lane_strains (
+CREATE TABLE postrider_internal.lane_strains (
     at timestamp with time zone NOT NULL,
     lane text NOT NULL,
     streak integer NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.lane_strains
+ALTER TABLE ONLY postrider_internal.lane_strains
     ADD CONSTRAINT lane_strains_pkey PRIMARY KEY (lane);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lane_strains TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_strains TO postrider_worker;
 
 CREATE TABLE postrider.lanes (
     created_at timestamp with time zone DEFAULT now(),
@@ -1162,23 +1165,23 @@ ALTER TABLE ONLY postrider.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (name);
 CREATE INDEX lanes_limited ON postrider.lanes USING btree (name) WHERE ((max_in_flight IS NOT NULL) OR (rate_limit IS NOT NULL));
 CREATE INDEX lanes_paused ON postrider.lanes USING btree (paused_until) WHERE (paused_until IS NOT NULL);
-CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.lanes FOR EACH STATEMENT EXECUTE FUNCTION postrider.holds_changed();
-CREATE TRIGGER lanes_changed AFTER DELETE OR UPDATE ON postrider.lanes FOR EACH ROW EXECUTE FUNCTION postrider.lanes_changed();
-CREATE TRIGGER lanes_check BEFORE INSERT OR UPDATE ON postrider.lanes FOR EACH ROW EXECUTE FUNCTION postrider.lanes_check();
+CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.lanes FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.holds_changed();
+CREATE TRIGGER lanes_changed AFTER DELETE OR UPDATE ON postrider.lanes FOR EACH ROW EXECUTE FUNCTION postrider_internal.lanes_changed();
+CREATE TRIGGER lanes_check BEFORE INSERT OR UPDATE ON postrider.lanes FOR EACH ROW EXECUTE FUNCTION postrider_internal.lanes_check();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.lanes TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.leases (
+CREATE TABLE postrider_internal.leases (
     epoch bigint DEFAULT 0 NOT NULL,
     name text NOT NULL,
     owner integer DEFAULT 0 NOT NULL,
     until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.leases
+ALTER TABLE ONLY postrider_internal.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.leases TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.leases TO postrider_worker;
 
-CREATE TABLE postrider.members (
+CREATE TABLE postrider_internal.members (
     "position" integer NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     is_waiting boolean DEFAULT true NOT NULL,
@@ -1189,12 +1192,12 @@ CREATE TABLE postrider.members (
     rekey smallint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.members
+ALTER TABLE ONLY postrider_internal.members
     ADD CONSTRAINT members_parent_id_position_key UNIQUE (parent_id, "position");
-ALTER TABLE ONLY postrider.members
+ALTER TABLE ONLY postrider_internal.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (job_id);
-CREATE UNIQUE INDEX members_name ON postrider.members USING btree (parent_id, name) WHERE (name IS NOT NULL);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.members TO postrider_worker;
+CREATE UNIQUE INDEX members_name ON postrider_internal.members USING btree (parent_id, name) WHERE (name IS NOT NULL);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.members TO postrider_worker;
 
 CREATE TABLE postrider.migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1207,7 +1210,7 @@ ALTER TABLE ONLY postrider.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 GRANT SELECT ON TABLE postrider.migrations TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE TABLE postrider.outcomes (
+CREATE TABLE postrider_internal.outcomes (
     attempt integer NOT NULL,
     body bytea,
     bytes_received bigint,
@@ -1244,12 +1247,12 @@ CREATE TABLE postrider.outcomes (
     tries smallint DEFAULT 0 NOT NULL,
     worker integer DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY postrider.outcomes
+ALTER TABLE ONLY postrider_internal.outcomes
     ADD CONSTRAINT outcomes_pkey PRIMARY KEY (job_id);
-CREATE INDEX outcomes_due ON postrider.outcomes USING btree (due_at, job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.outcomes TO postrider_worker;
+CREATE INDEX outcomes_due ON postrider_internal.outcomes USING btree (due_at, job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.outcomes TO postrider_worker;
 
-CREATE TABLE postrider.progress (
+CREATE TABLE postrider_internal.progress (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     attempt integer,
     deadline timestamp with time zone,
@@ -1264,46 +1267,46 @@ CREATE TABLE postrider.progress (
     worker integer NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.progress
+ALTER TABLE ONLY postrider_internal.progress
     ADD CONSTRAINT progress_pkey PRIMARY KEY (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.progress TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.progress TO postrider_worker;
 
-CREATE TABLE postrider.prune_leftovers (
+CREATE TABLE postrider_internal.prune_leftovers (
     first_id bigint NOT NULL,
     last_id bigint NOT NULL
 );
-CREATE FUNCTION postrider.prune_leftovers(p_limit integer) RETURNS bigint
+CREATE FUNCTION postrider_internal.prune_leftovers(p_limit integer) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-ALTER TABLE ONLY postrider.prune_leftovers
+ALTER TABLE ONLY postrider_internal.prune_leftovers
     ADD CONSTRAINT prune_leftovers_pkey PRIMARY KEY (first_id);
-REVOKE ALL ON FUNCTION postrider.prune_leftovers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune_leftovers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.prune_leftovers TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune_leftovers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune_leftovers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_leftovers TO postrider_worker;
 
-CREATE TABLE postrider.prune_mark (
+CREATE TABLE postrider_internal.prune_mark (
     CONSTRAINT prune_mark_only_row_check CHECK (only_row),
     only_row boolean DEFAULT true NOT NULL,
     part text,
     reached bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.prune_mark
+ALTER TABLE ONLY postrider_internal.prune_mark
     ADD CONSTRAINT prune_mark_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.prune_mark TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_mark TO postrider_worker;
 
-CREATE TABLE postrider.prunes (
+CREATE TABLE postrider_internal.prunes (
     day date NOT NULL,
     first_id bigint NOT NULL,
     jobs bigint NOT NULL,
     last_id bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.prunes
+ALTER TABLE ONLY postrider_internal.prunes
     ADD CONSTRAINT prunes_pkey PRIMARY KEY (day);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.prunes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prunes TO postrider_worker;
 
 CREATE TABLE postrider.queues (
     created_at timestamp with time zone DEFAULT now(),
@@ -1313,12 +1316,12 @@ CREATE TABLE postrider.queues (
 ALTER TABLE ONLY postrider.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (name);
 CREATE INDEX queues_paused ON postrider.queues USING btree (name) WHERE paused;
-CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.queues FOR EACH STATEMENT EXECUTE FUNCTION postrider.holds_changed();
-CREATE TRIGGER queues_changed AFTER DELETE OR UPDATE ON postrider.queues FOR EACH STATEMENT EXECUTE FUNCTION postrider.queues_changed();
-CREATE TRIGGER queues_check BEFORE INSERT OR UPDATE ON postrider.queues FOR EACH ROW EXECUTE FUNCTION postrider.queues_check();
+CREATE TRIGGER holds_changed AFTER INSERT OR UPDATE ON postrider.queues FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.holds_changed();
+CREATE TRIGGER queues_changed AFTER DELETE OR UPDATE ON postrider.queues FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.queues_changed();
+CREATE TRIGGER queues_check BEFORE INSERT OR UPDATE ON postrider.queues FOR EACH ROW EXECUTE FUNCTION postrider_internal.queues_check();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.queues TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.ready (
+CREATE TABLE postrider_internal.ready (
     at_most_once boolean DEFAULT false NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone,
@@ -1335,13 +1338,13 @@ CREATE TABLE postrider.ready (
     worker integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0', autovacuum_vacuum_insert_threshold='-1');
-CREATE INDEX ready_expiry ON postrider.ready USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX ready_moved ON postrider.ready USING btree (job_id) WHERE (seq <> job_id);
-CREATE UNIQUE INDEX ready_track ON postrider.ready USING btree (track, seq);
-ALTER TABLE ONLY postrider.ready REPLICA IDENTITY USING INDEX ready_track;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.ready TO postrider_worker;
+CREATE INDEX ready_expiry ON postrider_internal.ready USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX ready_moved ON postrider_internal.ready USING btree (job_id) WHERE (seq <> job_id);
+CREATE UNIQUE INDEX ready_track ON postrider_internal.ready USING btree (track, seq);
+ALTER TABLE ONLY postrider_internal.ready REPLICA IDENTITY USING INDEX ready_track;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.ready TO postrider_worker;
 
-CREATE TABLE postrider.refreshes (
+CREATE TABLE postrider_internal.refreshes (
     accepted_by text[] DEFAULT '{}'::text[] NOT NULL,
     began_at timestamp with time zone,
     credential text NOT NULL,
@@ -1366,25 +1369,25 @@ CREATE TABLE postrider.refreshes (
     worker integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.refreshes
+ALTER TABLE ONLY postrider_internal.refreshes
     ADD CONSTRAINT refreshes_pkey PRIMARY KEY (credential);
-ALTER TABLE ONLY postrider.refreshes
+ALTER TABLE ONLY postrider_internal.refreshes
     ADD CONSTRAINT refreshes_credential_fkey FOREIGN KEY (credential) REFERENCES postrider.credentials(name) ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.refreshes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.refreshes TO postrider_worker;
 
-CREATE TABLE postrider.refused_endpoints (
+CREATE TABLE postrider_internal.refused_endpoints (
     credential text NOT NULL,
     endpoint text NOT NULL,
     refused_at timestamp with time zone NOT NULL,
     version bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.refused_endpoints
+ALTER TABLE ONLY postrider_internal.refused_endpoints
     ADD CONSTRAINT refused_endpoints_pkey PRIMARY KEY (credential, endpoint);
-ALTER TABLE ONLY postrider.refused_endpoints
+ALTER TABLE ONLY postrider_internal.refused_endpoints
     ADD CONSTRAINT refused_endpoints_credential_fkey FOREIGN KEY (credential) REFERENCES postrider.credentials(name) ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.refused_endpoints TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.refused_endpoints TO postrider_worker;
 
-CREATE TABLE postrider.removed_tracks (
+CREATE TABLE postrider_internal.removed_tracks (
     horizon xid8,
     id bigint NOT NULL,
     is_past boolean DEFAULT false NOT NULL,
@@ -1394,16 +1397,16 @@ CREATE TABLE postrider.removed_tracks (
     tracks integer[] NOT NULL,
     transactions text[]
 );
-ALTER TABLE ONLY postrider.removed_tracks
+ALTER TABLE ONLY postrider_internal.removed_tracks
     ADD CONSTRAINT removed_tracks_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.removed_tracks TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.removed_tracks TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider.reopened (
+CREATE UNLOGGED TABLE postrider_internal.reopened (
     first_id bigint NOT NULL
 );
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.reopened TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.reopened TO postrider_worker;
 
-CREATE TABLE postrider.resolved (
+CREATE TABLE postrider_internal.resolved (
     body_form jsonb,
     body_json jsonb,
     body_parts jsonb,
@@ -1412,11 +1415,11 @@ CREATE TABLE postrider.resolved (
     query jsonb,
     url text
 );
-ALTER TABLE ONLY postrider.resolved
+ALTER TABLE ONLY postrider_internal.resolved
     ADD CONSTRAINT resolved_pkey PRIMARY KEY (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.resolved TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.resolved TO postrider_worker;
 
-CREATE TABLE postrider.results (
+CREATE TABLE postrider_internal.results (
     attempt integer NOT NULL,
     body bytea,
     bytes_received bigint,
@@ -1448,13 +1451,13 @@ CREATE TABLE postrider.results (
     worker integer DEFAULT 0 NOT NULL
 )
 PARTITION BY RANGE (job_id);
-ALTER TABLE ONLY postrider.results
+ALTER TABLE ONLY postrider_internal.results
     ADD CONSTRAINT results_pkey PRIMARY KEY (job_id);
-CREATE INDEX results_ends ON ONLY postrider.results USING btree (state, job_id) WHERE (state <> 's'::"char");
-CREATE INDEX results_failures ON ONLY postrider.results USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.results TO postrider_worker;
+CREATE INDEX results_ends ON ONLY postrider_internal.results USING btree (state, job_id) WHERE (state <> 's'::"char");
+CREATE INDEX results_failures ON ONLY postrider_internal.results USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results TO postrider_worker;
 
-CREATE TABLE postrider.results_1 (
+CREATE TABLE postrider_internal.results_1 (
     attempt integer NOT NULL,
     body bytea,
     bytes_received bigint,
@@ -1485,14 +1488,14 @@ CREATE TABLE postrider.results_1 (
     track integer DEFAULT 0 NOT NULL,
     worker integer DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY postrider.results ATTACH PARTITION postrider.results_1 FOR VALUES FROM (MINVALUE) TO ('1000001');
-ALTER TABLE ONLY postrider.results_1
+ALTER TABLE ONLY postrider_internal.results ATTACH PARTITION postrider_internal.results_1 FOR VALUES FROM (MINVALUE) TO ('1000001');
+ALTER TABLE ONLY postrider_internal.results_1
     ADD CONSTRAINT results_1_pkey PRIMARY KEY (job_id);
-CREATE INDEX results_1_finished_at_job_id_idx ON postrider.results_1 USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
-CREATE INDEX results_1_state_job_id_idx ON postrider.results_1 USING btree (state, job_id) WHERE (state <> 's'::"char");
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.results_1 TO postrider_worker;
+CREATE INDEX results_1_finished_at_job_id_idx ON postrider_internal.results_1 USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
+CREATE INDEX results_1_state_job_id_idx ON postrider_internal.results_1 USING btree (state, job_id) WHERE (state <> 's'::"char");
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results_1 TO postrider_worker;
 
-CREATE TABLE postrider.results_2 (
+CREATE TABLE postrider_internal.results_2 (
     attempt integer NOT NULL,
     body bytea,
     bytes_received bigint,
@@ -1523,14 +1526,14 @@ CREATE TABLE postrider.results_2 (
     track integer DEFAULT 0 NOT NULL,
     worker integer DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY postrider.results ATTACH PARTITION postrider.results_2 FOR VALUES FROM ('1000001') TO ('2000001');
-ALTER TABLE ONLY postrider.results_2
+ALTER TABLE ONLY postrider_internal.results ATTACH PARTITION postrider_internal.results_2 FOR VALUES FROM ('1000001') TO ('2000001');
+ALTER TABLE ONLY postrider_internal.results_2
     ADD CONSTRAINT results_2_pkey PRIMARY KEY (job_id);
-CREATE INDEX results_2_finished_at_job_id_idx ON postrider.results_2 USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
-CREATE INDEX results_2_state_job_id_idx ON postrider.results_2 USING btree (state, job_id) WHERE (state <> 's'::"char");
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.results_2 TO postrider_worker;
+CREATE INDEX results_2_finished_at_job_id_idx ON postrider_internal.results_2 USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
+CREATE INDEX results_2_state_job_id_idx ON postrider_internal.results_2 USING btree (state, job_id) WHERE (state <> 's'::"char");
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results_2 TO postrider_worker;
 
-CREATE TABLE postrider.results_overflow (
+CREATE TABLE postrider_internal.results_overflow (
     attempt integer NOT NULL,
     body bytea,
     bytes_received bigint,
@@ -1561,14 +1564,14 @@ CREATE TABLE postrider.results_overflow (
     track integer DEFAULT 0 NOT NULL,
     worker integer DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY postrider.results ATTACH PARTITION postrider.results_overflow DEFAULT;
-ALTER TABLE ONLY postrider.results_overflow
+ALTER TABLE ONLY postrider_internal.results ATTACH PARTITION postrider_internal.results_overflow DEFAULT;
+ALTER TABLE ONLY postrider_internal.results_overflow
     ADD CONSTRAINT results_overflow_pkey PRIMARY KEY (job_id);
-CREATE INDEX results_overflow_finished_at_job_id_idx ON postrider.results_overflow USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
-CREATE INDEX results_overflow_state_job_id_idx ON postrider.results_overflow USING btree (state, job_id) WHERE (state <> 's'::"char");
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.results_overflow TO postrider_worker;
+CREATE INDEX results_overflow_finished_at_job_id_idx ON postrider_internal.results_overflow USING btree (finished_at, job_id) WHERE (state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]));
+CREATE INDEX results_overflow_state_job_id_idx ON postrider_internal.results_overflow USING btree (state, job_id) WHERE (state <> 's'::"char");
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results_overflow TO postrider_worker;
 
-CREATE TABLE postrider.scheduled (
+CREATE TABLE postrider_internal.scheduled (
     at_most_once boolean DEFAULT false NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone,
@@ -1582,12 +1585,12 @@ CREATE TABLE postrider.scheduled (
     track integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.scheduled
+ALTER TABLE ONLY postrider_internal.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (run_at, job_id);
-CREATE INDEX scheduled_expiry ON postrider.scheduled USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX scheduled_job ON postrider.scheduled USING btree (job_id);
-CREATE INDEX scheduled_track ON postrider.scheduled USING btree (track);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.scheduled TO postrider_worker;
+CREATE INDEX scheduled_expiry ON postrider_internal.scheduled USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX scheduled_job ON postrider_internal.scheduled USING btree (job_id);
+CREATE INDEX scheduled_track ON postrider_internal.scheduled USING btree (track);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.scheduled TO postrider_worker;
 
 CREATE TABLE postrider.schedules (
     catch_up text DEFAULT 'none'::text,
@@ -1614,10 +1617,10 @@ WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_thr
 ALTER TABLE ONLY postrider.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (name);
 CREATE INDEX schedules_due ON postrider.schedules USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
-CREATE TRIGGER schedules_check BEFORE INSERT OR UPDATE ON postrider.schedules FOR EACH ROW EXECUTE FUNCTION postrider.schedules_check();
+CREATE TRIGGER schedules_check BEFORE INSERT OR UPDATE ON postrider.schedules FOR EACH ROW EXECUTE FUNCTION postrider_internal.schedules_check();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.schedules TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider.secrets (
+CREATE TABLE postrider_internal.secrets (
     credential text NOT NULL,
     has_token boolean NOT NULL,
     plain jsonb,
@@ -1627,13 +1630,13 @@ CREATE TABLE postrider.secrets (
     version bigint NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.secrets
+ALTER TABLE ONLY postrider_internal.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (credential);
-ALTER TABLE ONLY postrider.secrets
+ALTER TABLE ONLY postrider_internal.secrets
     ADD CONSTRAINT secrets_credential_fkey FOREIGN KEY (credential) REFERENCES postrider.credentials(name) ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.secrets TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.secrets TO postrider_worker;
 
-CREATE TABLE postrider.server_routes (
+CREATE TABLE postrider_internal.server_routes (
     "position" integer NOT NULL,
     base_url text NOT NULL,
     environment text NOT NULL,
@@ -1648,22 +1651,22 @@ CREATE TABLE postrider.server_routes (
     state text NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.server_routes
+ALTER TABLE ONLY postrider_internal.server_routes
     ADD CONSTRAINT server_routes_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY postrider.server_routes
+ALTER TABLE ONLY postrider_internal.server_routes
     ADD CONSTRAINT server_routes_service_environment_position_key UNIQUE (service, environment, "position");
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.server_routes TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_routes TO postrider_worker;
 
-CREATE TABLE postrider.server_tallies (
+CREATE TABLE postrider_internal.server_tallies (
     calls integer NOT NULL,
     errors integer NOT NULL,
     id bigint NOT NULL,
     server integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.server_tallies
+ALTER TABLE ONLY postrider_internal.server_tallies
     ADD CONSTRAINT server_tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.server_tallies TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_tallies TO postrider_worker;
 
 CREATE TABLE postrider.servers (
     "position" integer NOT NULL,
@@ -1691,9 +1694,9 @@ ALTER TABLE ONLY postrider.servers
     ADD CONSTRAINT servers_pkey PRIMARY KEY (service, environment, "position");
 ALTER TABLE ONLY postrider.servers
     ADD CONSTRAINT servers_service_fkey FOREIGN KEY (service) REFERENCES postrider.services(name) ON UPDATE CASCADE ON DELETE CASCADE;
-CREATE TRIGGER servers_check BEFORE INSERT OR UPDATE ON postrider.servers FOR EACH ROW EXECUTE FUNCTION postrider.servers_check();
-CREATE TRIGGER servers_route AFTER INSERT OR DELETE OR UPDATE ON postrider.servers FOR EACH ROW EXECUTE FUNCTION postrider.servers_route();
-CREATE TRIGGER servers_truncate AFTER TRUNCATE ON postrider.servers FOR EACH STATEMENT EXECUTE FUNCTION postrider.servers_route();
+CREATE TRIGGER servers_check BEFORE INSERT OR UPDATE ON postrider.servers FOR EACH ROW EXECUTE FUNCTION postrider_internal.servers_check();
+CREATE TRIGGER servers_route AFTER INSERT OR DELETE OR UPDATE ON postrider.servers FOR EACH ROW EXECUTE FUNCTION postrider_internal.servers_route();
+CREATE TRIGGER servers_truncate AFTER TRUNCATE ON postrider.servers FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.servers_route();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.servers TO postrider_admin, postrider_worker;
 
 CREATE TABLE postrider.services (
@@ -1730,8 +1733,8 @@ CREATE TABLE postrider.services (
 );
 ALTER TABLE ONLY postrider.services
     ADD CONSTRAINT services_pkey PRIMARY KEY (name);
-CREATE TRIGGER services_check BEFORE INSERT OR UPDATE ON postrider.services FOR EACH ROW EXECUTE FUNCTION postrider.services_check();
-CREATE CONSTRAINT TRIGGER services_reach AFTER INSERT OR UPDATE ON postrider.services DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider.services_reach();
+CREATE TRIGGER services_check BEFORE INSERT OR UPDATE ON postrider.services FOR EACH ROW EXECUTE FUNCTION postrider_internal.services_check();
+CREATE CONSTRAINT TRIGGER services_reach AFTER INSERT OR UPDATE ON postrider.services DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider_internal.services_reach();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.services TO postrider_admin, postrider_worker;
 
 CREATE TABLE postrider.settings (
@@ -1749,11 +1752,11 @@ CREATE TABLE postrider.settings (
 );
 ALTER TABLE ONLY postrider.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
-CREATE TRIGGER settings_check BEFORE INSERT OR UPDATE ON postrider.settings FOR EACH ROW EXECUTE FUNCTION postrider.settings_check();
+CREATE TRIGGER settings_check BEFORE INSERT OR UPDATE ON postrider.settings FOR EACH ROW EXECUTE FUNCTION postrider_internal.settings_check();
 GRANT SELECT ON TABLE postrider.settings TO postrider_worker;
 GRANT SELECT,UPDATE ON TABLE postrider.settings TO postrider_admin;
 
-CREATE TABLE postrider.tallies (
+CREATE TABLE postrider_internal.tallies (
     at timestamp with time zone DEFAULT now() NOT NULL,
     ended bigint[],
     id bigint NOT NULL,
@@ -1764,41 +1767,41 @@ CREATE TABLE postrider.tallies (
     tracks integer[] NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.tallies
+ALTER TABLE ONLY postrider_internal.tallies
     ADD CONSTRAINT tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.tallies TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tallies TO postrider_worker;
 
-CREATE TABLE postrider.ticket_key (
+CREATE TABLE postrider_internal.ticket_key (
     CONSTRAINT ticket_key_only_row_check CHECK (only_row),
     only_row boolean DEFAULT true NOT NULL,
     secret bytea DEFAULT sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) NOT NULL
 );
-ALTER TABLE ONLY postrider.ticket_key
+ALTER TABLE ONLY postrider_internal.ticket_key
     ADD CONSTRAINT ticket_key_pkey PRIMARY KEY (only_row);
-GRANT SELECT ON TABLE postrider.ticket_key TO postrider_worker;
+GRANT SELECT ON TABLE postrider_internal.ticket_key TO postrider_worker;
 
-CREATE TABLE postrider.timings (
+CREATE TABLE postrider_internal.timings (
     bucket smallint NOT NULL,
     jobs bigint NOT NULL,
     kind "char" NOT NULL,
     minute timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.timings
+ALTER TABLE ONLY postrider_internal.timings
     ADD CONSTRAINT timings_pkey PRIMARY KEY (minute, kind, bucket);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.timings TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.timings TO postrider_worker;
 
-CREATE TABLE postrider.totals (
+CREATE TABLE postrider_internal.totals (
     jobs bigint NOT NULL,
     minute timestamp with time zone NOT NULL,
     queue text NOT NULL,
     state "char" NOT NULL
 );
-ALTER TABLE ONLY postrider.totals
+ALTER TABLE ONLY postrider_internal.totals
     ADD CONSTRAINT totals_pkey PRIMARY KEY (queue, state, minute);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.totals TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.totals TO postrider_worker;
 
-CREATE TABLE postrider.tracks (
+CREATE TABLE postrider_internal.tracks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     id integer NOT NULL,
     is_awaited boolean DEFAULT true NOT NULL,
@@ -1810,16 +1813,16 @@ CREATE TABLE postrider.tracks (
     queue text NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.1', autovacuum_vacuum_threshold='1000');
-ALTER TABLE ONLY postrider.tracks
+ALTER TABLE ONLY postrider_internal.tracks
     ADD CONSTRAINT tracks_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY postrider.tracks
+ALTER TABLE ONLY postrider_internal.tracks
     ADD CONSTRAINT tracks_queue_lane_priority_key UNIQUE (queue, lane, priority);
-CREATE INDEX tracks_awaited ON postrider.tracks USING btree (id) WHERE is_awaited;
-CREATE INDEX tracks_lane ON postrider.tracks USING btree (lane);
-CREATE INDEX tracks_priority ON postrider.tracks USING btree (priority, id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.tracks TO postrider_worker;
+CREATE INDEX tracks_awaited ON postrider_internal.tracks USING btree (id) WHERE is_awaited;
+CREATE INDEX tracks_lane ON postrider_internal.tracks USING btree (lane);
+CREATE INDEX tracks_priority ON postrider_internal.tracks USING btree (priority, id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tracks TO postrider_worker;
 
-CREATE TABLE postrider.tree_deltas (
+CREATE TABLE postrider_internal.tree_deltas (
     added integer DEFAULT 0 NOT NULL,
     due_at timestamp with time zone,
     failed integer DEFAULT 0 NOT NULL,
@@ -1835,13 +1838,13 @@ CREATE TABLE postrider.tree_deltas (
     tree_id bigint NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.tree_deltas
+ALTER TABLE ONLY postrider_internal.tree_deltas
     ADD CONSTRAINT tree_deltas_pkey PRIMARY KEY (id);
-CREATE INDEX tree_deltas_expensive ON postrider.tree_deltas USING btree (tree_id) WHERE is_expensive;
-CREATE INDEX tree_deltas_joins ON postrider.tree_deltas USING btree (tree_id) WHERE (added > 0);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.tree_deltas TO postrider_worker;
+CREATE INDEX tree_deltas_expensive ON postrider_internal.tree_deltas USING btree (tree_id) WHERE is_expensive;
+CREATE INDEX tree_deltas_joins ON postrider_internal.tree_deltas USING btree (tree_id) WHERE (added > 0);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tree_deltas TO postrider_worker;
 
-CREATE TABLE postrider.trees (
+CREATE TABLE postrider_internal.trees (
     children integer DEFAULT 0 NOT NULL,
     depth smallint NOT NULL,
     expanded integer,
@@ -1868,15 +1871,15 @@ CREATE TABLE postrider.trees (
     succeeded integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider.trees
+ALTER TABLE ONLY postrider_internal.trees
     ADD CONSTRAINT trees_pkey PRIMARY KEY (job_id);
-CREATE INDEX trees_draining ON postrider.trees USING btree (job_id) WHERE is_draining;
-CREATE INDEX trees_open ON postrider.trees USING btree (job_id) WHERE (state = ANY (ARRAY['w'::"char", 'o'::"char"]));
-CREATE INDEX trees_parent ON postrider.trees USING btree (parent_id) WHERE (parent_id IS NOT NULL);
-CREATE CONSTRAINT TRIGGER trees_begin AFTER INSERT ON postrider.trees DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider.trees_begin();
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.trees TO postrider_worker;
+CREATE INDEX trees_draining ON postrider_internal.trees USING btree (job_id) WHERE is_draining;
+CREATE INDEX trees_open ON postrider_internal.trees USING btree (job_id) WHERE (state = ANY (ARRAY['w'::"char", 'o'::"char"]));
+CREATE INDEX trees_parent ON postrider_internal.trees USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+CREATE CONSTRAINT TRIGGER trees_begin AFTER INSERT ON postrider_internal.trees DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider_internal.trees_begin();
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.trees TO postrider_worker;
 
-CREATE TABLE postrider.tries (
+CREATE TABLE postrider_internal.tries (
     attempt integer NOT NULL,
     bytes_received bigint,
     bytes_sent bigint,
@@ -1903,20 +1906,20 @@ CREATE TABLE postrider.tries (
     total_us integer,
     worker integer NOT NULL
 );
-ALTER TABLE ONLY postrider.tries
+ALTER TABLE ONLY postrider_internal.tries
     ADD CONSTRAINT tries_pkey PRIMARY KEY (job_id, fence);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.tries TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tries TO postrider_worker;
 
-CREATE TABLE postrider.webhooks (
+CREATE TABLE postrider_internal.webhooks (
     job_id bigint NOT NULL,
     source_job_id bigint NOT NULL
 );
-ALTER TABLE ONLY postrider.webhooks
+ALTER TABLE ONLY postrider_internal.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (job_id);
-CREATE INDEX webhooks_source ON postrider.webhooks USING btree (source_job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.webhooks TO postrider_worker;
+CREATE INDEX webhooks_source ON postrider_internal.webhooks USING btree (source_job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.webhooks TO postrider_worker;
 
-CREATE TABLE postrider.workers (
+CREATE TABLE postrider_internal.workers (
     concurrency integer NOT NULL,
     draining boolean DEFAULT false NOT NULL,
     ended_at timestamp with time zone,
@@ -1941,9 +1944,9 @@ CREATE TABLE postrider.workers (
     waiting_jobs bigint[]
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider.workers
+ALTER TABLE ONLY postrider_internal.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.workers TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.workers TO postrider_worker;
 
 CREATE VIEW postrider.attempts AS
  SELECT a.job_id,
@@ -2022,13 +2025,13 @@ CREATE VIEW postrider.attempts AS
     a.fence,
         CASE
             WHEN (v.visible AND (a.error_code IS NOT NULL)) THEN ( SELECT e.code
-               FROM postrider.envelope_errors e
+               FROM postrider_internal.envelope_errors e
               WHERE ((e.job_id = a.job_id) AND (e.fence = a.fence)))
             ELSE NULL::text
         END AS envelope_code,
         CASE
             WHEN (v.visible AND (a.error_code IS NOT NULL)) THEN ( SELECT e.name
-               FROM postrider.envelope_errors e
+               FROM postrider_internal.envelope_errors e
               WHERE ((e.job_id = a.job_id) AND (e.fence = a.fence)))
             ELSE NULL::text
         END AS error_name,
@@ -2063,7 +2066,7 @@ CREATE VIEW postrider.attempts AS
             NULL::text AS phase,
             NULL::timestamp with time zone AS phase_since,
             NULL::timestamp with time zone AS deadline
-           FROM postrider.tries
+           FROM postrider_internal.tries
         UNION ALL
          SELECT results.job_id,
             results.fence,
@@ -2090,7 +2093,7 @@ CREATE VIEW postrider.attempts AS
             NULL::text,
             NULL::timestamp with time zone,
             NULL::timestamp with time zone
-           FROM postrider.results
+           FROM postrider_internal.results
           WHERE (results.fence > 0)
         UNION ALL
          SELECT outcomes.job_id,
@@ -2118,7 +2121,7 @@ CREATE VIEW postrider.attempts AS
             NULL::text,
             NULL::timestamp with time zone,
             NULL::timestamp with time zone
-           FROM postrider.outcomes
+           FROM postrider_internal.outcomes
           WHERE (outcomes.fence > 0)
         UNION ALL
          SELECT p.job_id,
@@ -2146,13 +2149,13 @@ CREATE VIEW postrider.attempts AS
             p.phase,
             p.phase_since,
             p.deadline
-           FROM (postrider.progress p
-             JOIN postrider.ready r ON (((r.track = p.track) AND (r.seq = p.seq) AND (r.fence = p.fence) AND (r.worker = p.worker) AND (r.job_id = p.job_id))))) a
-     CROSS JOIN LATERAL ( SELECT (( SELECT postrider.sees_all() AS sees_all) OR (EXISTS ( SELECT
+           FROM (postrider_internal.progress p
+             JOIN postrider_internal.ready r ON (((r.track = p.track) AND (r.seq = p.seq) AND (r.fence = p.fence) AND (r.worker = p.worker) AND (r.job_id = p.job_id))))) a
+     CROSS JOIN LATERAL ( SELECT (( SELECT postrider_internal.sees_all() AS sees_all) OR (EXISTS ( SELECT
                    FROM postrider.jobs j
                   WHERE ((j.id = a.job_id) AND (j.created_by = CURRENT_USER))))) AS visible
          OFFSET 0) v)
-     LEFT JOIN postrider.workers w ON ((w.id = a.worker)))
+     LEFT JOIN postrider_internal.workers w ON ((w.id = a.worker)))
   WHERE v.visible;
 GRANT SELECT ON TABLE postrider.attempts TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.attempts TO postrider_worker;
@@ -2179,14 +2182,14 @@ CREATE VIEW postrider.cache_status AS
             cache_totals.jobs,
             cache_totals.entries,
             cache_totals.bytes
-           FROM postrider.cache_totals
+           FROM postrider_internal.cache_totals
         UNION ALL
          SELECT cache_tallies.service,
             cache_tallies.outcome,
             cache_tallies.jobs,
             cache_tallies.entries,
             cache_tallies.bytes
-           FROM postrider.cache_tallies) c
+           FROM postrider_internal.cache_tallies) c
   GROUP BY c.service;
 GRANT SELECT ON TABLE postrider.cache_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_status TO postrider_worker;
@@ -2203,9 +2206,9 @@ CREATE VIEW postrider.callback_errors WITH (security_barrier='true') AS
     j.queue,
     j.service,
     j.tag
-   FROM (postrider.callback_faults f
+   FROM (postrider_internal.callback_faults f
      LEFT JOIN postrider.jobs j ON ((j.id = f.job_id)))
-  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all));
+  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all));
 GRANT SELECT ON TABLE postrider.callback_errors TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.callback_errors TO postrider_worker;
 
@@ -2226,11 +2229,11 @@ CREATE VIEW postrider.client_status AS
     (l.role = '*'::text) AS is_default,
     (c.recounted_at IS NOT NULL) AS is_counted,
         CASE
-            WHEN ( SELECT postrider.sees_all() AS sees_all) THEN c.error
+            WHEN ( SELECT postrider_internal.sees_all() AS sees_all) THEN c.error
             ELSE NULL::text
         END AS count_error
    FROM (((( SELECT u_1.role
-           FROM postrider.client_usage u_1
+           FROM postrider_internal.client_usage u_1
         UNION
          SELECT l_1.role
            FROM postrider.client_limits l_1
@@ -2251,10 +2254,10 @@ CREATE VIEW postrider.client_status AS
          LIMIT 1) l)
      LEFT JOIN LATERAL ( SELECT GREATEST(x.unfinished, x.recounted, (0)::bigint) AS unfinished,
             GREATEST(x.lanes, x.recounted_lanes, (0)::bigint) AS lanes
-           FROM postrider.client_usage x
+           FROM postrider_internal.client_usage x
           WHERE (x.role = r.role)) u ON (true))
-     CROSS JOIN postrider.client_counting c)
-  WHERE ((NOT postrider.client_is_exempt(r.role)) AND ((r.role = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all)));
+     CROSS JOIN postrider_internal.client_counting c)
+  WHERE ((NOT postrider_internal.client_is_exempt(r.role)) AND ((r.role = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all)));
 GRANT SELECT ON TABLE postrider.client_status TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_status TO postrider_worker;
 
@@ -2268,8 +2271,8 @@ CREATE VIEW postrider.credential_status AS
     c.version,
     c.expires_at,
     COALESCE(( SELECT count(*) AS count
-           FROM (postrider.credential_waits w
-             JOIN postrider.scheduled d ON (((d.job_id = w.job_id) AND (d.run_at = w.run_at))))
+           FROM (postrider_internal.credential_waits w
+             JOIN postrider_internal.scheduled d ON (((d.job_id = w.job_id) AND (d.run_at = w.run_at))))
           WHERE (w.credential = c.name)), (0)::bigint) AS jobs_waiting,
     (s.credential IS NOT NULL) AS has_secrets,
     COALESCE((s.plain IS NULL), false) AS is_sealed,
@@ -2286,7 +2289,7 @@ CREATE VIEW postrider.credential_status AS
         END AS worker,
         CASE
             WHEN ((c.state = 'refreshing'::text) AND (COALESCE(r.until, r.due_at) < (now() - '00:00:10'::interval)) AND (EXISTS ( SELECT
-               FROM postrider.refreshes o
+               FROM postrider_internal.refreshes o
               WHERE ((o.credential <> r.credential) AND (o.until > now()))))) THEN 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'::text
             WHEN ((c.state = 'refreshing'::text) AND (COALESCE(r.until, r.due_at) < (now() - '00:00:10'::interval))) THEN 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'::text
             ELSE r.last_error
@@ -2296,16 +2299,16 @@ CREATE VIEW postrider.credential_status AS
             WHEN (r.held_since IS NOT NULL) THEN format('the API refuses each token, also at %s; one job a minute is sent to see whether that is over; see scope and place, or log in again'::text, ( SELECT string_agg(e.endpoint, ', '::text ORDER BY e.refused_at DESC) AS string_agg
                FROM ( SELECT e_1.endpoint,
                         e_1.refused_at
-                       FROM postrider.refused_endpoints e_1
+                       FROM postrider_internal.refused_endpoints e_1
                       WHERE (e_1.credential = c.name)
                       ORDER BY e_1.refused_at DESC
                      LIMIT 3) e))
             ELSE NULL::text
         END AS hold_reason
    FROM (((postrider.credentials c
-     LEFT JOIN postrider.secrets s ON ((s.credential = c.name)))
-     LEFT JOIN postrider.refreshes r ON ((r.credential = c.name)))
-     LEFT JOIN postrider.workers k ON ((k.id = r.worker)));
+     LEFT JOIN postrider_internal.secrets s ON ((s.credential = c.name)))
+     LEFT JOIN postrider_internal.refreshes r ON ((r.credential = c.name)))
+     LEFT JOIN postrider_internal.workers k ON ((k.id = r.worker)));
 GRANT SELECT ON TABLE postrider.credential_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credential_status TO postrider_worker;
 
@@ -2320,7 +2323,7 @@ CREATE VIEW postrider.job_status AS
         END AS name,
     j.queue,
         CASE
-            WHEN p.visible THEN postrider.job_lane(COALESCE(j.lane, j.service), j.url)
+            WHEN p.visible THEN postrider_internal.job_lane(COALESCE(j.lane, j.service), j.url)
             ELSE NULL::text
         END AS lane,
         CASE
@@ -2328,11 +2331,11 @@ CREATE VIEW postrider.job_status AS
             ELSE NULL::text
         END AS service,
     COALESCE(( SELECT t.priority
-           FROM postrider.tracks t
+           FROM postrider_internal.tracks t
           WHERE (t.id = COALESCE(r.track, p.track))), j.priority) AS priority,
         CASE
-            WHEN (r.job_id IS NOT NULL) THEN postrider.state_name(r.state)
-            WHEN (p.ending = ANY (ARRAY['c'::"char", 'e'::"char", 'k'::"char"])) THEN postrider.state_name(p.ending)
+            WHEN (r.job_id IS NOT NULL) THEN postrider_internal.state_name(r.state)
+            WHEN (p.ending = ANY (ARRAY['c'::"char", 'e'::"char", 'k'::"char"])) THEN postrider_internal.state_name(p.ending)
             WHEN (p.ending IS NOT NULL) THEN 'running'::text
             WHEN p.is_scheduled THEN 'scheduled'::text
             WHEN (p.tree = 'o'::"char") THEN
@@ -2365,7 +2368,7 @@ CREATE VIEW postrider.job_status AS
         END) AS finished_at,
         CASE
             WHEN p.visible THEN ( SELECT w.name
-               FROM postrider.workers w
+               FROM postrider_internal.workers w
               WHERE (w.id = COALESCE(NULLIF(r.worker, 0), NULLIF(p.worker, 0))))
             ELSE NULL::text
         END AS worker,
@@ -2374,8 +2377,8 @@ CREATE VIEW postrider.job_status AS
             ELSE NULL::text
         END AS method,
         CASE
-            WHEN p.visible THEN postrider.url_shown(COALESCE(( SELECT f.url
-               FROM postrider.resolved f
+            WHEN p.visible THEN postrider_internal.url_shown(COALESCE(( SELECT f.url
+               FROM postrider_internal.resolved f
               WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
              LIMIT 1), j.url))
             ELSE NULL::text
@@ -2385,7 +2388,7 @@ CREATE VIEW postrider.job_status AS
             ELSE NULL::integer
         END AS status_code,
         CASE
-            WHEN p.visible THEN postrider.headers_json(r.headers)
+            WHEN p.visible THEN postrider_internal.headers_json(r.headers)
             ELSE NULL::jsonb
         END AS response_headers,
         CASE
@@ -2393,7 +2396,7 @@ CREATE VIEW postrider.job_status AS
             ELSE NULL::bytea
         END AS body,
         CASE
-            WHEN p.visible THEN COALESCE(r.result, postrider.result_json(r.headers, r.body))
+            WHEN p.visible THEN COALESCE(r.result, postrider_internal.result_json(r.headers, r.body))
             ELSE NULL::jsonb
         END AS result,
         CASE
@@ -2429,13 +2432,13 @@ CREATE VIEW postrider.job_status AS
         END AS metadata,
         CASE
             WHEN (p.visible AND (r.state = 'f'::"char")) THEN ( SELECT e.code
-               FROM postrider.envelope_errors e
+               FROM postrider_internal.envelope_errors e
               WHERE ((e.job_id = j.id) AND (e.fence = r.fence)))
             ELSE NULL::text
         END AS envelope_code,
         CASE
             WHEN (p.visible AND (r.state = 'f'::"char")) THEN ( SELECT e.name
-               FROM postrider.envelope_errors e
+               FROM postrider_internal.envelope_errors e
               WHERE ((e.job_id = j.id) AND (e.fence = r.fence)))
             ELSE NULL::text
         END AS error_name,
@@ -2445,7 +2448,7 @@ CREATE VIEW postrider.job_status AS
         END AS dedupe_key,
         CASE
             WHEN (p.visible AND (j.paginate IS NOT NULL)) THEN ( SELECT (f.next IS NOT NULL)
-               FROM postrider.fetched_pages f
+               FROM postrider_internal.fetched_pages f
               WHERE (f.job_id = j.id)
               ORDER BY f.page DESC
              LIMIT 1)
@@ -2453,8 +2456,8 @@ CREATE VIEW postrider.job_status AS
         END AS has_more,
         CASE
             WHEN ((NOT p.visible) OR (j.kind <> 'request'::text)) THEN NULL::text
-            WHEN (num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0) THEN postrider.query_shown(postrider.url_shown(split_part(j.url, '#'::text, 1)), '{}'::text[])
-            ELSE ( SELECT postrider.request_url(COALESCE(g.url, f.url, j.url),
+            WHEN (num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0) THEN postrider_internal.query_shown(postrider_internal.url_shown(split_part(j.url, '#'::text, 1)), '{}'::text[])
+            ELSE ( SELECT postrider_internal.request_url(COALESCE(g.url, f.url, j.url),
                     CASE
                         WHEN (g.url IS NULL) THEN COALESCE(f.query, j.query)
                         ELSE NULL::jsonb
@@ -2464,37 +2467,37 @@ CREATE VIEW postrider.job_status AS
                         ELSE COALESCE(p.server, v.base_url, s.base_url)
                     END,
                     CASE
-                        WHEN (s.apply_to_absolute OR postrider.url_is_relative(COALESCE(f.url, j.url)) OR postrider.origin_is_among(COALESCE(f.url, j.url), (ARRAY[s.base_url, s.cdn_url] || ARRAY( SELECT t.base_url
-                           FROM postrider.server_routes t
+                        WHEN (s.apply_to_absolute OR postrider_internal.url_is_relative(COALESCE(f.url, j.url)) OR postrider_internal.origin_is_among(COALESCE(f.url, j.url), (ARRAY[s.base_url, s.cdn_url] || ARRAY( SELECT t.base_url
+                           FROM postrider_internal.server_routes t
                           WHERE (t.service = s.name))))) THEN s.query
                         ELSE NULL::jsonb
-                    END, ((s.query IS NOT NULL) AND has_table_privilege('postrider.services'::text, 'select'::text)), (postrider.used_place(k.place, j.body_json, (num_nonnulls(j.body_form, j.body_parts) > 0)) ->> 'query'::text)) AS request_url
+                    END, ((s.query IS NOT NULL) AND has_table_privilege('postrider.services'::text, 'select'::text)), (postrider_internal.used_place(k.place, j.body_json, (num_nonnulls(j.body_form, j.body_parts) > 0)) ->> 'query'::text)) AS request_url
                FROM (((((( VALUES (1)) one
                  LEFT JOIN postrider.services s ON ((s.name = j.service)))
-                 LEFT JOIN postrider.credentials k ON ((k.name = postrider.used_credential(j.credential, s.credential))))
+                 LEFT JOIN postrider.credentials k ON ((k.name = postrider_internal.used_credential(j.credential, s.credential))))
                  LEFT JOIN LATERAL ( SELECT x.url,
                         x.query
-                       FROM postrider.resolved x
+                       FROM postrider_internal.resolved x
                       WHERE ((x.job_id = j.id) AND (j.parent_id IS NOT NULL))
                      LIMIT 1) f ON (true))
                  LEFT JOIN LATERAL ( SELECT x.url
-                       FROM postrider.fetched_pages x
+                       FROM postrider_internal.fetched_pages x
                       WHERE ((x.job_id = j.id) AND (j.paginate IS NOT NULL))
                       ORDER BY x.page DESC
                      LIMIT 1) g ON (true))
                  LEFT JOIN LATERAL ( SELECT t.base_url
-                       FROM postrider.server_routes t
+                       FROM postrider_internal.server_routes t
                       WHERE ((t.service = j.service) AND (p.server IS NULL) AND (t.environment = COALESCE(( SELECT w.environment
-                               FROM postrider.workers w
+                               FROM postrider_internal.workers w
                               WHERE (w.id = COALESCE(NULLIF(r.worker, 0), NULLIF(p.worker, 0)))), 'release'::text)))
                       ORDER BY (t.state <> 'active'::text), (t."position" < ( SELECT min(q."position") AS min
-                               FROM postrider.server_routes q
+                               FROM postrider_internal.server_routes q
                               WHERE ((q.service = t.service) AND (q.environment = t.environment) AND q.is_preferred))), t."position"
                      LIMIT 1) v ON (true)))
         END AS request_url,
         CASE
             WHEN (p.visible AND (r.job_id IS NULL) AND (p.ending IS NULL) AND (j.kind = 'request'::text)) THEN ( SELECT concat_ws(': '::text, t.error_code, t.error) AS concat_ws
-               FROM postrider.tries t
+               FROM postrider_internal.tries t
               WHERE ((t.job_id = j.id) AND (t.error_code IS NOT NULL))
               ORDER BY t.fence DESC
              LIMIT 1)
@@ -2511,9 +2514,9 @@ CREATE VIEW postrider.job_status AS
                             ELSE NULL::timestamp with time zone
                         END, now()) AS ended,
                     LEAST(( SELECT t.started_at
-                           FROM postrider.tries t
+                           FROM postrider_internal.tries t
                           WHERE ((t.job_id = j.id) AND (t.fence > COALESCE(( SELECT e.fence
-                                   FROM postrider.tries e
+                                   FROM postrider_internal.tries e
                                   WHERE ((e.job_id = j.id) AND (e.ended_as IS NOT NULL))
                                   ORDER BY e.fence DESC
                                  LIMIT 1), (0)::bigint)))
@@ -2558,7 +2561,7 @@ CREATE VIEW postrider.job_status AS
             x.cache,
             x.encoding,
             x.result
-           FROM postrider.results x
+           FROM postrider_internal.results x
           WHERE (x.job_id = j.id)
          LIMIT 1) r ON (true))
      LEFT JOIN LATERAL ( SELECT x.job_id,
@@ -2569,10 +2572,10 @@ CREATE VIEW postrider.job_status AS
             x.attempt,
             x.rekey,
             x.item
-           FROM postrider.members x
+           FROM postrider_internal.members x
           WHERE ((x.job_id = j.id) AND (j.parent_id IS NOT NULL))
          LIMIT 1) m ON (true))
-     CROSS JOIN LATERAL ( SELECT ((j.created_by = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all)) AS visible,
+     CROSS JOIN LATERAL ( SELECT ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all)) AS visible,
             o.state AS ending,
             o.attempt AS ended_attempt,
             o.started_at,
@@ -2586,7 +2589,7 @@ CREATE VIEW postrider.job_status AS
             t.failed_job_id,
                 CASE
                     WHEN (t.job_id IS NOT NULL) THEN (t.children + COALESCE(( SELECT sum(d.added) AS sum
-                       FROM postrider.tree_deltas d
+                       FROM postrider_internal.tree_deltas d
                       WHERE ((d.tree_id = t.job_id) AND (d.run = t.run) AND (d.added > 0))), (0)::bigint))
                     ELSE NULL::bigint
                 END AS children,
@@ -2602,9 +2605,9 @@ CREATE VIEW postrider.job_status AS
             b.done AS bytes_done,
             b.total AS bytes_total
            FROM (((((( VALUES (1)) one
-             LEFT JOIN postrider.trees t ON (((t.job_id = j.id) AND (j.kind <> 'request'::text))))
-             LEFT JOIN postrider.outcomes o ON (((o.job_id = j.id) AND (r.job_id IS NULL))))
-             LEFT JOIN postrider.scheduled s ON (((s.job_id = j.id) AND (r.job_id IS NULL))))
+             LEFT JOIN postrider_internal.trees t ON (((t.job_id = j.id) AND (j.kind <> 'request'::text))))
+             LEFT JOIN postrider_internal.outcomes o ON (((o.job_id = j.id) AND (r.job_id IS NULL))))
+             LEFT JOIN postrider_internal.scheduled s ON (((s.job_id = j.id) AND (r.job_id IS NULL))))
              LEFT JOIN LATERAL ( SELECT q.track,
                     q.worker,
                     q.attempt,
@@ -2617,17 +2620,17 @@ CREATE VIEW postrider.job_status AS
                             y.max_attempts,
                             y.since,
                             y.fence
-                           FROM (postrider.tracks k
+                           FROM (postrider_internal.tracks k
                              CROSS JOIN LATERAL ( SELECT x.track,
                                     x.worker,
                                     x.attempt,
                                     x.max_attempts,
                                     x.since,
                                     x.fence
-                                   FROM postrider.ready x
+                                   FROM postrider_internal.ready x
                                   WHERE ((x.track = k.id) AND (x.seq = j.id) AND (x.job_id = j.id))
                                  OFFSET 0) y)
-                          WHERE ((k.queue = j.queue) AND (k.lane = postrider.job_lane(COALESCE(j.lane, j.service), j.url)) AND (k.priority = j.priority))
+                          WHERE ((k.queue = j.queue) AND (k.lane = postrider_internal.job_lane(COALESCE(j.lane, j.service), j.url)) AND (k.priority = j.priority))
                         UNION ALL
                          SELECT y.track,
                             y.worker,
@@ -2635,7 +2638,7 @@ CREATE VIEW postrider.job_status AS
                             y.max_attempts,
                             y.since,
                             y.fence
-                           FROM postrider.ready y
+                           FROM postrider_internal.ready y
                           WHERE ((y.track = 0) AND (y.seq = j.id) AND (y.job_id = j.id))
                         UNION ALL
                          SELECT y.track,
@@ -2644,17 +2647,17 @@ CREATE VIEW postrider.job_status AS
                             y.max_attempts,
                             y.since,
                             y.fence
-                           FROM ((postrider.removed_tracks d
+                           FROM ((postrider_internal.removed_tracks d
                              CROSS JOIN LATERAL ( SELECT v_1.track
                                    FROM UNNEST(d.tracks, d.queues, d.lanes) v_1(track, queue, lane)
-                                  WHERE ((v_1.queue = j.queue) AND (v_1.lane = postrider.job_lane(COALESCE(j.lane, j.service), j.url)))) v)
+                                  WHERE ((v_1.queue = j.queue) AND (v_1.lane = postrider_internal.job_lane(COALESCE(j.lane, j.service), j.url)))) v)
                              CROSS JOIN LATERAL ( SELECT x.track,
                                     x.worker,
                                     x.attempt,
                                     x.max_attempts,
                                     x.since,
                                     x.fence
-                                   FROM postrider.ready x
+                                   FROM postrider_internal.ready x
                                   WHERE ((x.track = v.track) AND (x.seq = j.id) AND (x.job_id = j.id))
                                  OFFSET 0) y)
                         UNION ALL
@@ -2664,11 +2667,11 @@ CREATE VIEW postrider.job_status AS
                             y.max_attempts,
                             y.since,
                             y.fence
-                           FROM postrider.ready y
+                           FROM postrider_internal.ready y
                           WHERE ((y.job_id = j.id) AND (y.seq <> y.job_id))
                  LIMIT 1) q
                   WHERE ((s.job_id IS NULL) AND (r.job_id IS NULL) AND (j.kind = 'request'::text) AND (m.is_waiting IS NOT TRUE))) u ON (true))
-             LEFT JOIN postrider.progress b ON (((b.job_id = j.id) AND (b.fence = u.fence) AND (u.worker > 0))))
+             LEFT JOIN postrider_internal.progress b ON (((b.job_id = j.id) AND (b.fence = u.fence) AND (u.worker > 0))))
          OFFSET 0) p)
   WHERE p.visible;
 GRANT SELECT ON TABLE postrider.job_status TO postrider_admin, postrider_client, postrider_reader;
@@ -2680,8 +2683,8 @@ CREATE VIEW postrider.lane_status AS
             (sum(c.running))::bigint AS in_flight,
             (sum(c.ready))::bigint AS ready,
             min(c.oldest) AS oldest
-           FROM (postrider.track_counts() c(track, ready, running, oldest, unnamed)
-             JOIN postrider.track_names t_1 ON ((t_1.id = c.track)))
+           FROM (postrider_internal.track_counts() c(track, ready, running, oldest, unnamed)
+             JOIN postrider_internal.track_names t_1 ON ((t_1.id = c.track)))
           GROUP BY t_1.lane
         ), taken_in AS (
          SELECT u.lane,
@@ -2690,13 +2693,13 @@ CREATE VIEW postrider.lane_status AS
            FROM ( SELECT i_1.lane,
                     i_1.jobs,
                     i_1.at
-                   FROM postrider.intake i_1
+                   FROM postrider_internal.intake i_1
                   WHERE (i_1.lane IS NOT NULL)
                 UNION ALL
                  SELECT l_1.lane,
                     1,
                     i_1.at
-                   FROM (postrider.intake i_1
+                   FROM (postrider_internal.intake i_1
                      CROSS JOIN LATERAL unnest(i_1.lanes) l_1(lane))
                   WHERE (i_1.lane IS NULL)) u
           GROUP BY u.lane
@@ -2737,14 +2740,14 @@ CREATE VIEW postrider.lane_status AS
    FROM (((((((( SELECT lanes.name AS lane
            FROM postrider.lanes
         UNION
-         SELECT postrider.track_lanes() AS track_lanes
+         SELECT postrider_internal.track_lanes() AS track_lanes
         UNION
          SELECT taken_in.lane
            FROM taken_in) l
      LEFT JOIN postrider.lanes n ON ((n.name = l.lane)))
      LEFT JOIN LATERAL ( SELECT q.until,
             q.reason
-           FROM postrider.lane_pauses q
+           FROM postrider_internal.lane_pauses q
           WHERE (q.lane = l.lane)
         UNION ALL
          SELECT n.paused_until,
@@ -2754,15 +2757,15 @@ CREATE VIEW postrider.lane_status AS
      LEFT JOIN tracked t ON ((t.lane = l.lane)))
      LEFT JOIN taken_in i ON ((i.lane = l.lane)))
      LEFT JOIN LATERAL ( SELECT (q.failing AND (q.at > (now() - '00:01:00'::interval))) AS failing,
-            postrider.retry_rate(q.failing, q.calls, q.at, COALESCE(n.retry_budget, 0.2), now()) AS rate
-           FROM postrider.lane_retries q
+            postrider_internal.retry_rate(q.failing, q.calls, q.at, COALESCE(n.retry_budget, 0.2), now()) AS rate
+           FROM postrider_internal.lane_retries q
           WHERE (q.lane = l.lane)) f ON (true))
      LEFT JOIN LATERAL ( SELECT sum(q.permits) AS permits
-           FROM postrider.lane_permits q
+           FROM postrider_internal.lane_permits q
           WHERE ((q.lane = n.id) AND (n.max_in_flight IS NOT NULL))) k ON (true))
      LEFT JOIN LATERAL ( SELECT (q.next_slot + w.spacing) AS slot,
             w.spacing
-           FROM (postrider.lane_states q
+           FROM (postrider_internal.lane_states q
              CROSS JOIN ( SELECT ((n.rate_period + LEAST((n.rate_period * (0.02)::double precision), '00:00:00.1'::interval)) / (n.rate_limit)::double precision) AS spacing) w)
           WHERE ((q.lane = n.id) AND (n.rate_limit IS NOT NULL))) h ON (true));
 GRANT SELECT ON TABLE postrider.lane_status TO postrider_admin, postrider_reader;
@@ -2792,8 +2795,8 @@ CREATE VIEW postrider.pages AS
             ELSE NULL::text
         END AS next,
     p.fetched_at
-   FROM (postrider.fetched_pages p
-     CROSS JOIN LATERAL ( SELECT (( SELECT postrider.sees_all() AS sees_all) OR (EXISTS ( SELECT
+   FROM (postrider_internal.fetched_pages p
+     CROSS JOIN LATERAL ( SELECT (( SELECT postrider_internal.sees_all() AS sees_all) OR (EXISTS ( SELECT
                    FROM postrider.jobs j
                   WHERE ((j.id = p.job_id) AND (j.created_by = CURRENT_USER))))) AS visible
          OFFSET 0) v)
@@ -2801,13 +2804,13 @@ CREATE VIEW postrider.pages AS
 GRANT SELECT ON TABLE postrider.pages TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.pages TO postrider_worker;
 
-CREATE VIEW postrider.parents AS
+CREATE VIEW postrider_internal.parents AS
  SELECT j.id,
-    postrider.member_defaults(j.*) AS defaults
+    postrider_internal.member_defaults(j.*) AS defaults
    FROM postrider.jobs j
-  WHERE ((j.kind <> 'request'::text) AND ((j.created_by = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all)));
-GRANT SELECT ON TABLE postrider.parents TO postrider_admin, postrider_client, postrider_reader;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.parents TO postrider_worker;
+  WHERE ((j.kind <> 'request'::text) AND ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all)));
+GRANT SELECT ON TABLE postrider_internal.parents TO postrider_admin, postrider_client, postrider_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.parents TO postrider_worker;
 
 CREATE VIEW postrider.queue_status AS
  WITH standing AS MATERIALIZED (
@@ -2817,7 +2820,7 @@ CREATE VIEW postrider.queue_status AS
             queue_counts.oldest,
             queue_counts.scheduled,
             queue_counts.waiting
-           FROM postrider.queue_counts() queue_counts(queue, ready, running, oldest, scheduled, waiting)
+           FROM postrider_internal.queue_counts() queue_counts(queue, ready, running, oldest, scheduled, waiting)
         ), counted AS (
          SELECT c_1.queue,
             sum(c_1.jobs) FILTER (WHERE (c_1.state = 's'::"char")) AS succeeded,
@@ -2835,19 +2838,19 @@ CREATE VIEW postrider.queue_status AS
                             WHEN (totals.minute >= date_trunc('minute'::text, (now() - '00:01:00'::interval))) THEN ((1)::numeric - (EXTRACT(second FROM now()) / (60)::numeric))
                             ELSE (0)::numeric
                         END AS weight
-                   FROM postrider.totals
+                   FROM postrider_internal.totals
                 UNION ALL
                  SELECT COALESCE(y.queue, t.queue, 'default'::text) AS "coalesce",
                     s_1.state,
                     s_1.jobs,
                     ((y.at >= (now() - '00:01:00'::interval)))::integer AS int4
-                   FROM ((postrider.tallies y
+                   FROM ((postrider_internal.tallies y
                      CROSS JOIN LATERAL UNNEST(y.tracks, y.states, y.jobs) s_1(track, state, jobs))
-                     LEFT JOIN postrider.track_names t ON ((t.id = s_1.track)))) c_1
+                     LEFT JOIN postrider_internal.track_names t ON ((t.id = s_1.track)))) c_1
           GROUP BY c_1.queue
         ), takers AS MATERIALIZED (
          SELECT DISTINCT w.queues
-           FROM postrider.workers w
+           FROM postrider_internal.workers w
           WHERE ((w.ended_at IS NULL) AND (NOT w.draining) AND (w.heartbeat_at >= (clock_timestamp() - '00:00:10'::interval)))
         )
  SELECT q.queue,
@@ -2889,16 +2892,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.queue_status TO postrider_w
 CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
  SELECT r.job_id AS id,
     j.queue,
-    postrider.job_lane(COALESCE(j.lane, j.service), j.url) AS lane,
-    postrider.state_name(r.state) AS state,
+    postrider_internal.job_lane(COALESCE(j.lane, j.service), j.url) AS lane,
+    postrider_internal.state_name(r.state) AS state,
     r.finished_at,
     r.attempt,
         CASE
             WHEN (j.kind = 'request'::text) THEN j.method
             ELSE NULL::text
         END AS method,
-    postrider.url_shown(COALESCE(( SELECT f.url
-           FROM postrider.resolved f
+    postrider_internal.url_shown(COALESCE(( SELECT f.url
+           FROM postrider_internal.resolved f
           WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
          LIMIT 1), j.url)) AS url,
     (r.status_code)::integer AS status_code,
@@ -2907,10 +2910,10 @@ CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
     j.tag,
     j.service,
     ( SELECT e.code
-           FROM postrider.envelope_errors e
+           FROM postrider_internal.envelope_errors e
           WHERE ((e.job_id = r.job_id) AND (e.fence = r.fence))) AS envelope_code,
     ( SELECT e.name
-           FROM postrider.envelope_errors e
+           FROM postrider_internal.envelope_errors e
           WHERE ((e.job_id = r.job_id) AND (e.fence = r.fence))) AS error_name
    FROM (( SELECT f.job_id,
             f.started_at,
@@ -2941,12 +2944,12 @@ CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
             f.cache,
             f.encoding,
             f.result
-           FROM postrider.results f
+           FROM postrider_internal.results f
           WHERE (f.state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]))
           ORDER BY f.finished_at DESC, f.job_id DESC
          LIMIT 100) r
      JOIN postrider.jobs j ON ((j.id = r.job_id)))
-  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all))
+  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all))
   ORDER BY r.finished_at DESC, r.job_id DESC
  LIMIT 100;
 GRANT SELECT ON TABLE postrider.recent_failures TO postrider_admin, postrider_client, postrider_reader;
@@ -2958,7 +2961,7 @@ CREATE VIEW postrider.restores AS
     i.lost_leases,
     i.unknown_jobs,
     i.above_id
-   FROM postrider.identities i
+   FROM postrider_internal.identities i
   WHERE (i.number > 1)
   ORDER BY i.number;
 GRANT SELECT ON TABLE postrider.restores TO postrider_admin, postrider_reader;
@@ -2976,9 +2979,9 @@ CREATE VIEW postrider.schedule_status AS
     s.next_run_at,
     s.last_run_at,
     s.last_job_id,
-    COALESCE(( SELECT postrider.state_name(r.state) AS state_name
-           FROM postrider.results r
-          WHERE (r.job_id = s.last_job_id)), postrider.job_state(s.last_job_id)) AS last_state,
+    COALESCE(( SELECT postrider_internal.state_name(r.state) AS state_name
+           FROM postrider_internal.results r
+          WHERE (r.job_id = s.last_job_id)), postrider_internal.job_state(s.last_job_id)) AS last_state,
     s.last_error,
     s.skipped,
     s.created_at,
@@ -2993,7 +2996,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.schedule_status TO postride
 CREATE VIEW postrider.service_status AS
  SELECT s.name AS service,
     e.environment,
-    postrider.url_shown(COALESCE((c.route).base_url, s.base_url)) AS base_url,
+    postrider_internal.url_shown(COALESCE((c.route).base_url, s.base_url)) AS base_url,
     (c.route)."position" AS current_position,
         CASE
             WHEN (c.route IS NULL) THEN 'no servers'::text
@@ -3012,7 +3015,7 @@ CREATE VIEW postrider.service_status AS
    FROM (((postrider.services s
      LEFT JOIN ( SELECT DISTINCT t.service,
             t.environment
-           FROM postrider.server_routes t) e ON ((e.service = s.name)))
+           FROM postrider_internal.server_routes t) e ON ((e.service = s.name)))
      LEFT JOIN LATERAL ( SELECT count(*) AS servers,
             count(*) FILTER (WHERE (r.state = 'active'::text)) AS active,
             sum(r.calls) AS calls,
@@ -3021,7 +3024,7 @@ CREATE VIEW postrider.service_status AS
             jsonb_agg(jsonb_build_object('position', r."position", 'base_url', r.base_url, 'state', r.state, 'open_until', r.open_until, 'calls', r.calls, 'errors', r.errors, 'is_preferred', r.is_preferred) ORDER BY r."position") AS details
            FROM postrider.servers r
           WHERE ((r.service = e.service) AND (r.environment = e.environment))) v ON ((e.service IS NOT NULL)))
-     LEFT JOIN LATERAL postrider.choose_server(postrider.routes_of(e.service, e.environment), NULL::integer[]) c(route, goes_on) ON ((e.service IS NOT NULL)));
+     LEFT JOIN LATERAL postrider_internal.choose_server(postrider_internal.routes_of(e.service, e.environment), NULL::integer[]) c(route, goes_on) ON ((e.service IS NOT NULL)));
 GRANT SELECT ON TABLE postrider.service_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.service_status TO postrider_worker;
 
@@ -3033,13 +3036,13 @@ CREATE VIEW postrider.throughput AS
            FROM ( SELECT t_1.minute,
                     t_1.state,
                     t_1.jobs
-                   FROM postrider.totals t_1
+                   FROM postrider_internal.totals t_1
                   WHERE (t_1.minute > '-infinity'::timestamp with time zone)
                 UNION ALL
                  SELECT date_trunc('minute'::text, y.at) AS date_trunc,
                     s.state,
                     s.jobs
-                   FROM (postrider.tallies y
+                   FROM (postrider_internal.tallies y
                      CROSS JOIN LATERAL UNNEST(y.states, y.jobs) s(state, jobs))
                   WHERE (y.at > '-infinity'::timestamp with time zone)) c_1
           GROUP BY c_1.minute
@@ -3048,7 +3051,7 @@ CREATE VIEW postrider.throughput AS
             t_1.kind,
             round(((power((2)::double precision, ((((t_1.bucket)::numeric + 0.5) / (4)::numeric))::double precision) / (1000)::double precision))::numeric, 3) AS ms,
             (sum(t_1.jobs) OVER (PARTITION BY t_1.minute, t_1.kind ORDER BY t_1.bucket) / sum(t_1.jobs) OVER (PARTITION BY t_1.minute, t_1.kind)) AS share
-           FROM postrider.timings t_1
+           FROM postrider_internal.timings t_1
         ), timed AS (
          SELECT r.minute,
             min(r.ms) FILTER (WHERE ((r.kind = 'w'::"char") AND (r.share >= 0.50))) AS wait_p50_ms,
@@ -3075,27 +3078,27 @@ CREATE VIEW postrider.throughput AS
 GRANT SELECT ON TABLE postrider.throughput TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.throughput TO postrider_worker;
 
-CREATE VIEW postrider.tickets WITH (security_barrier='true') AS
+CREATE VIEW postrider_internal.tickets WITH (security_barrier='true') AS
  SELECT j.id,
-    postrider.ticket(k.secret, j.id) AS ticket
+    postrider_internal.ticket(k.secret, j.id) AS ticket
    FROM (postrider.jobs j
-     CROSS JOIN postrider.ticket_key k)
-  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider.sees_all() AS sees_all));
-GRANT SELECT ON TABLE postrider.tickets TO postrider_admin, postrider_client, postrider_reader;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.tickets TO postrider_worker;
+     CROSS JOIN postrider_internal.ticket_key k)
+  WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all));
+GRANT SELECT ON TABLE postrider_internal.tickets TO postrider_admin, postrider_client, postrider_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tickets TO postrider_worker;
 
-CREATE VIEW postrider.track_names AS
+CREATE VIEW postrider_internal.track_names AS
  SELECT t.id,
     t.queue,
     t.lane
-   FROM postrider.tracks t
+   FROM postrider_internal.tracks t
 UNION ALL
  SELECT u.track AS id,
     u.queue,
     u.lane
-   FROM (postrider.removed_tracks d
+   FROM (postrider_internal.removed_tracks d
      CROSS JOIN LATERAL UNNEST(d.tracks, d.queues, d.lanes) u(track, queue, lane));
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.track_names TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.track_names TO postrider_worker;
 
 CREATE VIEW postrider.worker_status AS
  SELECT w.name AS worker,
@@ -3120,21 +3123,21 @@ CREATE VIEW postrider.worker_status AS
     w.results_waiting_since,
     w.judgements_waiting,
     w.judgements_since
-   FROM (postrider.workers w
-     LEFT JOIN postrider.leases l ON ((l.name = 'leader'::text)))
+   FROM (postrider_internal.workers w
+     LEFT JOIN postrider_internal.leases l ON ((l.name = 'leader'::text)))
   WHERE ((w.ended_at IS NULL) OR (w.ended_at > (now() - '1 day'::interval)))
   ORDER BY (w.ended_at IS NOT NULL), w.id;
 GRANT SELECT ON TABLE postrider.worker_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.worker_status TO postrider_worker;
 
-CREATE FUNCTION postrider.accepting_endpoint(p_job bigint) RETURNS text
+CREATE FUNCTION postrider_internal.accepting_endpoint(p_job bigint) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.accepting_endpoint FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.accepting_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.accepting_endpoint FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.accepting_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.acquire_lane_permits(p_worker integer, p_lanes integer[], p_used integer[], p_hold integer[], p_slots integer[]) RETURNS TABLE(lane integer, permits integer, share integer, slots integer, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
+CREATE FUNCTION postrider_internal.acquire_lane_permits(p_worker integer, p_lanes integer[], p_used integer[], p_hold integer[], p_slots integer[]) RETURNS TABLE(lane integer, permits integer, share integer, slots integer, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
@@ -3144,25 +3147,25 @@ CREATE FUNCTION postrider.acquire_lane_permits(p_worker integer, p_lanes integer
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.acquire_lane_permits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.acquire_lane_permits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.add_tracks(p_queues text[], p_lanes text[], p_priorities integer[], p_young interval DEFAULT '00:00:00'::interval, p_is_awaited boolean DEFAULT true) RETURNS void
+CREATE FUNCTION postrider_internal.add_tracks(p_queues text[], p_lanes text[], p_priorities integer[], p_young interval DEFAULT '00:00:00'::interval, p_is_awaited boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.add_tracks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.add_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.add_tracks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.add_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.admit_single_row(p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) RETURNS boolean
+CREATE FUNCTION postrider_internal.admit_single_row(p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.admit_single_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.admit_single_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.admit_single_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.admit_single_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.advance_tree(p_tree postrider.trees, p_is_inner boolean) RETURNS "char"
+CREATE FUNCTION postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3170,158 +3173,158 @@ CREATE FUNCTION postrider.advance_tree(p_tree postrider.trees, p_is_inner boolea
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.advance_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.advance_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.advance_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.advance_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) RETURNS text
+CREATE FUNCTION postrider_internal.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.answer_charset FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.answer_charset TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.answer_charset FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.answer_charset TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.answer_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.answer_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.answer_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.answer_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.answer_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.answer_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean DEFAULT false) RETURNS jsonb
+CREATE FUNCTION postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.answer_parts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.answer_parts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.answer_parts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.answer_parts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.answer_text(p_body bytea, p_charset text) RETURNS text
+CREATE FUNCTION postrider_internal.answer_text(p_body bytea, p_charset text) RETURNS text
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.answer_text FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.answer_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.answer_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.answer_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.answer_value(p_headers bytea, p_body bytea, p_encoding text, OUT value jsonb, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.answer_value(p_headers bytea, p_body bytea, p_encoding text, OUT value jsonb, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.answer_value FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.answer_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.answer_value FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.answer_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.apply_deferred_pauses() RETURNS void
+CREATE FUNCTION postrider_internal.apply_deferred_pauses() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '1ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.apply_deferred_pauses FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.apply_deferred_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.apply_deferred_pauses FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.apply_deferred_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.assign_positions(p_jobs bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.assign_positions(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.assign_positions FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.assign_positions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.assign_positions FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.assign_positions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.awaits_hooks(p_job postrider.jobs, p_since timestamp with time zone) RETURNS boolean
+CREATE FUNCTION postrider_internal.awaits_hooks(p_job postrider.jobs, p_since timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.awaits_hooks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.awaits_hooks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.awaits_hooks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.awaits_hooks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.beat(p_worker integer, p_in_flight integer, p_draining boolean, p_idle boolean, p_start uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0, p_waiting integer DEFAULT 0, p_waiting_ms bigint DEFAULT NULL::bigint, p_waiting_jobs bigint[] DEFAULT NULL::bigint[], p_judgements integer DEFAULT 0, p_judging_ms bigint DEFAULT NULL::bigint, p_judging_jobs bigint[] DEFAULT NULL::bigint[]) RETURNS boolean
+CREATE FUNCTION postrider_internal.beat(p_worker integer, p_in_flight integer, p_draining boolean, p_idle boolean, p_start uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0, p_waiting integer DEFAULT 0, p_waiting_ms bigint DEFAULT NULL::bigint, p_waiting_jobs bigint[] DEFAULT NULL::bigint[], p_judgements integer DEFAULT 0, p_judging_ms bigint DEFAULT NULL::bigint, p_judging_jobs bigint[] DEFAULT NULL::bigint[]) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.beat FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.beat TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.beat FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.beat TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.begin_job(p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.begin_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.begin_locked_members(p_tree bigint) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.begin_locked_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_locked_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.begin_member(p_job postrider.jobs, p_tree postrider.trees) RETURNS "char"
+CREATE FUNCTION postrider_internal.begin_job(p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.begin_member FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.begin_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.begin_probe(p_server integer, p_track integer, p_seq bigint, p_fence bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.begin_locked_members(p_tree bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.begin_locked_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_locked_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) RETURNS "char"
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.begin_member FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.begin_probe(p_server integer, p_track integer, p_seq bigint, p_fence bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.begin_probe FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.begin_probe FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.begin_rerun(p_id bigint) RETURNS void
+CREATE FUNCTION postrider_internal.begin_rerun(p_id bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.begin_rerun FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_rerun TO postrider_admin, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.begin_rerun FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_rerun TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.begin_tree(p_tree bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
+CREATE FUNCTION postrider_internal.begin_tree(p_tree bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.begin_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.begin_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.begin_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.body_bytes(p_job postrider.jobs, p_most bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.body_bytes(p_job postrider.jobs, p_most bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.body_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.bound_overflow() RETURNS boolean
+CREATE FUNCTION postrider_internal.bound_overflow() RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.bound_overflow FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.bound_overflow TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.bound_overflow FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.bound_overflow TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_control(p_text text) RETURNS jsonb
+CREATE FUNCTION postrider_internal.cache_control(p_text text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_control FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_control TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_control FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_control TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_digest(p_method text, p_url text, p_use_cdn boolean, p_base_url text, p_cdn_url text, p_query jsonb, p_service_query jsonb, p_headers jsonb, p_service_headers jsonb, p_body bytea, p_body_json jsonb, p_body_form jsonb, p_body_parts jsonb, p_ignore text[], p_space text) RETURNS bytea
+CREATE FUNCTION postrider_internal.cache_digest(p_method text, p_url text, p_use_cdn boolean, p_base_url text, p_cdn_url text, p_query jsonb, p_service_query jsonb, p_headers jsonb, p_service_headers jsonb, p_body bytea, p_body_json jsonb, p_body_form jsonb, p_body_parts jsonb, p_ignore text[], p_space text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_digest FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_digest FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_evict() RETURNS bigint
+CREATE FUNCTION postrider_internal.cache_evict() RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_evict FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_evict TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_evict FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_evict TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_invalidate(service text DEFAULT NULL::text, pattern text DEFAULT '%'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3330,20 +3333,20 @@ CREATE FUNCTION postrider.cache_invalidate(service text DEFAULT NULL::text, patt
 REVOKE ALL ON FUNCTION postrider.cache_invalidate FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_invalidate TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.cache_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
+CREATE FUNCTION postrider_internal.cache_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_key FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_merge(p_kept bytea, p_news bytea) RETURNS bytea
+CREATE FUNCTION postrider_internal.cache_merge(p_kept bytea, p_news bytea) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_hashjoin TO 'on'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_merge FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_merge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_merge FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_merge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cache_put(spec jsonb, body bytea, app_version text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
@@ -3364,13 +3367,13 @@ GRANT ALL ON FUNCTION postrider.cache_put TO postrider_admin, postrider_worker;
 REVOKE ALL ON FUNCTION postrider.cache_put FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cache_put TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.cache_reason(p_entry postrider.cache_entries, p_now timestamp with time zone, p_ttl interval, p_version bigint, p_sensitive text, p_app_version text) RETURNS text
+CREATE FUNCTION postrider_internal.cache_reason(p_entry postrider.cache_entries, p_now timestamp with time zone, p_ttl interval, p_version bigint, p_sensitive text, p_app_version text) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_reason FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_reason TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_reason FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_reason TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_serve(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_judges boolean DEFAULT false, p_error text DEFAULT NULL::text, OUT done bigint[], OUT expensive bigint[]) RETURNS record
+CREATE FUNCTION postrider_internal.cache_serve(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_judges boolean DEFAULT false, p_error text DEFAULT NULL::text, OUT done bigint[], OUT expensive bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3380,106 +3383,106 @@ CREATE FUNCTION postrider.cache_serve(p_worker integer, p_app_version text, p_tr
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_serve FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_serve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_serve FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_serve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_spec(p_spec jsonb) RETURNS postrider.jobs
+CREATE FUNCTION postrider_internal.cache_spec(p_spec jsonb) RETURNS postrider.jobs
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_spec FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_spec TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_spec FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_spec TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_tag(p_headers bytea, p_name text) RETURNS text
+CREATE FUNCTION postrider_internal.cache_tag(p_headers bytea, p_name text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_tag FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_tag TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_tag FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_tag TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_url(p_url text, p_query jsonb, p_common jsonb, p_ignore text[]) RETURNS text
+CREATE FUNCTION postrider_internal.cache_url(p_url text, p_query jsonb, p_common jsonb, p_ignore text[]) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_validators(p_call postrider.cache_calls) RETURNS text[]
+CREATE FUNCTION postrider_internal.cache_validators(p_call postrider_internal.cache_calls) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_validators FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_validators TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_validators FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_validators TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) RETURNS bytea
+CREATE FUNCTION postrider_internal.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) RETURNS bytea
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cache_variant FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cache_variant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cache_variant FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_variant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.call_callback(p_id bigint) RETURNS text
+CREATE FUNCTION postrider_internal.call_callback(p_id bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.call_callback FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.call_callback TO postrider_admin, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.call_callback FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.call_callback TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.call_endpoint(p_service text, p_method text, p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.call_endpoint(p_service text, p_method text, p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.call_endpoint FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.call_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.call_endpoint FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.call_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.call_headers(p_job jsonb, p_common jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.call_headers(p_job jsonb, p_common jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.call_headers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.call_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.call_headers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.call_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.call_query(p_job jsonb, p_url text, p_common jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.call_query(p_job jsonb, p_url text, p_common jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.call_query FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.call_query TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.call_query FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.call_query TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.callable(p_function text, p_takes text, OUT call text, OUT path text) RETURNS record
+CREATE FUNCTION postrider_internal.callable(p_function text, p_takes text, OUT call text, OUT path text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.callable FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.callable FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.callables(p_job bigint, p_state "char", p_is_hit boolean) RETURNS TABLE(place integer, key text, event text, callback text, function text)
+CREATE FUNCTION postrider_internal.callables(p_job bigint, p_state "char", p_is_hit boolean) RETURNS TABLE(place integer, key text, event text, callback text, function text)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.callables FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.callables TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.callables FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.callables TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.callables_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.callables_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET quote_all_identifiers TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.callables_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.callables_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.callables_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.callables_check TO postrider_worker;
 
-CREATE FUNCTION postrider.can_carry_credential(p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text) RETURNS boolean
+CREATE FUNCTION postrider_internal.can_carry_credential(p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.can_carry_credential FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.can_carry_credential TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.can_carry_credential FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.can_carry_credential TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.can_have_acted(p_result postrider.results) RETURNS boolean
+CREATE FUNCTION postrider_internal.can_have_acted(p_result postrider_internal.results) RETURNS boolean
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.can_have_acted FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.can_have_acted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.can_have_acted FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.can_have_acted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.can_have_acted_below(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.can_have_acted_below(p_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3487,8 +3490,8 @@ CREATE FUNCTION postrider.can_have_acted_below(p_id bigint) RETURNS boolean
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.can_have_acted_below FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.can_have_acted_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.can_have_acted_below FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.can_have_acted_below TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cancel(id bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -3506,55 +3509,55 @@ CREATE FUNCTION postrider.cancel_all(queue text DEFAULT NULL::text, lane text DE
 REVOKE ALL ON FUNCTION postrider.cancel_all FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cancel_all TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cancel_any FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cancel_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cancel_any FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cancel_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cancel_job(p_id bigint, p_ticket bytea) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_job(p_id bigint, p_ticket bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cancel_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cancel_job TO postrider_admin, postrider_client, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cancel_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cancel_job TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider.cancel_tree(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cancel_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cancel_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cancel_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cancel_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.charset_encoding(p_charset text) RETURNS text
+CREATE FUNCTION postrider_internal.charset_encoding(p_charset text) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.charset_encoding FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.charset_encoding FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.check_new_job() RETURNS trigger
+CREATE FUNCTION postrider_internal.check_new_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.check_new_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.check_new_job TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.check_new_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_new_job TO postrider_worker;
 
-CREATE FUNCTION postrider.choose_server(p_routes postrider.server_routes[], p_tried integer[], OUT route postrider.server_routes, OUT goes_on boolean) RETURNS record
+CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.server_routes[], p_tried integer[], OUT route postrider_internal.server_routes, OUT goes_on boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.choose_server FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.choose_server FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_alone boolean, p_lanes integer[], p_bare boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, is_followed boolean, large_body bigint)
+CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_alone boolean, p_lanes integer[], p_bare boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, is_followed boolean, large_body bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3564,44 +3567,44 @@ CREATE FUNCTION postrider.claim(p_worker integer, p_above bigint, p_limit intege
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.claim FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.claim TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.claim FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.claim TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.claims_json(p_headers bytea, p_body bytea) RETURNS boolean
+CREATE FUNCTION postrider_internal.claims_json(p_headers bytea, p_body bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.claims_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.claims_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.claims_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.claims_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.client_is_exempt(p_role text) RETURNS boolean
+CREATE FUNCTION postrider_internal.client_is_exempt(p_role text) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.client_is_exempt FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.client_is_exempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.client_is_exempt FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.client_is_exempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.client_limits_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.client_limits_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.client_limits_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.client_limits_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.client_limits_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.client_limits_check TO postrider_worker;
 
-CREATE FUNCTION postrider.close_hold_gate() RETURNS void
+CREATE FUNCTION postrider_internal.close_hold_gate() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.close_hold_gate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.close_hold_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.close_hold_gate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.close_hold_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.close_idle_gate() RETURNS void
+CREATE FUNCTION postrider_internal.close_idle_gate() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.close_idle_gate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.close_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.close_idle_gate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.close_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.conclude(p_limit integer, OUT ended integer, OUT more boolean, OUT has_parents boolean, OUT failure text) RETURNS record
+CREATE FUNCTION postrider_internal.conclude(p_limit integer, OUT ended integer, OUT more boolean, OUT has_parents boolean, OUT failure text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3611,34 +3614,34 @@ CREATE FUNCTION postrider.conclude(p_limit integer, OUT ended integer, OUT more 
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.conclude FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.conclude TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.conclude FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.conclude TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.conclude_one(p_end postrider.outcomes, OUT has_ended boolean, OUT failure text) RETURNS record
+CREATE FUNCTION postrider_internal.conclude_one(p_end postrider_internal.outcomes, OUT has_ended boolean, OUT failure text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.conclude_one FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.conclude_one TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.conclude_one FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.conclude_one TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.confirm_lease(p_track integer, p_seq bigint, p_fence bigint, p_job bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.confirm_lease(p_track integer, p_seq bigint, p_fence bigint, p_job bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.confirm_lease FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.confirm_lease TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.confirm_lease FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.confirm_lease TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.content_type(p_headers bytea) RETURNS text
+CREATE FUNCTION postrider_internal.content_type(p_headers bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.content_type FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.content_type TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.content_type FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.content_type TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) RETURNS void
+CREATE FUNCTION postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
@@ -3647,121 +3650,121 @@ CREATE FUNCTION postrider.count_ended_members(p_tree bigint[], p_job bigint[], p
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.count_ended_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.count_ended_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.count_ended_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_ended_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.count_members(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider_internal.count_members(p_tree bigint) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.count_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.count_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.count_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.count_refused_sends(p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.count_refused_sends(p_job bigint) RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.count_refused_sends FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.count_refused_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.count_refused_sends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_refused_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider.tries
+CREATE FUNCTION postrider_internal.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider_internal.tries
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.count_throttled_attempts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.count_throttled_attempts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.count_throttled_attempts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_throttled_attempts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_defect(p_credential postrider.credentials, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.credential_defect(p_credential postrider.credentials, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.credential_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credential_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_owner(p_credential text) RETURNS text
+CREATE FUNCTION postrider_internal.credential_owner(p_credential text) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_owner FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_owner TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.credential_owner FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credential_owner TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_place(p_kind text, p_place jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.credential_place(p_kind text, p_place jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_place FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.credential_place FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credential_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credential_refreshes(p_kind text) RETURNS boolean
+CREATE FUNCTION postrider_internal.credential_refreshes(p_kind text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.credential_refreshes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credential_refreshes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.credential_refreshes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credential_refreshes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.credentials_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.credentials_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.credentials_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.credentials_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.credentials_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credentials_check TO postrider_worker;
 
-CREATE FUNCTION postrider.cron_after(p_plan postrider.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
+CREATE FUNCTION postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_after FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_after TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_after FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_after TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_after_real(p_plan postrider.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
+CREATE FUNCTION postrider_internal.cron_after_real(p_plan postrider_internal.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_after_real FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_after_real TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_after_real FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_after_real TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_count(p_plan postrider.cron_plan, p_zone text, p_from timestamp with time zone, p_to timestamp with time zone) RETURNS bigint
+CREATE FUNCTION postrider_internal.cron_count(p_plan postrider_internal.cron_plan, p_zone text, p_from timestamp with time zone, p_to timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_count FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_count TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_count FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_count TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_count_day(p_plan postrider.cron_plan, p_until time without time zone) RETURNS bigint
+CREATE FUNCTION postrider_internal.cron_count_day(p_plan postrider_internal.cron_plan, p_until time without time zone) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_count_day FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_count_day TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_count_day FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_count_day TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_days(p_plan postrider.cron_plan, p_month date) RETURNS text
+CREATE FUNCTION postrider_internal.cron_days(p_plan postrider_internal.cron_plan, p_month date) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_days FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_days TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_days FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_days TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_defect(p_cron text, p_zone text, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.cron_defect(p_cron text, p_zone text, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_field(p_items text[], p_low integer, p_high integer, p_names text[], OUT bits text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.cron_field(p_items text[], p_low integer, p_high integer, p_names text[], OUT bits text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_field FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_field TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_field FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_field TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_local(p_plan postrider.cron_plan, p_from timestamp without time zone) RETURNS timestamp without time zone
+CREATE FUNCTION postrider_internal.cron_local(p_plan postrider_internal.cron_plan, p_from timestamp without time zone) RETURNS timestamp without time zone
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_local FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_local TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_local FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_local TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.cron_next(cron text, timezone text DEFAULT 'UTC'::text, after timestamp with time zone DEFAULT now()) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
@@ -3770,37 +3773,37 @@ CREATE FUNCTION postrider.cron_next(cron text, timezone text DEFAULT 'UTC'::text
 REVOKE ALL ON FUNCTION postrider.cron_next FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cron_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.cron_unsupported(p_cron text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.cron_unsupported(p_cron text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.cron_unsupported FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.cron_unsupported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.cron_unsupported FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cron_unsupported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.current_identity(OUT system_identifier bigint, OUT timeline integer, OUT database_oid oid, OUT workers_oid oid) RETURNS record
+CREATE FUNCTION postrider_internal.current_identity(OUT system_identifier bigint, OUT timeline integer, OUT database_oid oid, OUT workers_oid oid) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.current_identity FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.current_identity TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.current_identity FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.current_identity TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.decide_credential_step(p_credential text, OUT verdict "char", OUT code text, OUT error text) RETURNS record
+CREATE FUNCTION postrider_internal.decide_credential_step(p_credential text, OUT verdict "char", OUT code text, OUT error text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.decide_credential_step FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.decide_credential_step TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.decide_credential_step FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.decide_credential_step TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.defer_constraints() RETURNS void
+CREATE FUNCTION postrider_internal.defer_constraints() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.defer_constraints FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.defer_constraints TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.defer_constraints FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.defer_constraints TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.defer_expensive_jobs(p_worker integer, p_wait_ms integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.defer_expensive_jobs(p_worker integer, p_wait_ms integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3809,52 +3812,52 @@ CREATE FUNCTION postrider.defer_expensive_jobs(p_worker integer, p_wait_ms integ
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.defer_expensive_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.defer_expensive_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.defer_expensive_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.defer_expensive_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.defer_next_outcome(p_sqlstate text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION postrider_internal.defer_next_outcome(p_sqlstate text DEFAULT NULL::text) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.defer_next_outcome FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.defer_next_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.defer_next_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.defer_next_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.defer_outcome(p_job bigint, p_failure text DEFAULT NULL::text, p_sqlstate text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION postrider_internal.defer_outcome(p_job bigint, p_failure text DEFAULT NULL::text, p_sqlstate text DEFAULT NULL::text) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.defer_outcome FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.defer_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.defer_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.defer_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.delete_cache_entries(p_keys bytea[], p_outcome text) RETURNS bigint
+CREATE FUNCTION postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.delete_cache_entries FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.delete_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.delete_cache_entries FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delete_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.delete_free_cache_entries(p_keys bytea[], p_is_invalidated boolean) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.delete_free_cache_entries FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.delete_free_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.delete_free_variants(p_keys bytea[]) RETURNS void
+CREATE FUNCTION postrider_internal.delete_free_cache_entries(p_keys bytea[], p_is_invalidated boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.delete_free_variants FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.delete_free_variants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.delete_free_cache_entries FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delete_free_cache_entries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.delete_free_variants(p_keys bytea[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.delete_free_variants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delete_free_variants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3862,108 +3865,108 @@ CREATE FUNCTION postrider.delete_jobs(p_part text, p_ids bigint[], p_roots bigin
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.delete_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.delete_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.delete_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delete_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.descendants(p_tree bigint) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.descendants(p_tree bigint) RETURNS bigint[]
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.descendants FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.describe_row(p_place bigint, p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.describe_row(p_place bigint, p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.describe_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.describe_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.describe_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.describe_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.drain_trees(p_limit integer) RETURNS integer
+CREATE FUNCTION postrider_internal.drain_trees(p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.drain_trees FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.drain_trees TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.drain_trees FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.drain_trees TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.due_ticks(p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamp with time zone, OUT ticks timestamp with time zone[], OUT missed bigint, OUT last_missed_at timestamp with time zone) RETURNS record
+CREATE FUNCTION postrider_internal.due_ticks(p_schedule postrider.schedules, p_plan postrider_internal.cron_plan, p_now timestamp with time zone, OUT ticks timestamp with time zone[], OUT missed bigint, OUT last_missed_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.due_ticks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.due_ticks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.due_ticks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.due_ticks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.duty_mode() RETURNS text
+CREATE FUNCTION postrider_internal.duty_mode() RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.duty_mode FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.duty_mode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.duty_mode FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.duty_mode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.each_item(p_job bigint) RETURNS jsonb
+CREATE FUNCTION postrider_internal.each_item(p_job bigint) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.each_item FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.each_item TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.each_item FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_item TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.each_jobs(p_each jsonb) RETURNS integer
+CREATE FUNCTION postrider_internal.each_jobs(p_each jsonb) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.each_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.each_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.each_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.each_list(p_job postrider.jobs, OUT items jsonb, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.each_list(p_job postrider.jobs, OUT items jsonb, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.each_list FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.each_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.each_list FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.each_shape(p_batch jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.each_shape(p_batch jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.each_shape FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.each_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.each_shape FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.each_times(p_each jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.each_times(p_each jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.each_times FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.each_times TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.each_times FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_times TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.earlier_step(p_job bigint, p_name text, OUT step bigint, OUT is_tree boolean, OUT state "char") RETURNS record
+CREATE FUNCTION postrider_internal.earlier_step(p_job bigint, p_name text, OUT step bigint, OUT is_tree boolean, OUT state "char") RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.earlier_step FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.earlier_step TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.earlier_step FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.earlier_step TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.edit_distance(p_first text, p_second text) RETURNS integer
+CREATE FUNCTION postrider_internal.edit_distance(p_first text, p_second text) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.edit_distance FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.edit_distance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.edit_distance FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.edit_distance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.encoded_size(p_text text) RETURNS integer
+CREATE FUNCTION postrider_internal.encoded_size(p_text text) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.encoded_size FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.encoded_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.encoded_size FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.encoded_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_cache_flights(p_worker integer, p_app_version text, p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.end_cache_flights(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3971,10 +3974,10 @@ CREATE FUNCTION postrider.end_cache_flights(p_worker integer, p_app_version text
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_cache_flights FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_cache_flights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_cache_flights FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_cache_flights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_descendants(p_tree bigint, p_state "char", p_limit integer, OUT released integer, OUT ended integer, OUT failed integer, OUT remaining boolean) RETURNS record
+CREATE FUNCTION postrider_internal.end_descendants(p_tree bigint, p_state "char", p_limit integer, OUT released integer, OUT ended integer, OUT failed integer, OUT remaining boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3982,50 +3985,50 @@ CREATE FUNCTION postrider.end_descendants(p_tree bigint, p_state "char", p_limit
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_descendants FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
+CREATE FUNCTION postrider_internal.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_leases(p_ended integer[], p_sought integer[], p_counted integer[], p_error text, OUT counts integer[], OUT gone bigint, OUT unknown bigint) RETURNS record
+CREATE FUNCTION postrider_internal.end_leases(p_ended integer[], p_sought integer[], p_counted integer[], p_error text, OUT counts integer[], OUT gone bigint, OUT unknown bigint) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_leases FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_leases TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_leases FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_leases TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_probe(p_server integer, p_fence bigint, p_health "char") RETURNS void
+CREATE FUNCTION postrider_internal.end_probe(p_server integer, p_fence bigint, p_health "char") RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_probe FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_probe FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_rerun(p_id bigint, p_state text, p_error text) RETURNS void
+CREATE FUNCTION postrider_internal.end_rerun(p_id bigint, p_state text, p_error text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_rerun FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_rerun TO postrider_admin, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_rerun FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_rerun TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.end_restored(p_name text, OUT lost_leases integer, OUT unknown_jobs integer) RETURNS record
+CREATE FUNCTION postrider_internal.end_restored(p_name text, OUT lost_leases integer, OUT unknown_jobs integer) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_restored FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_restored TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_restored FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_restored TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.end_tree(p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean DEFAULT false, p_limit integer DEFAULT 500) RETURNS "char"
+CREATE FUNCTION postrider_internal.end_tree(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean DEFAULT false, p_limit integer DEFAULT 500) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4033,8 +4036,8 @@ CREATE FUNCTION postrider.end_tree(p_tree postrider.trees, p_state "char", p_cod
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.end_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.end_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.end_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.end_unknown(before timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4044,7 +4047,7 @@ CREATE FUNCTION postrider.end_unknown(before timestamp with time zone) RETURNS b
 REVOKE ALL ON FUNCTION postrider.end_unknown FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.end_unknown TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.enlist(p_old integer, p_name text, p_version text, p_queues text[], p_concurrency integer, p_tracks integer[], p_seqs bigint[], p_environment text DEFAULT 'release'::text, p_fences bigint[] DEFAULT NULL::bigint[], p_start uuid DEFAULT NULL::uuid, p_identity uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0) RETURNS TABLE(worker integer, installation uuid, idempotency_header text, held bigint[], identity uuid, keys_above bigint[], keys text[], lost_leases integer, unknown_jobs integer, judge_timeout_ms integer)
+CREATE FUNCTION postrider_internal.enlist(p_old integer, p_name text, p_version text, p_queues text[], p_concurrency integer, p_tracks integer[], p_seqs bigint[], p_environment text DEFAULT 'release'::text, p_fences bigint[] DEFAULT NULL::bigint[], p_start uuid DEFAULT NULL::uuid, p_identity uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0) RETURNS TABLE(worker integer, installation uuid, idempotency_header text, held bigint[], identity uuid, keys_above bigint[], keys text[], lost_leases integer, unknown_jobs integer, judge_timeout_ms integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4052,66 +4055,66 @@ CREATE FUNCTION postrider.enlist(p_old integer, p_name text, p_version text, p_q
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.enlist FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.enlist TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.enlist FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.enlist TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.envelope_defect(p_envelope jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.envelope_defect(p_envelope jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.envelope_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.envelope_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.envelope_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.envelope_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.envelope_is_cheap(p_envelope jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.envelope_is_cheap(p_envelope jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.envelope_is_cheap FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.envelope_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.envelope_is_cheap FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.envelope_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.envelope_outcome(p_envelope jsonb, p_json jsonb, OUT code text, OUT error text, OUT envelope_code text, OUT error_name text) RETURNS record
+CREATE FUNCTION postrider_internal.envelope_outcome(p_envelope jsonb, p_json jsonb, OUT code text, OUT error text, OUT envelope_code text, OUT error_name text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.envelope_outcome FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.envelope_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.envelope_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.envelope_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.expand(p_batch bigint, p_items jsonb) RETURNS integer
+CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.expand FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.expand TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.expand FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expand TO postrider_worker;
 
-CREATE FUNCTION postrider.expand_defect(p_batch bigint, p_items jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.expand_defect(p_batch bigint, p_items jsonb) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.expand_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.expand_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.expand_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expand_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.expand_tree(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.expand_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.expand_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.expand_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expand_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.expensive_columns(p_job postrider.jobs, p_envelope jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.expensive_columns(p_job postrider.jobs, p_envelope jsonb) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.expensive_columns FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.expensive_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.expensive_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expensive_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.expire(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer) RETURNS integer
+CREATE FUNCTION postrider_internal.expire(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.expire FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.expire TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.expire FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expire TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.explain(id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -4120,135 +4123,135 @@ CREATE FUNCTION postrider.explain(id bigint) RETURNS text
 REVOKE ALL ON FUNCTION postrider.explain FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.explain TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_absence(p_queue text) RETURNS text
+CREATE FUNCTION postrider_internal.explain_absence(p_queue text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_absence FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_absence TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_absence FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_absence TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_any(p_id bigint) RETURNS text
+CREATE FUNCTION postrider_internal.explain_any(p_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_any FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_any FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_budget(p_lane text, p_attempt integer) RETURNS text
+CREATE FUNCTION postrider_internal.explain_budget(p_lane text, p_attempt integer) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_budget FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_budget FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_deadline(p_expires_at timestamp with time zone, p_at timestamp with time zone) RETURNS text
+CREATE FUNCTION postrider_internal.explain_deadline(p_expires_at timestamp with time zone, p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_deadline FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_deadline TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_deadline FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_deadline TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_failure(p_id bigint, p_result postrider.results) RETURNS text
+CREATE FUNCTION postrider_internal.explain_failure(p_id bigint, p_result postrider_internal.results) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_failure FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_failure TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_failure FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_failure TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_hold(p_queue text, p_lane text, p_idle text, p_at timestamp with time zone, p_track integer, p_seq bigint) RETURNS text
+CREATE FUNCTION postrider_internal.explain_hold(p_queue text, p_lane text, p_idle text, p_at timestamp with time zone, p_track integer, p_seq bigint) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_hold FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_hold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_hold FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_hold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_intake(p_list bigint, p_lane text) RETURNS text
+CREATE FUNCTION postrider_internal.explain_intake(p_list bigint, p_lane text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_intake FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_intake FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_job(p_id bigint, p_ticket bytea) RETURNS text
+CREATE FUNCTION postrider_internal.explain_job(p_id bigint, p_ticket bytea) RETURNS text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_limits(p_lane postrider.lanes, p_at timestamp with time zone, p_track integer, p_seq bigint, p_is_held boolean) RETURNS text
+CREATE FUNCTION postrider_internal.explain_limits(p_lane postrider.lanes, p_at timestamp with time zone, p_track integer, p_seq bigint, p_is_held boolean) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_limits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_limits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_limits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_limits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_member(p_job postrider.jobs) RETURNS text
+CREATE FUNCTION postrider_internal.explain_member(p_job postrider.jobs) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_member FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_member FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_phase(p_job bigint, p_fence bigint) RETURNS text
+CREATE FUNCTION postrider_internal.explain_phase(p_job bigint, p_fence bigint) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_phase FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_phase TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_phase FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_phase TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_servers(p_job postrider.jobs) RETURNS text
+CREATE FUNCTION postrider_internal.explain_servers(p_job postrider.jobs) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_servers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_servers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.explain_turn(p_job postrider.jobs, p_lane text, p_track integer, p_seq bigint) RETURNS text
+CREATE FUNCTION postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track integer, p_seq bigint) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.explain_turn FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.explain_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.explain_turn FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.extend_lane_pause(p_lane text, p_until timestamp with time zone, p_reason text) RETURNS void
+CREATE FUNCTION postrider_internal.extend_lane_pause(p_lane text, p_until timestamp with time zone, p_reason text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.extend_lane_pause FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.extend_lane_pause TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.extend_lane_pause FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.extend_lane_pause TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.extend_partitions(p_worker integer, p_epoch bigint) RETURNS text
+CREATE FUNCTION postrider_internal.extend_partitions(p_worker integer, p_epoch bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.extend_partitions FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.extend_partitions TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.extend_partitions FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.extend_partitions TO postrider_worker;
 
-CREATE FUNCTION postrider.extract_is_plural(p_path jsonpath) RETURNS boolean
+CREATE FUNCTION postrider_internal.extract_is_plural(p_path jsonpath) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.extract_is_plural FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.extract_is_plural TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.extract_is_plural FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.extract_is_plural TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fail_broken_tree(p_tree bigint, p_code text, p_error text) RETURNS void
+CREATE FUNCTION postrider_internal.fail_broken_tree(p_tree bigint, p_code text, p_error text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fail_broken_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fail_broken_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fail_broken_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fail_broken_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fail_claimed_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_code text, p_error text[]) RETURNS void
+CREATE FUNCTION postrider_internal.fail_claimed_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_code text, p_error text[]) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fail_claimed_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fail_claimed_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fail_claimed_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fail_claimed_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fail_misconfigured_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.fail_misconfigured_jobs(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4257,10 +4260,10 @@ CREATE FUNCTION postrider.fail_misconfigured_jobs(p_worker integer, p_track inte
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fail_misconfigured_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fail_misconfigured_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fail_misconfigured_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fail_misconfigured_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fail_overlong_holds(p_worker integer, p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+CREATE FUNCTION postrider_internal.fail_overlong_holds(p_worker integer, p_attempts postrider_internal.finished_attempt[]) RETURNS postrider_internal.finished_attempt[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4269,29 +4272,29 @@ CREATE FUNCTION postrider.fail_overlong_holds(p_worker integer, p_attempts postr
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fail_overlong_holds FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fail_overlong_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fail_overlong_holds FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fail_overlong_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fail_stuck_downloads(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+CREATE FUNCTION postrider_internal.fail_stuck_downloads(p_attempts postrider_internal.finished_attempt[]) RETURNS postrider_internal.finished_attempt[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fail_stuck_downloads FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fail_stuck_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fail_stuck_downloads FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fail_stuck_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.feed(p_lists bigint[]) RETURNS bigint
+CREATE FUNCTION postrider_internal.feed(p_lists bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.feed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.feed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.feed_crowd(p_worker integer, p_epoch bigint, p_jobs integer) RETURNS bigint
+CREATE FUNCTION postrider_internal.feed_crowd(p_worker integer, p_epoch bigint, p_jobs integer) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4299,10 +4302,10 @@ CREATE FUNCTION postrider.feed_crowd(p_worker integer, p_epoch bigint, p_jobs in
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.feed_crowd FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed_crowd TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.feed_crowd FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed_crowd TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.feed_crowd_list(p_list bigint, OUT fed bigint, OUT tracks integer[], OUT seqs bigint[]) RETURNS record
+CREATE FUNCTION postrider_internal.feed_crowd_list(p_list bigint, OUT fed bigint, OUT tracks integer[], OUT seqs bigint[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4312,28 +4315,17 @@ CREATE FUNCTION postrider.feed_crowd_list(p_list bigint, OUT fed bigint, OUT tra
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.feed_crowd_list FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed_crowd_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.feed_crowd_list FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed_crowd_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.feed_job(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.feed_job(p_id bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.feed_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.feed_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.feed_lane(p_queue text, p_lane text, p_priority integer) RETURNS bigint
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.feed_lane FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.feed_next(p_worker integer, p_epoch bigint, p_jobs integer) RETURNS bigint
+CREATE FUNCTION postrider_internal.feed_lane(p_queue text, p_lane text, p_priority integer) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4341,58 +4333,69 @@ CREATE FUNCTION postrider.feed_next(p_worker integer, p_epoch bigint, p_jobs int
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.feed_next FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.feed_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.feed_lane FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") RETURNS jsonb
+CREATE FUNCTION postrider_internal.feed_next(p_worker integer, p_epoch bigint, p_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.feed_next FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.feed_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fill_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fill_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fill_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fill_templates(p_job postrider.jobs, OUT code text, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.fill_templates(p_job postrider.jobs, OUT code text, OUT defect text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fill_templates FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fill_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fill_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fill_text(p_place text, p_text text, p_values jsonb, p_takes_containers boolean) RETURNS text
+CREATE FUNCTION postrider_internal.fill_text(p_place text, p_text text, p_values jsonb, p_takes_containers boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fill_text FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fill_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fill_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fill_url(p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.fill_url(p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fill_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fill_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fill_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.filled_body_bytes(p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.filled_body_bytes(p_job bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.filled_body_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.filled_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.filled_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.filled_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.filled_job(p_job postrider.jobs) RETURNS postrider.jobs
+CREATE FUNCTION postrider_internal.filled_job(p_job postrider.jobs) RETURNS postrider.jobs
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.filled_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.filled_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.filled_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.filled_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.filled_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
+CREATE FUNCTION postrider_internal.filled_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.filled_key FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.filled_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.filled_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.filled_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'::text) RETURNS bigint
     LANGUAGE sql STABLE
@@ -4401,30 +4404,30 @@ CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'
 REVOKE ALL ON FUNCTION postrider.find_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.find_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.find_key_owner(p_queue text, p_key text) RETURNS bigint
+CREATE FUNCTION postrider_internal.find_key_owner(p_queue text, p_key text) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.find_key_owner FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.find_key_owner TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.find_key_owner FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_key_owner TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.find_limit_defect(p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest integer, p_highest integer, p_timeout interval, p_is_endless boolean, p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[], OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.find_limit_defect(p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest integer, p_highest integer, p_timeout interval, p_is_endless boolean, p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[], OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.find_limit_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.find_limit_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.find_limit_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_limit_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.find_ready_row(p_id bigint) RETURNS TABLE(spot tid, track integer, seq bigint, worker integer, attempt integer, since timestamp with time zone, max_attempts integer, fence bigint)
+CREATE FUNCTION postrider_internal.find_ready_row(p_id bigint) RETURNS TABLE(spot tid, track integer, seq bigint, worker integer, attempt integer, since timestamp with time zone, max_attempts integer, fence bigint)
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.find_ready_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.find_ready_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.finish(p_worker integer, p_attempts postrider.finished_attempt[], p_waits boolean DEFAULT true) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_waits boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4434,45 +4437,45 @@ CREATE FUNCTION postrider.finish(p_worker integer, p_attempts postrider.finished
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.finish FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.finish TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.finish FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.finish TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.finish_nonfinal(p_worker integer, p_left postrider.leftover[]) RETURNS void
+CREATE FUNCTION postrider_internal.finish_nonfinal(p_worker integer, p_left postrider_internal.leftover[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.finish_nonfinal FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.finish_nonfinal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.finish_nonfinal FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.finish_nonfinal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
+CREATE FUNCTION postrider_internal.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fold FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fold FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fold_clients(p_ended bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.fold_clients(p_ended bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fold_clients FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fold_clients TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fold_clients FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_clients TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fold_retries(p_lanes text[], p_calls bigint[], p_good bigint[], p_bad bigint[], p_now timestamp with time zone, p_is_full boolean) RETURNS void
+CREATE FUNCTION postrider_internal.fold_retries(p_lanes text[], p_calls bigint[], p_good bigint[], p_bad bigint[], p_now timestamp with time zone, p_is_full boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fold_retries FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fold_retries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fold_retries FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_retries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fold_servers(p_now timestamp with time zone, p_server integer[], p_is_full boolean) RETURNS integer
+CREATE FUNCTION postrider_internal.fold_servers(p_now timestamp with time zone, p_server integer[], p_is_full boolean) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4480,10 +4483,10 @@ CREATE FUNCTION postrider.fold_servers(p_now timestamp with time zone, p_server 
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fold_servers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fold_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fold_servers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.fold_timings(p_minutes timestamp with time zone[], p_jobs bigint[], p_weights integer[]) RETURNS void
+CREATE FUNCTION postrider_internal.fold_timings(p_minutes timestamp with time zone[], p_jobs bigint[], p_weights integer[]) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4491,62 +4494,62 @@ CREATE FUNCTION postrider.fold_timings(p_minutes timestamp with time zone[], p_j
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.fold_timings FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.fold_timings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.fold_timings FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_timings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.forbids_store(p_headers jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.forbids_store(p_headers jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.forbids_store FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.forbids_store TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.forbids_store FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.forbids_store TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.forget_credential_user(p_credential text) RETURNS void
+CREATE FUNCTION postrider_internal.forget_credential_user(p_credential text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.forget_credential_user FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.forget_credential_user TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.forget_credential_user FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.forget_credential_user TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.form_defect(p_form jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.form_defect(p_form jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.form_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.form_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.form_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.form_headers(p_headers jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.form_headers(p_headers jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.form_headers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.form_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.form_headers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.form_json(p_form text) RETURNS jsonb
+CREATE FUNCTION postrider_internal.form_json(p_form text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.form_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.form_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.form_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.form_pairs(p_form jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.form_pairs(p_form jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.form_pairs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.form_pairs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.form_pairs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_pairs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.form_size(p_form jsonb) RETURNS numeric
+CREATE FUNCTION postrider_internal.form_size(p_form jsonb) RETURNS numeric
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.form_size FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.form_size FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_basic_columns(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_basic_columns(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_basic_columns FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_basic_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_basic_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_basic_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_begun_descendants(p_tree bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_begun_descendants(p_tree bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4554,35 +4557,35 @@ CREATE FUNCTION postrider.has_begun_descendants(p_tree bigint) RETURNS boolean
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_begun_descendants FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_begun_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_begun_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_begun_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_begun_in_transaction(p_job bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_begun_in_transaction(p_job bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_begun_in_transaction FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_begun_in_transaction TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_begun_in_transaction FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_begun_in_transaction TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_callbacks(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_callbacks(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_callbacks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_callbacks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_callbacks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_callbacks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_endless_numbers(p_text text, p_json jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_endless_numbers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_preparation(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_preparation(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_preparation FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_preparation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_preparation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_preparation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.has_unfinished_descendants(p_tree bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.has_unfinished_descendants(p_tree bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4591,36 +4594,36 @@ CREATE FUNCTION postrider.has_unfinished_descendants(p_tree bigint) RETURNS bool
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.has_unfinished_descendants FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.has_unfinished_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.has_unfinished_descendants FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_unfinished_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.header_text(p_headers bytea) RETURNS text
+CREATE FUNCTION postrider_internal.header_text(p_headers bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.header_text FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.header_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.header_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.header_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.header_value(p_headers bytea, p_name text) RETURNS text
+CREATE FUNCTION postrider_internal.header_value(p_headers bytea, p_name text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.header_value FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.header_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.header_value FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.header_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.headers_defect(p_headers jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.headers_defect(p_headers jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.headers_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.headers_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.headers_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.headers_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.headers_json(p_headers bytea) RETURNS jsonb
+CREATE FUNCTION postrider_internal.headers_json(p_headers bytea) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.headers_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.headers_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.headers_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.headers_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.hold_for_credentials(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.hold_for_credentials(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4630,47 +4633,47 @@ CREATE FUNCTION postrider.hold_for_credentials(p_worker integer, p_track integer
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.hold_for_credentials FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.hold_for_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.hold_for_credentials FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.hold_for_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.holds_changed() RETURNS trigger
+CREATE FUNCTION postrider_internal.holds_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.holds_changed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.holds_changed TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.holds_changed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.holds_changed TO postrider_worker;
 
-CREATE FUNCTION postrider.http_freshness(p_headers bytea, p_now timestamp with time zone, OUT is_storable boolean, OUT fresh interval, OUT is_strict boolean, OUT vary text[]) RETURNS record
+CREATE FUNCTION postrider_internal.http_freshness(p_headers bytea, p_now timestamp with time zone, OUT is_storable boolean, OUT fresh interval, OUT is_strict boolean, OUT vary text[]) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.http_freshness FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.http_freshness TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.http_freshness FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.http_freshness TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.http_time(p_text text) RETURNS timestamp with time zone
+CREATE FUNCTION postrider_internal.http_time(p_text text) RETURNS timestamp with time zone
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     SET "DateStyle" TO 'ISO, MDY'
     AS …;
-REVOKE ALL ON FUNCTION postrider.http_time FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.http_time TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.http_time FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.http_time TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.ids_ahead(OUT last_id bigint, OUT top bigint, OUT size bigint, OUT ahead bigint, OUT reach bigint, OUT next_id bigint) RETURNS record
+CREATE FUNCTION postrider_internal.ids_ahead(OUT last_id bigint, OUT top bigint, OUT size bigint, OUT ahead bigint, OUT reach bigint, OUT next_id bigint) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.ids_ahead FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.ids_ahead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.ids_ahead FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.ids_ahead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.insert_spec_jobs(p_nodes postrider.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.insert_spec_jobs(p_nodes postrider_internal.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.insert_spec_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.insert_spec_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.insert_spec_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.insert_spec_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.insert_tree_rows(p_jobs bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.insert_tree_rows(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -4679,27 +4682,27 @@ CREATE FUNCTION postrider.insert_tree_rows(p_jobs bigint[]) RETURNS void
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.insert_tree_rows FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.insert_tree_rows TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.insert_tree_rows FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.insert_tree_rows TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.intake_buckets(p_queue text, p_lane text) RETURNS integer[]
+CREATE FUNCTION postrider_internal.intake_buckets(p_queue text, p_lane text) RETURNS integer[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.intake_buckets FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.intake_buckets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.intake_buckets FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.intake_buckets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.intake_list(p_id bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.intake_list(p_id bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.intake_list FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.intake_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.intake_list FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.intake_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.intake_turns(p_level integer, p_queue text, p_lane text, p_jobs bigint, OUT queues text[], OUT lanes text[]) RETURNS record
+CREATE FUNCTION postrider_internal.intake_turns(p_level integer, p_queue text, p_lane text, p_jobs bigint, OUT queues text[], OUT lanes text[]) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4707,53 +4710,53 @@ CREATE FUNCTION postrider.intake_turns(p_level integer, p_queue text, p_lane tex
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.intake_turns FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.intake_turns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.intake_turns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.intake_turns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea) RETURNS void
+CREATE FUNCTION postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.invalidate_changed_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.invalidate_changed_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.invalidate_changed_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.invalidate_changed_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_expanded(p_parent bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_expanded(p_parent bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_expanded FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_expanded FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_fit_cache_entry(p_status integer, p_length integer, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_fit_cache_entry(p_status integer, p_length integer, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_fit_cache_entry FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_fit_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_fit_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_fit_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_hooked(p_job bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_hooked(p_job bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_hooked FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_hooked TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_hooked FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_hooked TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_html(p_headers bytea, p_body bytea) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_html(p_headers bytea, p_body bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_html FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_html TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_html FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_html TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_identified() RETURNS boolean
+CREATE FUNCTION postrider_internal.is_identified() RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_identified FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_identified TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_identified FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_identified TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_in_intake(p_queue text, p_lane text, p_priority integer) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_in_intake(p_queue text, p_lane text, p_priority integer) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4761,194 +4764,194 @@ CREATE FUNCTION postrider.is_in_intake(p_queue text, p_lane text, p_priority int
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_in_intake FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_in_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_in_intake FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_in_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_job_past_retention(p_root bigint, p_is_single boolean, p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_job_past_retention(p_root bigint, p_is_single boolean, p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_job_past_retention FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_job_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_job_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_job_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_new_acceptance(p_credential text, p_job bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_new_acceptance(p_credential text, p_job bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_new_acceptance FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_new_acceptance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_new_acceptance FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_new_acceptance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_past_retention(p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_past_retention(p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_past_retention FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_plain_host(p_host text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_plain_host(p_host text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_plain_host FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_plain_host TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_plain_host FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_plain_host TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_plain_job(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_plain_job(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_plain_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_plain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_plain_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_plain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_plain_url(p_url text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_plain_url(p_url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_plain_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_plain_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_plain_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_plain_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_refused_by_endpoint(p_refresh postrider.refreshes, p_endpoint text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_refused_by_endpoint(p_refresh postrider_internal.refreshes, p_endpoint text) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_refused_by_endpoint FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_refused_by_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_refused_by_endpoint FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_refused_by_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_restored_copy(p_worker integer, p_start uuid, p_identity uuid, p_wal bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_restored_copy(p_worker integer, p_start uuid, p_identity uuid, p_wal bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_restored_copy FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_restored_copy TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_restored_copy FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_restored_copy TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_secret_name(p_name text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_secret_name(p_name text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_secret_name FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_secret_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_secret_name FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_secret_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_shortage(p_sqlstate text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_shortage(p_sqlstate text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_shortage FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_shortage TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_shortage FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_shortage TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_small_body(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_small_body(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_small_body FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_small_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_small_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_small_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_small_json(p_json jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_small_json(p_json jsonb) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_small_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_small_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_small_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_small_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_storable_json(p_json jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_storable_json(p_json jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_storable_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_storable_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_storable_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_storable_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_time_over() RETURNS boolean
+CREATE FUNCTION postrider_internal.is_time_over() RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_time_over FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_time_over TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_time_over FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_time_over TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_transient_error(p_sqlstate text) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_transient_error(p_sqlstate text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_transient_error FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_transient_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_transient_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_transient_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_tree_past_retention(p_root bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_tree_past_retention(p_root bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_tree_past_retention FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_tree_past_retention FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.is_valid_with_service FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.is_valid_with_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_valid_with_service FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_valid_with_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_has_ended(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.job_has_ended(p_id bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_has_ended FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_has_ended FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_is_templated(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.job_is_templated(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_is_templated FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_is_templated TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_is_templated FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_is_templated TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_lane(p_lane text, p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.job_lane(p_lane text, p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_lane FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_lane FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_queue(p_id bigint) RETURNS text
+CREATE FUNCTION postrider_internal.job_queue(p_id bigint) RETURNS text
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_queue FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_queue TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_queue FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_queue TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_ranges() RETURNS TABLE(part text, first_id bigint, end_id bigint)
+CREATE FUNCTION postrider_internal.job_ranges() RETURNS TABLE(part text, first_id bigint, end_id bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_ranges FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_ranges TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_ranges FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_ranges TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_state(p_id bigint) RETURNS text
+CREATE FUNCTION postrider_internal.job_state(p_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_state FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_state FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_template_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.job_template_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_template_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_template_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_template_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_template_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_templates(p_job postrider.jobs, OUT column_name text, OUT path text[], OUT value text) RETURNS SETOF record
+CREATE FUNCTION postrider_internal.job_templates(p_job postrider.jobs, OUT column_name text, OUT path text[], OUT value text) RETURNS SETOF record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_templates FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_track(p_track integer, p_job bigint) RETURNS integer
+CREATE FUNCTION postrider_internal.job_track(p_track integer, p_job bigint) RETURNS integer
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_track FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_track TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_track FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_track TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.job_url(p_url text, p_use_cdn boolean, p_service postrider.services) RETURNS text
+CREATE FUNCTION postrider_internal.job_url(p_url text, p_use_cdn boolean, p_service postrider.services) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.job_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.job_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.job_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.join_cache_flight(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[], p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.join_cache_flight(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[], p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4958,62 +4961,62 @@ CREATE FUNCTION postrider.join_cache_flight(p_worker integer, p_track integer[],
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.join_cache_flight FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.join_cache_flight TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.join_cache_flight FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.join_cache_flight TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_body(p_json jsonb, p_place jsonb) RETURNS bytea
+CREATE FUNCTION postrider_internal.json_body(p_json jsonb, p_place jsonb) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_body FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_bytes(p_json jsonb, p_most bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.json_bytes(p_json jsonb, p_most bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_defect(p_text text, OUT line integer, OUT reason text) RETURNS record
+CREATE FUNCTION postrider_internal.json_defect(p_text text, OUT line integer, OUT reason text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_path_key(p_key text) RETURNS text
+CREATE FUNCTION postrider_internal.json_path_key(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_path_key FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_path_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_path_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_path_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_put(p_json jsonb, p_path text[], p_value jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.json_put(p_json jsonb, p_path text[], p_value jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_put FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_put TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_put FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_put TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.json_strings(p_json jsonb) RETURNS SETOF text
+CREATE FUNCTION postrider_internal.json_strings(p_json jsonb) RETURNS SETOF text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.json_strings FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.json_strings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.json_strings FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.json_strings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.jsonpath_defect(p_path jsonpath) RETURNS text
+CREATE FUNCTION postrider_internal.jsonpath_defect(p_path jsonpath) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.jsonpath_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.jsonpath_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.jsonpath_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.jsonpath_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.jsonpath_is_cheap(p_path jsonpath) RETURNS boolean
+CREATE FUNCTION postrider_internal.jsonpath_is_cheap(p_path jsonpath) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.jsonpath_is_cheap FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.jsonpath_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.jsonpath_is_cheap FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.jsonpath_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge(p_worker integer, p_app_version text, p_attempts postrider.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5022,45 +5025,45 @@ CREATE FUNCTION postrider.judge(p_worker integer, p_app_version text, p_attempts
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge_alone(p_worker integer, p_app_version text, p_attempts postrider.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_alone(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge_alone FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge_alone TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge_alone FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge_alone TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge_answer(p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT code text, OUT error text, OUT result jsonb, OUT encoding text, OUT envelope_code text, OUT error_name text) RETURNS record
+CREATE FUNCTION postrider_internal.judge_answer(p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT code text, OUT error text, OUT result jsonb, OUT encoding text, OUT envelope_code text, OUT error_name text) RETURNS record
     LANGUAGE plpgsql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge_answer FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge_cached FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge_cached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge_cached FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge_cached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge_credentials(p_attempts postrider.finished_attempt[]) RETURNS postrider.finished_attempt[]
+CREATE FUNCTION postrider_internal.judge_credentials(p_attempts postrider_internal.finished_attempt[]) RETURNS postrider_internal.finished_attempt[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge_credentials FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge_credentials FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge_credentials TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judge_tree(p_after text, OUT lane text, OUT has_more boolean, OUT has_ready boolean) RETURNS record
+CREATE FUNCTION postrider_internal.judge_tree(p_after text, OUT lane text, OUT has_more boolean, OUT has_ready boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
@@ -5068,123 +5071,123 @@ CREATE FUNCTION postrider.judge_tree(p_after text, OUT lane text, OUT has_more b
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.judge_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judge_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judge_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judge_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.judges_cheaply(p_job postrider.jobs, p_envelope jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.judges_cheaply(p_job postrider.jobs, p_envelope jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.judges_cheaply FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.judges_cheaply TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.judges_cheaply FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.judges_cheaply TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.keep_credential_version() RETURNS trigger
+CREATE FUNCTION postrider_internal.keep_credential_version() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.keep_credential_version FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.keep_credential_version TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.keep_credential_version FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.keep_credential_version TO postrider_worker;
 
-CREATE FUNCTION postrider.key_digest(p_queue text, p_key text) RETURNS bytea
+CREATE FUNCTION postrider_internal.key_digest(p_queue text, p_key text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.key_digest FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.key_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.key_digest FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.key_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.key_header_defect(p_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.key_header_defect(p_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.key_header_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.key_header_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.key_header_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.key_header_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.keyed_service(p_service postrider.services, p_worker integer) RETURNS postrider.services
+CREATE FUNCTION postrider_internal.keyed_service(p_service postrider.services, p_worker integer) RETURNS postrider.services
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.keyed_service FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.keyed_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.keyed_service FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.keyed_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.kind_name(p_kind "char") RETURNS text
+CREATE FUNCTION postrider_internal.kind_name(p_kind "char") RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.kind_name FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.kind_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.kind_name FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.kind_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.lane_jobs_before(p_track integer, p_seq bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.lane_jobs_before(p_track integer, p_seq bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.lane_jobs_before FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.lane_jobs_before TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.lane_jobs_before FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lane_jobs_before TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.lanes_changed() RETURNS trigger
+CREATE FUNCTION postrider_internal.lanes_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.lanes_changed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.lanes_changed TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.lanes_changed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lanes_changed TO postrider_worker;
 
-CREATE FUNCTION postrider.lanes_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.lanes_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.lanes_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.lanes_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.lanes_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lanes_check TO postrider_worker;
 
-CREATE FUNCTION postrider.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) RETURNS bigint
+CREATE FUNCTION postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) RETURNS bigint
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.large_body_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.large_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.large_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.large_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.lead(p_worker integer) RETURNS bigint
+CREATE FUNCTION postrider_internal.lead(p_worker integer) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.lead FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.lead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.lead FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.leads(p_worker integer, p_epoch bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.leads(p_worker integer, p_epoch bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS …;
-REVOKE ALL ON FUNCTION postrider.leads FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.leads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.leads FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.leads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.leave(p_worker integer) RETURNS integer
+CREATE FUNCTION postrider_internal.leave(p_worker integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.leave FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.leave TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.leave FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.leave TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.leave_to_judging(p_is_expensive boolean) RETURNS void
+CREATE FUNCTION postrider_internal.leave_to_judging(p_is_expensive boolean) RETURNS void
     LANGUAGE plpgsql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.leave_to_judging FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.leave_to_judging TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.leave_to_judging FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.leave_to_judging TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.limits_of(p_role text) RETURNS postrider.client_limits
+CREATE FUNCTION postrider_internal.limits_of(p_role text) RETURNS postrider.client_limits
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.limits_of FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.limits_of TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.limits_of FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.limits_of TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.link_next(p_headers bytea) RETURNS text
+CREATE FUNCTION postrider_internal.link_next(p_headers bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.link_next FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.link_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.link_next FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.link_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.lock_parent(p_parent bigint, p_job bigint) RETURNS postrider.trees
+CREATE FUNCTION postrider_internal.lock_parent(p_parent bigint, p_job bigint) RETURNS postrider_internal.trees
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.lock_parent FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.lock_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.lock_parent FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lock_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.locked_leases(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.locked_leases(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[]) RETURNS bigint[]
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5193,8 +5196,8 @@ CREATE FUNCTION postrider.locked_leases(p_worker integer, p_track integer[], p_s
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.locked_leases FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.locked_leases TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.locked_leases FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.locked_leases TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.log_in(credential text, secrets jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5203,19 +5206,19 @@ CREATE FUNCTION postrider.log_in(credential text, secrets jsonb) RETURNS void
 REVOKE ALL ON FUNCTION postrider.log_in FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.log_in TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.log_in_sealed(p_credential text, p_names text[], p_sealed bytea, p_expires_in bigint) RETURNS void
+CREATE FUNCTION postrider_internal.log_in_sealed(p_credential text, p_names text[], p_sealed bytea, p_expires_in bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.log_in_sealed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.log_in_sealed TO postrider_admin, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.log_in_sealed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.log_in_sealed TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.log_off(p_credential text, p_error text) RETURNS void
+CREATE FUNCTION postrider_internal.log_off(p_credential text, p_error text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.log_off FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.log_off TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.log_off FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.log_off TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.log_out(credential text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5224,36 +5227,36 @@ CREATE FUNCTION postrider.log_out(credential text) RETURNS void
 REVOKE ALL ON FUNCTION postrider.log_out FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.log_out TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.make_tracks(p_worker integer, p_epoch bigint, p_limit integer) RETURNS integer
+CREATE FUNCTION postrider_internal.make_tracks(p_worker integer, p_epoch bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.make_tracks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.make_tracks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.member_defaults(p_job postrider.jobs) RETURNS jsonb
+CREATE FUNCTION postrider_internal.member_defaults(p_job postrider.jobs) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.member_defaults FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.member_defaults TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.member_defaults FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.member_defaults TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.member_states(p_tree bigint) RETURNS TABLE(job_id bigint, "position" integer, name text, is_tree boolean, state "char", status_code smallint)
+CREATE FUNCTION postrider_internal.member_states(p_tree bigint) RETURNS TABLE(job_id bigint, "position" integer, name text, is_tree boolean, state "char", status_code smallint)
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.member_states FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.member_states TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.member_states FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.member_states TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.milliseconds(p_interval interval) RETURNS integer
+CREATE FUNCTION postrider_internal.milliseconds(p_interval interval) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.milliseconds FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.milliseconds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.milliseconds FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.milliseconds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.move_jobs_of_removed_tracks(p_limit integer) RETURNS integer
+CREATE FUNCTION postrider_internal.move_jobs_of_removed_tracks(p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5262,10 +5265,10 @@ CREATE FUNCTION postrider.move_jobs_of_removed_tracks(p_limit integer) RETURNS i
     SET enable_bitmapscan TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.move_jobs_of_removed_tracks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.move_jobs_of_removed_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.move_jobs_of_removed_tracks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.move_jobs_of_removed_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.move_outcomes(p_jobs bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.move_outcomes(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5274,8 +5277,8 @@ CREATE FUNCTION postrider.move_outcomes(p_jobs bigint[]) RETURNS void
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.move_outcomes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.move_outcomes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.move_outcomes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -5290,193 +5293,193 @@ CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text,
 REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.next_credential_tasks(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
+CREATE FUNCTION postrider_internal.next_credential_tasks(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.next_credential_tasks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.next_credential_tasks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.next_credential_tasks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.next_credential_tasks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.next_crowd_list(p_level integer, p_held bigint[]) RETURNS bigint
+CREATE FUNCTION postrider_internal.next_crowd_list(p_level integer, p_held bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.next_crowd_list FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.next_crowd_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.next_crowd_list FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.next_crowd_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.not_owned_by(p_role name) RETURNS TABLE(object text)
+CREATE FUNCTION postrider_internal.not_owned_by(p_role name) RETURNS TABLE(object text)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.not_owned_by FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.not_owned_by TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.not_owned_by FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.not_owned_by TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.notify_finished(p_jobs bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.notify_finished(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.notify_finished FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.notify_finished TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.notify_finished FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.notify_finished TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.notify_idle_workers(p_news text DEFAULT ''::text) RETURNS void
+CREATE FUNCTION postrider_internal.notify_idle_workers(p_news text DEFAULT ''::text) RETURNS void
     LANGUAGE plpgsql
     AS …;
-REVOKE ALL ON FUNCTION postrider.notify_idle_workers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.notify_idle_workers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.notify_idle_workers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.notify_idle_workers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.origin_is_among(p_url text, p_own text[]) RETURNS boolean
+CREATE FUNCTION postrider_internal.origin_is_among(p_url text, p_own text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.origin_is_among FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.origin_is_among TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.origin_is_among FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.origin_is_among TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.overflow_bound(OUT bound bigint, OUT is_proven boolean) RETURNS record
+CREATE FUNCTION postrider_internal.overflow_bound(OUT bound bigint, OUT is_proven boolean) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.overflow_bound FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.overflow_bound TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.overflow_bound FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.overflow_bound TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.overflow_is_large() RETURNS boolean
+CREATE FUNCTION postrider_internal.overflow_is_large() RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.overflow_is_large FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.overflow_is_large TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.overflow_is_large FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.overflow_is_large TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) RETURNS boolean
+CREATE FUNCTION postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_again FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_again TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_again FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_again TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_argument(p_spec jsonb, p_url text, p_query jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.page_argument(p_spec jsonb, p_url text, p_query jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_argument FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_argument FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) RETURNS text
+CREATE FUNCTION postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_body_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_body_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_body_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_body_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_call(p_job postrider.jobs, OUT url text, OUT query jsonb, OUT headers jsonb, OUT body_json jsonb) RETURNS record
+CREATE FUNCTION postrider_internal.page_call(p_job postrider.jobs, OUT url text, OUT query jsonb, OUT headers jsonb, OUT body_json jsonb) RETURNS record
     LANGUAGE plpgsql STABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_call FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_call FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_defect(p_job postrider.jobs, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.page_defect(p_job postrider.jobs, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_job(p_job postrider.jobs) RETURNS postrider.jobs
+CREATE FUNCTION postrider_internal.page_job(p_job postrider.jobs) RETURNS postrider.jobs
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_next(p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count integer, p_headers bytea, p_body bytea, p_encoding text, p_landed text, OUT next text, OUT cursor jsonb, OUT target text, OUT code text, OUT error text) RETURNS record
+CREATE FUNCTION postrider_internal.page_next(p_job postrider.jobs, p_service postrider.services, p_last postrider_internal.fetched_pages, p_count integer, p_headers bytea, p_body bytea, p_encoding text, p_landed text, OUT next text, OUT cursor jsonb, OUT target text, OUT code text, OUT error text) RETURNS record
     LANGUAGE plpgsql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_next FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_next FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_next_path(p_spec jsonb) RETURNS jsonpath
+CREATE FUNCTION postrider_internal.page_next_path(p_spec jsonb) RETURNS jsonpath
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_next_path FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_next_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_next_path FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_next_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_path(p_path text) RETURNS text[]
+CREATE FUNCTION postrider_internal.page_path(p_path text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_path FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_path FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_reached(p_job postrider.jobs) RETURNS text
+CREATE FUNCTION postrider_internal.page_reached(p_job postrider.jobs) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_reached FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_reached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_reached FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_reached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.page_turn(p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, INOUT verdict "char", INOUT code text, INOUT error text, INOUT result jsonb, p_encoding text, p_landed text, OUT page postrider.fetched_pages) RETURNS record
+CREATE FUNCTION postrider_internal.page_turn(p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, INOUT verdict "char", INOUT code text, INOUT error text, INOUT result jsonb, p_encoding text, p_landed text, OUT page postrider_internal.fetched_pages) RETURNS record
     LANGUAGE plpgsql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.page_turn FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.page_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.page_turn FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.pairs(p_object jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.pairs(p_object jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.pairs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.pairs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.pairs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pairs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.pairs_defect(p_pairs jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.pairs_defect(p_pairs jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.pairs_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.pairs_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.pairs_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pairs_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.part_bodies(p_parts jsonb) RETURNS bytea[]
+CREATE FUNCTION postrider_internal.part_bodies(p_parts jsonb) RETURNS bytea[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.part_bodies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.part_bodies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.part_bodies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.part_bodies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.part_texts(p_parts jsonb) RETURNS text[]
+CREATE FUNCTION postrider_internal.part_texts(p_parts jsonb) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.part_texts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.part_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.part_texts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.part_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.parts_bytes(p_parts jsonb) RETURNS bigint
+CREATE FUNCTION postrider_internal.parts_bytes(p_parts jsonb) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.parts_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.parts_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.parts_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.parts_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.parts_defect(p_parts jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.parts_defect(p_parts jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.parts_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.parts_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.parts_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.parts_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.path_defect(p_path text) RETURNS text
+CREATE FUNCTION postrider_internal.path_defect(p_path text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.path_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.path_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.path_text_defect(p_path text) RETURNS text
+CREATE FUNCTION postrider_internal.path_text_defect(p_path text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.path_text_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.path_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.path_text_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.path_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.path_value(p_json jsonb, p_path jsonpath) RETURNS jsonb
+CREATE FUNCTION postrider_internal.path_value(p_json jsonb, p_path jsonpath) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.path_value FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.path_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.path_value FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.path_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.pause_lane(lane text, until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5492,23 +5495,23 @@ CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
 REVOKE ALL ON FUNCTION postrider.pause_queue FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_queue TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.pause_throttled_lanes(p_signs postrider.sign[]) RETURNS void
+CREATE FUNCTION postrider_internal.pause_throttled_lanes(p_signs postrider_internal.sign[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.pause_throttled_lanes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.pause_throttled_lanes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.pause_throttled_lanes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pause_throttled_lanes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.percent_encoded(p_text text) RETURNS text
+CREATE FUNCTION postrider_internal.percent_encoded(p_text text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.percent_encoded FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.percent_encoded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.percent_encoded FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.percent_encoded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.pick_servers(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[], OUT server integer[], OUT base text[], OUT goes_on boolean[]) RETURNS record
+CREATE FUNCTION postrider_internal.pick_servers(p_worker integer, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[], OUT server integer[], OUT base text[], OUT goes_on boolean[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5517,10 +5520,10 @@ CREATE FUNCTION postrider.pick_servers(p_worker integer, p_track integer[], p_se
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.pick_servers FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.pick_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.pick_servers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pick_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer)
+CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5529,23 +5532,10 @@ CREATE FUNCTION postrider.prepare(p_worker integer, p_app_version text, p_track 
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prepare FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prepare TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prepare FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prepare TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.promote(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.promote FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.promote TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.promote_by_budget(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
+CREATE FUNCTION postrider_internal.promote(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5555,26 +5545,39 @@ CREATE FUNCTION postrider.promote_by_budget(p_worker integer, p_epoch bigint, p_
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.promote_by_budget FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.promote_by_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.promote FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.promote TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.prune(p_worker integer, p_epoch bigint, OUT jobs bigint, OUT dropped text, OUT wait_ms bigint) RETURNS record
+CREATE FUNCTION postrider_internal.promote_by_budget(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.promote_by_budget FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.promote_by_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.prune(p_worker integer, p_epoch bigint, OUT jobs bigint, OUT dropped text, OUT wait_ms bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prune FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune TO postrider_worker;
 
-CREATE FUNCTION postrider.prune_cache_totals() RETURNS bigint
+CREATE FUNCTION postrider_internal.prune_cache_totals() RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prune_cache_totals FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune_cache_totals TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune_cache_totals FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune_cache_totals TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.prune_dedupe(p_limit integer) RETURNS bigint
+CREATE FUNCTION postrider_internal.prune_dedupe(p_limit integer) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5583,20 +5586,20 @@ CREATE FUNCTION postrider.prune_dedupe(p_limit integer) RETURNS bigint
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prune_dedupe FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune_dedupe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune_dedupe FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune_dedupe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.prune_range(p_worker integer, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS bigint
+CREATE FUNCTION postrider_internal.prune_range(p_worker integer, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET work_mem TO '64MB'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prune_range FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune_range TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune_range FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune_range TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.prune_span(p_part text, p_after bigint, p_limit integer, p_ended timestamp with time zone, p_failed timestamp with time zone, OUT reached bigint, OUT pruned bigint) RETURNS record
+CREATE FUNCTION postrider_internal.prune_span(p_part text, p_after bigint, p_limit integer, p_ended timestamp with time zone, p_failed timestamp with time zone, OUT reached bigint, OUT pruned bigint) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5604,8 +5607,8 @@ CREATE FUNCTION postrider.prune_span(p_part text, p_after bigint, p_limit intege
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.prune_span FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.prune_span TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.prune_span FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prune_span TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.purge(before timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5614,115 +5617,115 @@ CREATE FUNCTION postrider.purge(before timestamp with time zone) RETURNS bigint
 REVOKE ALL ON FUNCTION postrider.purge FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.purge TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text) RETURNS boolean
+CREATE FUNCTION postrider_internal.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.put_cache_entry FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.put_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.put_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.put_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.query_beside(p_query jsonb, p_url text) RETURNS jsonb
+CREATE FUNCTION postrider_internal.query_beside(p_query jsonb, p_url text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.query_beside FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.query_beside TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.query_beside FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.query_beside TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.query_shown(p_url text, p_masked text[]) RETURNS text
+CREATE FUNCTION postrider_internal.query_shown(p_url text, p_masked text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.query_shown FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.query_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.query_shown FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.query_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.queue_counts() RETURNS TABLE(queue text, ready bigint, running bigint, oldest timestamp with time zone, scheduled bigint, waiting bigint)
+CREATE FUNCTION postrider_internal.queue_counts() RETURNS TABLE(queue text, ready bigint, running bigint, oldest timestamp with time zone, scheduled bigint, waiting bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.queue_counts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.queue_counts TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.queue_counts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queue_counts TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.queue_new_jobs() RETURNS trigger
+CREATE FUNCTION postrider_internal.queue_new_jobs() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.queue_new_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.queue_new_jobs TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.queue_new_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queue_new_jobs TO postrider_worker;
 
-CREATE FUNCTION postrider.queues_changed() RETURNS trigger
+CREATE FUNCTION postrider_internal.queues_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.queues_changed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.queues_changed TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.queues_changed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queues_changed TO postrider_worker;
 
-CREATE FUNCTION postrider.queues_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.queues_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.queues_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.queues_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.queues_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queues_check TO postrider_worker;
 
-CREATE FUNCTION postrider.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
+CREATE FUNCTION postrider_internal.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.raise_column_error FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.raise_column_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.raise_column_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_column_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.raise_expired_run_at(p_run_at timestamp with time zone, p_expires_at timestamp with time zone) RETURNS void
+CREATE FUNCTION postrider_internal.raise_expired_run_at(p_run_at timestamp with time zone, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.raise_expired_run_at FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.raise_expired_run_at TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.raise_expired_run_at FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_expired_run_at TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.raise_foreign_parent(p_parent bigint, p_created_by text, p_job bigint) RETURNS void
+CREATE FUNCTION postrider_internal.raise_foreign_parent(p_parent bigint, p_created_by text, p_job bigint) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.raise_foreign_parent FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.raise_foreign_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.raise_foreign_parent FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_foreign_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.raise_missing_job(p_id bigint) RETURNS text
+CREATE FUNCTION postrider_internal.raise_missing_job(p_id bigint) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.raise_missing_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.raise_missing_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.raise_missing_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_missing_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.raise_null_argument(p_name text, p_is_null boolean, p_hint text) RETURNS void
+CREATE FUNCTION postrider_internal.raise_null_argument(p_name text, p_is_null boolean, p_hint text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.raise_null_argument FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.raise_null_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.raise_null_argument FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_null_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(lost_worker integer, lost_name text, jobs integer)
+CREATE FUNCTION postrider_internal.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(lost_worker integer, lost_name text, jobs integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.reap FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.reap FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.record_early_insert(p_first bigint) RETURNS void
+CREATE FUNCTION postrider_internal.record_early_insert(p_first bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.record_early_insert FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.record_early_insert TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.record_early_insert FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_early_insert TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.record_prune(p_first bigint, p_last bigint, p_jobs bigint) RETURNS void
+CREATE FUNCTION postrider_internal.record_prune(p_first bigint, p_last bigint, p_jobs bigint) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.record_prune FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.record_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.record_prune FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.record_server_calls(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5731,108 +5734,108 @@ CREATE FUNCTION postrider.record_server_calls(p_attempts postrider.finished_atte
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.record_server_calls FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.record_server_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.record_server_calls FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_server_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.record_token_accepted(p_credential text, p_endpoints text[]) RETURNS postrider.refreshes
+CREATE FUNCTION postrider_internal.record_token_accepted(p_credential text, p_endpoints text[]) RETURNS postrider_internal.refreshes
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.record_token_accepted FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.record_token_accepted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.record_token_accepted FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_token_accepted TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.record_token_refused(p_refresh postrider.refreshes, p_version bigint, p_endpoint text) RETURNS postrider.refreshes
+CREATE FUNCTION postrider_internal.record_token_refused(p_refresh postrider_internal.refreshes, p_version bigint, p_endpoint text) RETURNS postrider_internal.refreshes
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.record_token_refused FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.record_token_refused TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.record_token_refused FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_token_refused TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.referencing_tables() RETURNS SETOF regclass
+CREATE FUNCTION postrider_internal.referencing_tables() RETURNS SETOF regclass
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.referencing_tables FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.referencing_tables TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.referencing_tables FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.referencing_tables TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refresh_answer(p_credential text, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT access_token text, OUT refresh_token text, OUT expires_in integer, OUT error text) RETURNS record
+CREATE FUNCTION postrider_internal.refresh_answer(p_credential text, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT access_token text, OUT refresh_token text, OUT expires_in integer, OUT error text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refresh_answer FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refresh_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refresh_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refresh_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refresh_call(p_credential postrider.credentials, OUT method text, OUT url text, OUT headers text[], OUT body bytea, OUT form text[], OUT client_id text) RETURNS record
+CREATE FUNCTION postrider_internal.refresh_call(p_credential postrider.credentials, OUT method text, OUT url text, OUT headers text[], OUT body bytea, OUT form text[], OUT client_id text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refresh_call FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refresh_call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refresh_call FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refresh_call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refresh_defect(p_refresh jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.refresh_defect(p_refresh jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refresh_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refresh_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refresh_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refresh_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refresh_end(p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in integer, p_wait_ms bigint, p_error text) RETURNS boolean
+CREATE FUNCTION postrider_internal.refresh_end(p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in integer, p_wait_ms bigint, p_error text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refresh_end FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refresh_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refresh_end FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refresh_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refresh_is_due(p_refresh postrider.refreshes, p_state text) RETURNS boolean
+CREATE FUNCTION postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes, p_state text) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refresh_is_due FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refresh_is_due TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refresh_is_due FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refresh_is_due TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refusal_wait(p_refusals integer) RETURNS interval
+CREATE FUNCTION postrider_internal.refusal_wait(p_refusals integer) RETURNS interval
     LANGUAGE sql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.refusal_wait FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refusal_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refusal_wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refusal_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refusals_in_row(p_job bigint) RETURNS integer
+CREATE FUNCTION postrider_internal.refusals_in_row(p_job bigint) RETURNS integer
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refusals_in_row FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refusals_in_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refusals_in_row FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refusals_in_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse_bad_each(p_each jsonb, p_defaults jsonb, p_job bigint) RETURNS void
+CREATE FUNCTION postrider_internal.refuse_bad_each(p_each jsonb, p_defaults jsonb, p_job bigint) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_bad_each FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_bad_each TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refuse_bad_each FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refuse_bad_each TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse_bad_job(p_job postrider.jobs) RETURNS void
+CREATE FUNCTION postrider_internal.refuse_bad_job(p_job postrider.jobs) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_bad_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_bad_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refuse_bad_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refuse_bad_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.refuse_job_changes() RETURNS trigger
+CREATE FUNCTION postrider_internal.refuse_job_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS …;
-REVOKE ALL ON FUNCTION postrider.refuse_job_changes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.refuse_job_changes TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.refuse_job_changes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refuse_job_changes TO postrider_worker;
 
-CREATE FUNCTION postrider.registered_callable(p_callback text, p_function text, p_takes text, OUT call text, OUT path text) RETURNS record
+CREATE FUNCTION postrider_internal.registered_callable(p_callback text, p_function text, p_takes text, OUT call text, OUT path text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.registered_callable FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.registered_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.registered_callable FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.registered_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.release_cache_waits(p_key bytea[], p_all boolean[]) RETURNS integer
+CREATE FUNCTION postrider_internal.release_cache_waits(p_key bytea[], p_all boolean[]) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5840,10 +5843,10 @@ CREATE FUNCTION postrider.release_cache_waits(p_key bytea[], p_all boolean[]) RE
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.release_cache_waits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.release_cache_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.release_cache_waits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.release_cache_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.release_credential_waits(p_credential text, p_failed boolean, p_job bigint DEFAULT NULL::bigint) RETURNS integer
+CREATE FUNCTION postrider_internal.release_credential_waits(p_credential text, p_failed boolean, p_job bigint DEFAULT NULL::bigint) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5851,10 +5854,10 @@ CREATE FUNCTION postrider.release_credential_waits(p_credential text, p_failed b
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.release_credential_waits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.release_credential_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.release_credential_waits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.release_credential_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.release_members(p_tree postrider.trees, p_limit integer, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT is_blocked boolean) RETURNS record
+CREATE FUNCTION postrider_internal.release_members(p_tree postrider_internal.trees, p_limit integer, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT is_blocked boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5862,18 +5865,18 @@ CREATE FUNCTION postrider.release_members(p_tree postrider.trees, p_limit intege
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.release_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.release_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.release_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.release_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.release_token_probe() RETURNS void
+CREATE FUNCTION postrider_internal.release_token_probe() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.release_token_probe FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.release_token_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.release_token_probe FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.release_token_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.remove_tracks(p_worker integer, p_epoch bigint, p_after integer, p_limit integer, p_age interval DEFAULT '1 day'::interval, OUT removed integer, OUT reached integer, OUT is_pending boolean) RETURNS record
+CREATE FUNCTION postrider_internal.remove_tracks(p_worker integer, p_epoch bigint, p_after integer, p_limit integer, p_age interval DEFAULT '1 day'::interval, OUT removed integer, OUT reached integer, OUT is_pending boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
@@ -5884,58 +5887,58 @@ CREATE FUNCTION postrider.remove_tracks(p_worker integer, p_epoch bigint, p_afte
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.remove_tracks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.remove_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.remove_tracks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.remove_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.reopen_job(p_id bigint, p_from_start boolean DEFAULT false) RETURNS postrider.results
+CREATE FUNCTION postrider_internal.reopen_job(p_id bigint, p_from_start boolean DEFAULT false) RETURNS postrider_internal.results
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.reopen_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.reopen_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.reopen_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.reopen_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.report_calls(p_worker integer, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track integer[], p_seq bigint[], p_attempt integer[], p_phase text[], p_since_ms bigint[], p_deadline_ms bigint[], p_done bigint[], p_total bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider.report_calls FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.report_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider.report_progress(p_worker integer, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.report_calls(p_worker integer, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track integer[], p_seq bigint[], p_attempt integer[], p_phase text[], p_since_ms bigint[], p_deadline_ms bigint[], p_done bigint[], p_total bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.report_progress FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.report_calls FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.report_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.request_url(p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) RETURNS text
+CREATE FUNCTION postrider_internal.report_progress(p_worker integer, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.report_progress FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.request_url(p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.request_url FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.request_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.request_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.request_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.requeue(p_worker integer) RETURNS integer
+CREATE FUNCTION postrider_internal.requeue(p_worker integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.requeue FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.requeue TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.requeue FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.requeue TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) RETURNS void
+CREATE FUNCTION postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.requeue_member FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.requeue_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.requeue_member FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.requeue_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.rerun_callback(id bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -5951,7 +5954,7 @@ CREATE FUNCTION postrider.reschedule(id bigint, run_at timestamp with time zone 
 REVOKE ALL ON FUNCTION postrider.reschedule FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.reschedule TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.reschedule_tree(p_tree bigint, p_run_at timestamp with time zone) RETURNS void
+CREATE FUNCTION postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -5960,10 +5963,10 @@ CREATE FUNCTION postrider.reschedule_tree(p_tree bigint, p_run_at timestamp with
     SET enable_mergejoin TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.reschedule_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.reschedule_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.reschedule_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.reschedule_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.reset_tree(p_id bigint, p_new_key boolean) RETURNS integer
+CREATE FUNCTION postrider_internal.reset_tree(p_id bigint, p_new_key boolean) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5971,21 +5974,21 @@ CREATE FUNCTION postrider.reset_tree(p_id bigint, p_new_key boolean) RETURNS int
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.reset_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.reset_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.reset_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.reset_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.restore_credential_version() RETURNS trigger
+CREATE FUNCTION postrider_internal.restore_credential_version() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.restore_credential_version FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.restore_credential_version TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.restore_credential_version FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.restore_credential_version TO postrider_worker;
 
-CREATE FUNCTION postrider.result_json(p_headers bytea, p_body bytea) RETURNS jsonb
+CREATE FUNCTION postrider_internal.result_json(p_headers bytea, p_body bytea) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.result_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.result_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.result_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.result_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.resume_lane(lane text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6008,11 +6011,11 @@ CREATE FUNCTION postrider.retry(id bigint, new_key boolean DEFAULT false, from_s
 REVOKE ALL ON FUNCTION postrider.retry FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.retry TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.retry_delay(p_backoff interval[], p_attempt integer, p_retry_after_ms bigint) RETURNS interval
+CREATE FUNCTION postrider_internal.retry_delay(p_backoff interval[], p_attempt integer, p_retry_after_ms bigint) RETURNS interval
     LANGUAGE sql PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.retry_delay FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.retry_delay TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.retry_delay FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.retry_delay TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.retry_failed(queue text DEFAULT NULL::text, error_code text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, tag text DEFAULT NULL::text, lane text DEFAULT NULL::text, error_name text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6023,37 +6026,37 @@ CREATE FUNCTION postrider.retry_failed(queue text DEFAULT NULL::text, error_code
 REVOKE ALL ON FUNCTION postrider.retry_failed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.retry_failed TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.retry_rate(p_failing boolean, p_calls double precision, p_at timestamp with time zone, p_budget numeric, p_now timestamp with time zone) RETURNS double precision
+CREATE FUNCTION postrider_internal.retry_rate(p_failing boolean, p_calls double precision, p_at timestamp with time zone, p_budget numeric, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.retry_rate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.retry_rate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.retry_rate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.retry_rate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.retry_tree(p_id bigint, p_new_key boolean) RETURNS void
+CREATE FUNCTION postrider_internal.retry_tree(p_id bigint, p_new_key boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.retry_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.retry_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.revalidated_answer(p_call postrider.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
+CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.revalidated_answer FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.revalidated_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.revalidated_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.revalidated_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.routes_of(p_service text, p_environment text) RETURNS postrider.server_routes[]
+CREATE FUNCTION postrider_internal.routes_of(p_service text, p_environment text) RETURNS postrider_internal.server_routes[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.routes_of FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.routes_of TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.routes_of FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.routes_of TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_cache_duties() RETURNS void
+CREATE FUNCTION postrider_internal.run_cache_duties() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6061,56 +6064,56 @@ CREATE FUNCTION postrider.run_cache_duties() RETURNS void
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_cache_duties FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_cache_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_cache_duties FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_cache_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_callable(p_job bigint, p_event text, p_callback text, p_function text, OUT state text, OUT error text) RETURNS record
+CREATE FUNCTION postrider_internal.run_callable(p_job bigint, p_event text, p_callback text, p_function text, OUT state text, OUT error text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_callable FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_callable FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_if_holds(p_job postrider.jobs, OUT holds boolean, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.run_if_holds(p_job postrider.jobs, OUT holds boolean, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_if_holds FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_if_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_if_holds FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_if_holds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_if_lists(p_job bigint, p_run_if jsonpath) RETURNS jsonpath
+CREATE FUNCTION postrider_internal.run_if_lists(p_job bigint, p_run_if jsonpath) RETURNS jsonpath
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_if_lists FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_if_lists TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_if_lists FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_if_lists TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_if_names(p_path jsonpath) RETURNS text[]
+CREATE FUNCTION postrider_internal.run_if_names(p_path jsonpath) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_if_names FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_if_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_if_names FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_if_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_if_reads(p_path text, p_name text) RETURNS jsonb
+CREATE FUNCTION postrider_internal.run_if_reads(p_path text, p_name text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_if_reads FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_if_reads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_if_reads FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_if_reads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
+CREATE FUNCTION postrider_internal.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_queue_duties FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_queue_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_queue_duties FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_queue_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.run_schedule(name text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6119,7 +6122,7 @@ CREATE FUNCTION postrider.run_schedule(name text) RETURNS bigint
 REVOKE ALL ON FUNCTION postrider.run_schedule FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.run_schedule TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.run_schedules(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, p_now timestamp with time zone DEFAULT now()) RETURNS TABLE(made bigint, more boolean, latest timestamp with time zone, wait_ms bigint)
+CREATE FUNCTION postrider_internal.run_schedules(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, p_now timestamp with time zone DEFAULT now()) RETURNS TABLE(made bigint, more boolean, latest timestamp with time zone, wait_ms bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6128,151 +6131,151 @@ CREATE FUNCTION postrider.run_schedules(p_worker integer, p_epoch bigint, p_sinc
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_schedules FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_schedules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_schedules FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_schedules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.run_tick(p_schedule postrider.schedules, p_now timestamp with time zone) RETURNS integer
+CREATE FUNCTION postrider_internal.run_tick(p_schedule postrider.schedules, p_now timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.run_tick FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.run_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.run_tick FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.run_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.says_json(p_headers bytea) RETURNS boolean
+CREATE FUNCTION postrider_internal.says_json(p_headers bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.says_json FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.says_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.says_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.says_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.schedule_defect(p_schedule postrider.schedules, p_with_spec boolean, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.schedule_defect(p_schedule postrider.schedules, p_with_spec boolean, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.schedule_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.schedule_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.schedule_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.schedule_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.schedule_templates(p_nodes postrider.spec_node[]) RETURNS void
+CREATE FUNCTION postrider_internal.schedule_templates(p_nodes postrider_internal.spec_node[]) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.schedule_templates FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.schedule_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.schedule_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.schedule_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.schedules_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.schedules_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.schedules_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.schedules_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.schedules_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.schedules_check TO postrider_worker;
 
-CREATE FUNCTION postrider.secrets_defect(p_kind text, p_names text[], p_secrets jsonb, OUT place text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.secrets_defect(p_kind text, p_names text[], p_secrets jsonb, OUT place text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.secrets_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.secrets_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.secrets_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.secrets_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.sees_all(p_role text DEFAULT CURRENT_USER) RETURNS boolean
+CREATE FUNCTION postrider_internal.sees_all(p_role text DEFAULT CURRENT_USER) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.sees_all FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.sees_all TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.sees_all FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.sees_all TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.send_webhooks(p_jobs bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.send_webhooks(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.send_webhooks FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.send_webhooks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.send_webhooks FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.send_webhooks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.sequence_lags(OUT sequence text, OUT last_value bigint, OUT highest bigint, OUT repair text) RETURNS SETOF record
+CREATE FUNCTION postrider_internal.sequence_lags(OUT sequence text, OUT last_value bigint, OUT highest bigint, OUT repair text) RETURNS SETOF record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.sequence_lags FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.sequence_lags TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.sequence_lags FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.sequence_lags TO postrider_worker;
 
-CREATE FUNCTION postrider.server_defect(p_server postrider.servers, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.server_defect(p_server postrider.servers, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.server_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.server_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.server_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.server_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.servers_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.servers_check() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.servers_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.servers_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.servers_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.servers_check TO postrider_worker;
 
-CREATE FUNCTION postrider.servers_route() RETURNS trigger
+CREATE FUNCTION postrider_internal.servers_route() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.servers_route FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.servers_route TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.servers_route FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.servers_route TO postrider_worker;
 
-CREATE FUNCTION postrider.service_applies(p_url text, p_service postrider.services) RETURNS boolean
+CREATE FUNCTION postrider_internal.service_applies(p_url text, p_service postrider.services) RETURNS boolean
     LANGUAGE sql STABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.service_applies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.service_applies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.service_applies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.service_applies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.service_defect(p_service postrider.services, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.service_defect(p_service postrider.services, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.service_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.service_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.service_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.service_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.service_has_origin(p_service text, p_base text, p_cdn text, p_url text) RETURNS boolean
+CREATE FUNCTION postrider_internal.service_has_origin(p_service text, p_base text, p_cdn text, p_url text) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.service_has_origin FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.service_has_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.service_has_origin FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.service_has_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.services_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.services_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.services_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.services_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.services_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.services_check TO postrider_worker;
 
-CREATE FUNCTION postrider.services_reach() RETURNS trigger
+CREATE FUNCTION postrider_internal.services_reach() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.services_reach FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.services_reach TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.services_reach FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.services_reach TO postrider_worker;
 
-CREATE FUNCTION postrider.set_idle(p_worker integer, p_idle boolean) RETURNS void
+CREATE FUNCTION postrider_internal.set_idle(p_worker integer, p_idle boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.set_idle FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.set_idle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.set_idle FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.set_idle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.set_up_roles(p_is_changed boolean) RETURNS text
+CREATE FUNCTION postrider_internal.set_up_roles(p_is_changed boolean) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.set_up_roles FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.set_up_roles TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.set_up_roles FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.set_up_roles TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.settings_check() RETURNS trigger
+CREATE FUNCTION postrider_internal.settings_check() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.settings_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.settings_check TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.settings_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.settings_check TO postrider_worker;
 
-CREATE FUNCTION postrider.settle(p_after bigint, p_is_whole boolean, p_is_alone boolean DEFAULT false, OUT latest bigint, OUT has_more boolean, OUT has_ready boolean, OUT has_expensive boolean) RETURNS record
+CREATE FUNCTION postrider_internal.settle(p_after bigint, p_is_whole boolean, p_is_alone boolean DEFAULT false, OUT latest bigint, OUT has_more boolean, OUT has_ready boolean, OUT has_expensive boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
@@ -6280,19 +6283,19 @@ CREATE FUNCTION postrider.settle(p_after bigint, p_is_whole boolean, p_is_alone 
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.settle FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.settle FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.settle_deltas(p_after bigint, p_is_careful boolean, p_is_alone boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_is_careful boolean, p_is_alone boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.settle_deltas FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.settle_deltas TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.settle_deltas FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.settle_deltas TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.settle_tree(p_tree bigint, p_run integer, p_added integer DEFAULT 0, p_lowest integer DEFAULT NULL::integer, p_released integer DEFAULT 0, p_finished integer DEFAULT 0, p_failed integer DEFAULT 0, p_succeeded integer DEFAULT 0, p_failed_job bigint DEFAULT NULL::bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
+CREATE FUNCTION postrider_internal.settle_tree(p_tree bigint, p_run integer, p_added integer DEFAULT 0, p_lowest integer DEFAULT NULL::integer, p_released integer DEFAULT 0, p_finished integer DEFAULT 0, p_failed integer DEFAULT 0, p_succeeded integer DEFAULT 0, p_failed_job bigint DEFAULT NULL::bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6300,182 +6303,182 @@ CREATE FUNCTION postrider.settle_tree(p_tree bigint, p_run integer, p_added inte
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.settle_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.settle_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.settle_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.settle_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_check(p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider.spec_node[]
+CREATE FUNCTION postrider_internal.spec_check(p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider_internal.spec_node[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET quote_all_identifiers TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_check FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_check TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_check TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_columns(p_nodes postrider.spec_node[], OUT names text, OUT expressions text) RETURNS record
+CREATE FUNCTION postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], OUT names text, OUT expressions text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET quote_all_identifiers TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_columns FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_duplicate(p_nodes postrider.spec_node[], p_message text) RETURNS text
+CREATE FUNCTION postrider_internal.spec_duplicate(p_nodes postrider_internal.spec_node[], p_message text) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_duplicate FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_duplicate TO postrider_admin, postrider_client, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_duplicate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_duplicate TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider.spec_hint(p_column text, p_type text) RETURNS text
+CREATE FUNCTION postrider_internal.spec_hint(p_column text, p_type text) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_hint FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_hint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_hint FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_hint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_inherits(p_spec jsonb, p_defaults jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.spec_inherits(p_spec jsonb, p_defaults jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_inherits FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_inherits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_inherits FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_inherits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_key_meant(p_key text) RETURNS text
+CREATE FUNCTION postrider_internal.spec_key_meant(p_key text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_key_meant FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_key_meant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_key_meant FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_key_meant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider.spec_node[]
+CREATE FUNCTION postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider_internal.spec_node[]
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_nodes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_nodes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_nodes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_nodes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_references(p_nodes postrider.spec_node[], p_is_open boolean) RETURNS void
+CREATE FUNCTION postrider_internal.spec_references(p_nodes postrider_internal.spec_node[], p_is_open boolean) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_references FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_references TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_references FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_references TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_run_if_names(p_run_if text) RETURNS text[]
+CREATE FUNCTION postrider_internal.spec_run_if_names(p_run_if text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_run_if_names FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_run_if_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_run_if_names FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_run_if_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_shape(p_level integer, p_spec jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.spec_shape(p_level integer, p_spec jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_shape FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_shape FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_texts(p_spec jsonb, p_each jsonb, OUT below text, OUT value text) RETURNS SETOF record
+CREATE FUNCTION postrider_internal.spec_texts(p_spec jsonb, p_each jsonb, OUT below text, OUT value text) RETURNS SETOF record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_texts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_texts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_times(p_spec jsonb, p_keeps_words boolean) RETURNS jsonb
+CREATE FUNCTION postrider_internal.spec_times(p_spec jsonb, p_keeps_words boolean) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_times FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_times TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_times FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_times TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_value(p_column text, p_type text, p_base text) RETURNS text
+CREATE FUNCTION postrider_internal.spec_value(p_column text, p_type text, p_base text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_value FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_value FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.spec_values(p_nodes postrider.spec_node[], p_is_inside boolean) RETURNS void
+CREATE FUNCTION postrider_internal.spec_values(p_nodes postrider_internal.spec_node[], p_is_inside boolean) RETURNS void
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET quote_all_identifiers TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.spec_values FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.spec_values TO postrider_admin, postrider_client, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.spec_values FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_values TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider.stale_answer(p_call postrider.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
+CREATE FUNCTION postrider_internal.stale_answer(p_call postrider_internal.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.stale_answer FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.stale_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.stale_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.stale_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.start_refresh(p_credential text, p_version bigint, p_early boolean) RETURNS boolean
+CREATE FUNCTION postrider_internal.start_refresh(p_credential text, p_version bigint, p_early boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.start_refresh FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.start_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.start_refresh FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.start_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.state_name(p_state "char") RETURNS text
+CREATE FUNCTION postrider_internal.state_name(p_state "char") RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.state_name FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.state_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.state_name FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.state_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.status_bounds(p_statuses int4multirange) RETURNS integer[]
+CREATE FUNCTION postrider_internal.status_bounds(p_statuses int4multirange) RETURNS integer[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.status_bounds FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.status_bounds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.status_bounds FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.status_bounds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.step_object FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.step_object TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.step_object FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.step_object TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.store_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.store_batch_cookies(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.store_batch_cookies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.store_batch_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.store_batch_cookies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_batch_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.store_cache_entry(p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, p_encoding text, p_app_version text, p_redirected boolean) RETURNS boolean
+CREATE FUNCTION postrider_internal.store_cache_entry(p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, p_encoding text, p_app_version text, p_redirected boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.store_cache_entry FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.store_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.store_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.store_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text DEFAULT '20ms'::text) RETURNS boolean
+CREATE FUNCTION postrider_internal.store_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text DEFAULT '20ms'::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.store_cookies FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.store_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.store_cookies FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.store_login(p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamp with time zone) RETURNS void
+CREATE FUNCTION postrider_internal.store_login(p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.store_login FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.store_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.store_login FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.store_sealed_secrets(p_credential text, p_version bigint, p_sealed bytea) RETURNS boolean
+CREATE FUNCTION postrider_internal.store_sealed_secrets(p_credential text, p_version bigint, p_sealed bytea) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.store_sealed_secrets FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.store_sealed_secrets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.store_sealed_secrets FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_sealed_secrets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.submit(spec jsonb) RETURNS bigint
     LANGUAGE plpgsql
@@ -6484,14 +6487,14 @@ CREATE FUNCTION postrider.submit(spec jsonb) RETURNS bigint
 REVOKE ALL ON FUNCTION postrider.submit FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.submit TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.submit_tick(p_schedule postrider.schedules, p_run_at timestamp with time zone) RETURNS bigint
+CREATE FUNCTION postrider_internal.submit_tick(p_schedule postrider.schedules, p_run_at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.submit_tick FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.submit_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.submit_tick FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.submit_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.survey(p_queues text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 1000000, p_newest integer DEFAULT NULL::integer, p_above integer DEFAULT NULL::integer) RETURNS TABLE(track integer, priority smallint, first_seq bigint, lane integer, has_more boolean)
+CREATE FUNCTION postrider_internal.survey(p_queues text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 1000000, p_newest integer DEFAULT NULL::integer, p_above integer DEFAULT NULL::integer) RETURNS TABLE(track integer, priority smallint, first_seq bigint, lane integer, has_more boolean)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6501,8 +6504,8 @@ CREATE FUNCTION postrider.survey(p_queues text[], p_after integer DEFAULT 0, p_l
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.survey FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.survey TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.survey FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.survey TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.switch_server(service text, "position" integer DEFAULT NULL::integer, environment text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6511,32 +6514,32 @@ CREATE FUNCTION postrider.switch_server(service text, "position" integer DEFAULT
 REVOKE ALL ON FUNCTION postrider.switch_server FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.switch_server TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider.tables_of_jobs() RETURNS text[]
+CREATE FUNCTION postrider_internal.tables_of_jobs() RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.tables_of_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tables_of_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.tables_of_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tables_of_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.take_aborts(p_worker integer) RETURNS TABLE(job_id bigint, fence bigint)
+CREATE FUNCTION postrider_internal.take_aborts(p_worker integer) RETURNS TABLE(job_id bigint, fence bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS …;
-REVOKE ALL ON FUNCTION postrider.take_aborts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.take_aborts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.take_aborts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_aborts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.take_dedupe_key(p_queue text, p_key text, p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.take_dedupe_key(p_queue text, p_key text, p_job bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.take_dedupe_key FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.take_dedupe_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.take_dedupe_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_dedupe_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.take_from_intake(p_list bigint, p_ids bigint[]) RETURNS bigint
+CREATE FUNCTION postrider_internal.take_from_intake(p_list bigint, p_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6546,227 +6549,227 @@ CREATE FUNCTION postrider.take_from_intake(p_list bigint, p_ids bigint[]) RETURN
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.take_from_intake FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.take_from_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.take_from_intake FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_from_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_defect(p_value text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.template_defect(p_value text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_names(p_value text) RETURNS text[]
+CREATE FUNCTION postrider_internal.template_names(p_value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_names FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_names FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_parts(p_value text) RETURNS text[]
+CREATE FUNCTION postrider_internal.template_parts(p_value text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_parts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_parts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_parts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_parts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_path(p_expression text) RETURNS text[]
+CREATE FUNCTION postrider_internal.template_path(p_expression text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_path FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_path FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_paths(p_value text) RETURNS SETOF text[]
+CREATE FUNCTION postrider_internal.template_paths(p_value text) RETURNS SETOF text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_paths FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_paths TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_paths FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_paths TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_places(p_json jsonb, OUT path text[], OUT value text) RETURNS SETOF record
+CREATE FUNCTION postrider_internal.template_places(p_json jsonb, OUT path text[], OUT value text) RETURNS SETOF record
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_places FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_places FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_quotes(p_expression text, p_step integer) RETURNS boolean
+CREATE FUNCTION postrider_internal.template_quotes(p_expression text, p_step integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_quotes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_quotes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_quotes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_quotes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_sample(p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.template_sample(p_url text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_sample FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_sample TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_sample FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_sample TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_text(p_place text, p_template text, p_values jsonb, p_takes_containers boolean) RETURNS text
+CREATE FUNCTION postrider_internal.template_text(p_place text, p_template text, p_values jsonb, p_takes_containers boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_text FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.template_values(p_job bigint, p_templates text[], p_places text[], p_limit bigint) RETURNS jsonb
+CREATE FUNCTION postrider_internal.template_values(p_job bigint, p_templates text[], p_places text[], p_limit bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.template_values FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.template_values TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.template_values FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.template_values TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.templates_are_cheap(p_job postrider.jobs) RETURNS boolean
+CREATE FUNCTION postrider_internal.templates_are_cheap(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.templates_are_cheap FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.templates_are_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.templates_are_cheap FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.templates_are_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.throttle_wait(p_job bigint, p_attempt integer, p_wait_ms bigint) RETURNS interval
+CREATE FUNCTION postrider_internal.throttle_wait(p_job bigint, p_attempt integer, p_wait_ms bigint) RETURNS interval
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.throttle_wait FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.throttle_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.throttle_wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.throttle_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.ticket(p_secret bytea, p_id bigint) RETURNS bytea
+CREATE FUNCTION postrider_internal.ticket(p_secret bytea, p_id bigint) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.ticket FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.ticket TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.ticket FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.ticket TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tls_defect(p_tls jsonb, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.tls_defect(p_tls jsonb, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.tls_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tls_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.tls_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tls_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.token_outcome(p_envelope jsonb, p_body bytea, OUT code text, OUT error text, OUT envelope_code text, OUT error_name text) RETURNS record
+CREATE FUNCTION postrider_internal.token_outcome(p_envelope jsonb, p_body bytea, OUT code text, OUT error text, OUT envelope_code text, OUT error_name text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.token_outcome FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.token_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.token_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.token_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.too_expensive(p_what text) RETURNS text
+CREATE FUNCTION postrider_internal.too_expensive(p_what text) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.too_expensive FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.too_expensive TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.too_expensive FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.too_expensive TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.topmost_ended_ancestor(p_job bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.topmost_ended_ancestor(p_job bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.topmost_ended_ancestor FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.topmost_ended_ancestor TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.topmost_ended_ancestor FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.topmost_ended_ancestor TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.track_counts() RETURNS TABLE(track integer, ready bigint, running bigint, oldest timestamp with time zone, unnamed bigint[])
+CREATE FUNCTION postrider_internal.track_counts() RETURNS TABLE(track integer, ready bigint, running bigint, oldest timestamp with time zone, unnamed bigint[])
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.track_counts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.track_counts TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.track_counts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.track_counts TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.track_lanes() RETURNS SETOF text
+CREATE FUNCTION postrider_internal.track_lanes() RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.track_lanes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.track_lanes TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.track_lanes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.track_lanes TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tree_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.tree_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.tree_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.tree_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tree_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tree_has_expired(p_tree postrider.trees) RETURNS boolean
+CREATE FUNCTION postrider_internal.tree_has_expired(p_tree postrider_internal.trees) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.tree_has_expired FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_has_expired TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.tree_has_expired FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tree_has_expired TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.tree_results(p_tree bigint) RETURNS jsonb
+CREATE FUNCTION postrider_internal.tree_results(p_tree bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.tree_results FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.tree_results TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.tree_results FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tree_results TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.trees_begin() RETURNS trigger
+CREATE FUNCTION postrider_internal.trees_begin() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.trees_begin FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.trees_begin TO postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.trees_begin FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.trees_begin TO postrider_worker;
 
-CREATE FUNCTION postrider.try_fold_clients(p_ended bigint[]) RETURNS void
+CREATE FUNCTION postrider_internal.try_fold_clients(p_ended bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.try_fold_clients FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.try_fold_clients TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.try_fold_clients FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.try_fold_clients TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.try_jsonb(p_body bytea) RETURNS jsonb
+CREATE FUNCTION postrider_internal.try_jsonb(p_body bytea) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT
     AS …;
-REVOKE ALL ON FUNCTION postrider.try_jsonb FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.try_jsonb TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.try_jsonb FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.try_jsonb TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.unread_body_bytes(p_body bytea, p_other jsonb) RETURNS bigint
+CREATE FUNCTION postrider_internal.unread_body_bytes(p_body bytea, p_other jsonb) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.unread_body_bytes FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.unread_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.unread_body_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.unread_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.unsent_attempt(p_track integer, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) RETURNS postrider.finished_attempt
+CREATE FUNCTION postrider_internal.unsent_attempt(p_track integer, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) RETURNS postrider_internal.finished_attempt
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.unsent_attempt FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.unsent_attempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.unsent_attempt FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.unsent_attempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.update_retry_budget(p_old postrider.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider.lane_retries
+CREATE FUNCTION postrider_internal.update_retry_budget(p_old postrider_internal.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider_internal.lane_retries
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.update_retry_budget FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.update_retry_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.update_retry_budget FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.update_retry_budget TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.update_server_state(p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamp with time zone) RETURNS postrider.servers
+CREATE FUNCTION postrider_internal.update_server_state(p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamp with time zone) RETURNS postrider.servers
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.update_server_state FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.update_server_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.update_server_state FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.update_server_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_defect(p_url text, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.url_defect(p_url text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.url_encode(value text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -6775,166 +6778,166 @@ CREATE FUNCTION postrider.url_encode(value text) RETURNS text
 REVOKE ALL ON FUNCTION postrider.url_encode FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.url_encode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_escaped(p_text text) RETURNS text
+CREATE FUNCTION postrider_internal.url_escaped(p_text text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_escaped FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_escaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_escaped FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_escaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_is_absolute(p_url text) RETURNS boolean
+CREATE FUNCTION postrider_internal.url_is_absolute(p_url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_is_absolute FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_is_absolute TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_is_absolute FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_is_absolute TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_is_relative(p_url text) RETURNS boolean
+CREATE FUNCTION postrider_internal.url_is_relative(p_url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_is_relative FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_is_relative TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_is_relative FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_is_relative TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_is_upgrade(p_from text, p_to text) RETURNS boolean
+CREATE FUNCTION postrider_internal.url_is_upgrade(p_from text, p_to text) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_is_upgrade FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_is_upgrade TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_is_upgrade FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_is_upgrade TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_join(p_base text, p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_join(p_base text, p_url text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_join FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_join TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_join FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_join TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_lane(p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_lane(p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_lane FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_lane FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_lane TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_origin(p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_origin(p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_origin FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_origin FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_place(p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_place(p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_place FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_place FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_query(p_url text, p_query jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.url_query(p_url text, p_query jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_query FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_query TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_query FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_query TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_resolve(p_base text, p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_resolve(p_base text, p_url text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_resolve FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_resolve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_resolve FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_resolve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_shown(p_url text) RETURNS text
+CREATE FUNCTION postrider_internal.url_shown(p_url text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_shown FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_shown FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.url_unescaped(p_text text) RETURNS bytea
+CREATE FUNCTION postrider_internal.url_unescaped(p_text text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.url_unescaped FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.url_unescaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.url_unescaped FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_unescaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.used_credential(p_credential text, p_service_credential text) RETURNS text
+CREATE FUNCTION postrider_internal.used_credential(p_credential text, p_service_credential text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.used_credential FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.used_credential TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.used_credential FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.used_credential TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.used_envelope(p_use_envelope boolean, p_envelope jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.used_envelope(p_use_envelope boolean, p_envelope jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.used_envelope FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.used_envelope TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.used_envelope FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.used_envelope TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) RETURNS jsonb
+CREATE FUNCTION postrider_internal.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.used_place FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.used_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.used_place FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.used_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.utf16_text(p_bytes bytea, p_is_little boolean) RETURNS text
+CREATE FUNCTION postrider_internal.utf16_text(p_bytes bytea, p_is_little boolean) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.utf16_text FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.utf16_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.utf16_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.utf16_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.validator_defect(p_template jsonb, p_path text DEFAULT '$'::text, p_depth integer DEFAULT 1, OUT reason text, OUT hint text) RETURNS record
+CREATE FUNCTION postrider_internal.validator_defect(p_template jsonb, p_path text DEFAULT '$'::text, p_depth integer DEFAULT 1, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.validator_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.validator_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.validator_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.validator_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.validator_is_cheap(p_validator jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.validator_is_cheap(p_validator jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.validator_is_cheap FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.validator_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.validator_is_cheap FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.validator_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.validator_mismatch(p_template jsonb, p_value jsonb, p_path text DEFAULT '$'::text) RETURNS text
+CREATE FUNCTION postrider_internal.validator_mismatch(p_template jsonb, p_value jsonb, p_path text DEFAULT '$'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.validator_mismatch FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.validator_mismatch TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.validator_mismatch FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.validator_mismatch TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.validator_path(p_template jsonb) RETURNS text
+CREATE FUNCTION postrider_internal.validator_path(p_template jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.validator_path FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.validator_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.validator_path FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.validator_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) RETURNS bytea
+CREATE FUNCTION postrider_internal.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.variant_key FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.variant_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.wants_fresh(p_headers jsonb) RETURNS boolean
+CREATE FUNCTION postrider_internal.wants_fresh(p_headers jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider.wants_fresh FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.wants_fresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.wants_fresh FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.wants_fresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.watch(p_id bigint, p_rows integer, OUT depth integer, OUT id bigint, OUT kind text, OUT title text, OUT state text, OUT children bigint, OUT finished bigint, OUT failed bigint, OUT active bigint, OUT bytes_done bigint, OUT bytes_total bigint, OUT note text) RETURNS SETOF record
+CREATE FUNCTION postrider_internal.watch(p_id bigint, p_rows integer, OUT depth integer, OUT id bigint, OUT kind text, OUT title text, OUT state text, OUT children bigint, OUT finished bigint, OUT failed bigint, OUT active bigint, OUT bytes_done bigint, OUT bytes_total bigint, OUT note text) RETURNS SETOF record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.watch FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.watch TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.watch FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.watch TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.watch_places(p_id bigint, p_rows integer) RETURNS TABLE(place bigint, depth integer, job_id bigint, active bigint)
+CREATE FUNCTION postrider_internal.watch_places(p_id bigint, p_rows integer) RETURNS TABLE(place bigint, depth integer, job_id bigint, active bigint)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 100
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.watch_places FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.watch_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.watch_places FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.watch_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.webhook_is_owed(p_job bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.webhook_is_owed(p_job bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.webhook_is_owed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.webhook_is_owed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.webhook_is_owed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.webhook_is_owed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.work_left(p_queues text[]) RETURNS text
+CREATE FUNCTION postrider_internal.work_left(p_queues text[]) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6944,54 +6947,54 @@ CREATE FUNCTION postrider.work_left(p_queues text[]) RETURNS text
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.work_left FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.work_left TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.work_left FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.work_left TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider.zone_turn(p_zone text, p_from timestamp with time zone, p_to timestamp with time zone) RETURNS timestamp with time zone
+CREATE FUNCTION postrider_internal.zone_turn(p_zone text, p_from timestamp with time zone, p_to timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider.zone_turn FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.zone_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.zone_turn FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.zone_turn TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider.jobs_1_parent_id_id_idx;
+ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider_internal.jobs_1_parent_id_id_idx;
 
-ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider.jobs_1_pkey;
+ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider_internal.jobs_1_pkey;
 
-ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider.jobs_1_queue_id_idx;
+ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider_internal.jobs_1_queue_id_idx;
 
-ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider.jobs_1_tag_id_idx;
+ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider_internal.jobs_1_tag_id_idx;
 
-ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider.jobs_2_parent_id_id_idx;
+ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider_internal.jobs_2_parent_id_id_idx;
 
-ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider.jobs_2_pkey;
+ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider_internal.jobs_2_pkey;
 
-ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider.jobs_2_queue_id_idx;
+ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider_internal.jobs_2_queue_id_idx;
 
-ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider.jobs_2_tag_id_idx;
+ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider_internal.jobs_2_tag_id_idx;
 
-ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider.jobs_overflow_parent_id_id_idx;
+ALTER INDEX postrider.jobs_parent ATTACH PARTITION postrider_internal.jobs_overflow_parent_id_id_idx;
 
-ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider.jobs_overflow_pkey;
+ALTER INDEX postrider.jobs_pkey ATTACH PARTITION postrider_internal.jobs_overflow_pkey;
 
-ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider.jobs_overflow_queue_id_idx;
+ALTER INDEX postrider.jobs_queue ATTACH PARTITION postrider_internal.jobs_overflow_queue_id_idx;
 
-ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider.jobs_overflow_tag_id_idx;
+ALTER INDEX postrider.jobs_tag ATTACH PARTITION postrider_internal.jobs_overflow_tag_id_idx;
 
-ALTER INDEX postrider.results_failures ATTACH PARTITION postrider.results_1_finished_at_job_id_idx;
+ALTER INDEX postrider_internal.results_failures ATTACH PARTITION postrider_internal.results_1_finished_at_job_id_idx;
 
-ALTER INDEX postrider.results_pkey ATTACH PARTITION postrider.results_1_pkey;
+ALTER INDEX postrider_internal.results_pkey ATTACH PARTITION postrider_internal.results_1_pkey;
 
-ALTER INDEX postrider.results_ends ATTACH PARTITION postrider.results_1_state_job_id_idx;
+ALTER INDEX postrider_internal.results_ends ATTACH PARTITION postrider_internal.results_1_state_job_id_idx;
 
-ALTER INDEX postrider.results_failures ATTACH PARTITION postrider.results_2_finished_at_job_id_idx;
+ALTER INDEX postrider_internal.results_failures ATTACH PARTITION postrider_internal.results_2_finished_at_job_id_idx;
 
-ALTER INDEX postrider.results_pkey ATTACH PARTITION postrider.results_2_pkey;
+ALTER INDEX postrider_internal.results_pkey ATTACH PARTITION postrider_internal.results_2_pkey;
 
-ALTER INDEX postrider.results_ends ATTACH PARTITION postrider.results_2_state_job_id_idx;
+ALTER INDEX postrider_internal.results_ends ATTACH PARTITION postrider_internal.results_2_state_job_id_idx;
 
-ALTER INDEX postrider.results_failures ATTACH PARTITION postrider.results_overflow_finished_at_job_id_idx;
+ALTER INDEX postrider_internal.results_failures ATTACH PARTITION postrider_internal.results_overflow_finished_at_job_id_idx;
 
-ALTER INDEX postrider.results_pkey ATTACH PARTITION postrider.results_overflow_pkey;
+ALTER INDEX postrider_internal.results_pkey ATTACH PARTITION postrider_internal.results_overflow_pkey;
 
-ALTER INDEX postrider.results_ends ATTACH PARTITION postrider.results_overflow_state_job_id_idx;
+ALTER INDEX postrider_internal.results_ends ATTACH PARTITION postrider_internal.results_overflow_state_job_id_idx;

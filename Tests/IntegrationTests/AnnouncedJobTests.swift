@@ -14,7 +14,7 @@ struct AnnouncedJobTests {
           insert into public.claims values (new.job_id, current_query() like '%hold_gate%', current_setting('jit')::boolean);
           return null;
         end $$;
-        create trigger log after update on postrider.ready
+        create trigger log after update on postrider_internal.ready
           for each row when (old.worker = 0 and new.worker > 0) execute function public.log()
         """
 
@@ -22,10 +22,10 @@ struct AnnouncedJobTests {
         // The track is made and known, the gate shut.
         let first = try queue.insert("url", "'\(target.url)/ok/first'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
-        try queue.wait(until: "select last_value = 1 from postrider.hold_gate")
+        try queue.wait(until: "select count(*) = 1 from postrider_internal.idle_workers")
+        try queue.wait(until: "select last_value = 1 from postrider_internal.hold_gate")
         // Where others might wait for the track still, an INSERT looks for them.
-        try queue.connection.execute("update postrider.tracks set made_at = '-infinity'")
+        try queue.connection.execute("update postrider_internal.tracks set made_at = '-infinity'")
         try queue.connection.execute("truncate public.claims")
     }
 
@@ -87,7 +87,7 @@ struct AnnouncedJobTests {
         _ = try queue.rows("select postrider.resume_queue('default')::text")
         try queue.wait(for: held, toBe: "succeeded")
         #expect(try queue.text("select bool_or(is_single)::text from public.claims") == "false")
-        try queue.wait(until: "select last_value = 1 from postrider.hold_gate")
+        try queue.wait(until: "select last_value = 1 from postrider_internal.hold_gate")
         _ = worker
     }
 }

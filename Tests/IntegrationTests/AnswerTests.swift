@@ -127,7 +127,7 @@ struct AnswerTests {
             let row = try queue.rows(
                 """
                 select s.state, s.error_code, case when s.state = 'succeeded' then s.result::text end, r.encoding, s.error
-                  from postrider.job_status s join postrider.results r on r.job_id = s.id where s.id = \(id)
+                  from postrider.job_status s join postrider_internal.results r on r.job_id = s.id where s.id = \(id)
                 """)[0]
             #expect(Array(row[..<4]) == [item.state, item.code, item.result, item.encoding], "\(item) \(row)")
             #expect(row[4]?.hasPrefix(item.words) ?? item.words.isEmpty, "\(row)")

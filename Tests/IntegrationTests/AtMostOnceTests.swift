@@ -181,16 +181,16 @@ struct AtMostOnceTests {
         try queue.insert(Int(codes), "method, url, delivery", "'POST', 'http://h/', 'at_most_once'")
         try queue.connection.execute(
             """
-            with gone as (delete from postrider.ready returning *)
-            insert into postrider.results (job_id, attempt, track, state, error_code, status_code, bytes_sent, fence, started_at)
+            with gone as (delete from postrider_internal.ready returning *)
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, status_code, bytes_sent, fence, started_at)
             select g.job_id, 1, g.track, 'f', c.code, 200, 100, 7, now()
               from (select *, row_number() over () as place from gone) g
               join (select code, row_number() over () as place from postrider.error_codes) c using (place)
             """)
-        #expect(try queue.number("select count(*) from postrider.results") == codes)
+        #expect(try queue.number("select count(*) from postrider_internal.results") == codes)
         #expect(try queue.number("select postrider.retry_failed()") == 0)
         // Without an answer, what was sent counts; failures of the network end a job as failed only if nothing was.
-        try queue.connection.execute("update postrider.results set status_code = null")
+        try queue.connection.execute("update postrider_internal.results set status_code = null")
         let network = try queue.number("select count(*) from postrider.error_codes where class = 'network'")
         #expect(try queue.number("select postrider.retry_failed()") == network)
     }

@@ -14,14 +14,14 @@ struct BacklogViewTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority)
+            insert into postrider_internal.tracks (queue, lane, priority)
             select 'q' || i % 2, 'l' || i, 0 from generate_series(1, \(Self.lanes)) i;
-            insert into postrider.tracks (queue, lane, priority) values ('small', 'few', 0);
-            insert into postrider.ready (seq, job_id, track, max_attempts, worker)
+            insert into postrider_internal.tracks (queue, lane, priority) values ('small', 'few', 0);
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts, worker)
             select i, i, 1, 5, 1 from generate_series(1, 5000) i;
-            insert into postrider.ready (seq, job_id, track, max_attempts)
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts)
             select 10000 + i, i, 1 + i % \(Self.lanes), 5 from generate_series(1, \(Self.lanes * Self.jobs)) i;
-            insert into postrider.ready (seq, job_id, track, max_attempts, since)
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts, since)
             select i, i, \(Self.lanes + 1), 5, now() - interval '1 h' from generate_series(1, 7) i;
             """)
         return queue
@@ -56,7 +56,7 @@ struct BacklogViewTests {
         let queue = try backlog()
         let read = """
             select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
-             where relid = 'postrider.ready'::regclass
+             where relid = 'postrider_internal.ready'::regclass
             """
         try queue.connection.execute("begin")
         let before = try queue.number(read)
@@ -70,7 +70,7 @@ struct BacklogViewTests {
     @Test(arguments: ["queue_status", "lane_status", "recent_failures"])
     func `a look is not compiled, although the tables are large`(view: String) throws {
         let queue = try backlog()
-        try queue.connection.execute("analyze postrider.ready, postrider.tracks; set jit = on")
+        try queue.connection.execute("analyze postrider_internal.ready, postrider_internal.tracks; set jit = on")
         let plan = try queue.rows("explain (analyze) select * from postrider.\(view)").compactMap(\.[0])
         #expect(!plan.contains { $0.contains("JIT") }, "\(plan.suffix(8))")
     }

@@ -108,7 +108,7 @@ struct BadInputTests {
         #expect(error.column == column)
         #expect(error.hint?.isEmpty == false)
         #expect(try queue.query("select count(*) from postrider.jobs").int64(0, 0) == 0)
-        #expect(try queue.query("select count(*) from postrider.ready").int64(0, 0) == 0)
+        #expect(try queue.query("select count(*) from postrider_internal.ready").int64(0, 0) == 0)
     }
 
     @Test(arguments: ["priority", "max_attempts", "timeout", "run_at", "query", "ok_statuses"])

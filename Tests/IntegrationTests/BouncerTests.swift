@@ -27,7 +27,7 @@ struct BouncerTests {
             try TestClock.wait(5, for: "call \(number)") { !target.requests("/ok/single/\(number)").isEmpty }
             #expect(TestClock.seconds(since: inserted) < Soak.seconds(1))
         }
-        #expect(try queue.number("select count(*) from postrider.idle_workers") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.idle_workers") == 0)
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
         #expect(worker.end(15) == 0)
     }
@@ -50,7 +50,7 @@ struct BouncerTests {
         try queue.waitUntilDone(20)
         for worker in workers { #expect(worker.end(15) == 0) }
         for worker in workers { #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)") }
-        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null") == 0)
     }
 
     @Test func `a client's open transaction that has cancelled a running job holds up no other job's end there either`()
@@ -89,8 +89,8 @@ struct BouncerTests {
         if isLarge { try queue.wait(until: "select last_value > 100000000 from postrider.jobs_id_seq") }
         try queue.insert(300, "url", "'\(target.url)/ok/' || i")
         try queue.wait(20, until: "select count(*) = 300 from postrider.job_status where state = 'succeeded'")
-        #expect(try queue.number("select count(*) from postrider.jobs_3") == (isLarge ? 300 : 200))
-        #expect(try queue.number("select count(*) from postrider.results_3") == (isLarge ? 300 : 200))
+        #expect(try queue.number("select count(*) from postrider_internal.jobs_3") == (isLarge ? 300 : 200))
+        #expect(try queue.number("select count(*) from postrider_internal.results_3") == (isLarge ? 300 : 200))
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
     }
 
@@ -104,7 +104,8 @@ struct BouncerTests {
         let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
         // Before that nobody is lost.
         try queue.wait(
-            until: "select count(*) > 0 from postrider.workers where steady_since < clock_timestamp() - interval '10 s'"
+            until:
+                "select count(*) > 0 from postrider_internal.workers where steady_since < clock_timestamp() - interval '10 s'"
         )
         let evil = try queue.number(
             """

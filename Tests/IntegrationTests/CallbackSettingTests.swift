@@ -113,7 +113,8 @@ struct CallbackSettingTests {
             let old = try queue.text(user)
             try queue.connection.execute("begin")
             #expect(
-                try queue.rows("select * from postrider.run_callable(1, 'on_success', 'a', 'app.become(bigint)')")
+                try queue.rows(
+                    "select * from postrider_internal.run_callable(1, 'on_success', 'a', 'app.become(bigint)')")
                     == [[nil, nil]])
             #expect(try queue.text(user) == old)
             try queue.connection.execute("insert into app.log (job) values (1)")
@@ -127,7 +128,7 @@ struct CallbackSettingTests {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let worker = try RunningWorker(queue.database)
-        let call = "function postrider.conclude(int)"
+        let call = "function postrider_internal.conclude(int)"
         try queue.connection.execute("revoke execute on \(call) from postrider_worker")
         let good = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         try worker.wait(for: "connection_lost")

@@ -33,7 +33,7 @@ struct CallbackTests {
         #expect(try CallbackLog.lines(queue, of: bad) == ["callback failed"])
         #expect(try CallbackLog.lines(queue, of: silent) == [])
         #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
-        #expect(try queue.number("select count(*) from postrider.outcomes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 0)
         #expect(worker.end(SIGTERM) == 0)
     }
 
@@ -117,13 +117,13 @@ struct CallbackTests {
         try queue.connection.execute("delete from postrider.hooks")
         #expect(try queue.state(slow) == "running")
         #expect(try queue.text("select postrider.explain(\(slow))")?.contains("its call is over") == true)
-        let before = try queue.text("select max(heartbeat_at)::text from postrider.workers") ?? ""
+        let before = try queue.text("select max(heartbeat_at)::text from postrider_internal.workers") ?? ""
         for _ in 1...20 {
             let id = try queue.insert("url", "'\(target.url)/ok'")
             try queue.wait(for: id, toBe: "succeeded")
         }
         #expect(try queue.state(slow) == "running", "the 20 jobs ran beside it")
-        try queue.wait(until: "select max(heartbeat_at) > '\(before)' from postrider.workers")
+        try queue.wait(until: "select max(heartbeat_at) > '\(before)' from postrider_internal.workers")
         try queue.wait(for: slow, toBe: "succeeded")
         // Undone as a whole and begun anew without it; the hook is gone by then.
         #expect(try CallbackLog.lines(queue, of: slow) == [])
@@ -256,7 +256,7 @@ struct CallbackTests {
         )
         let other = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         try queue.wait(30, for: other, toBe: "succeeded")
-        #expect(try queue.number("select tries from postrider.outcomes where job_id = \(held)") >= 1)
+        #expect(try queue.number("select tries from postrider_internal.outcomes where job_id = \(held)") >= 1)
         try queue.connection.execute(
             "create or replace function app.hold(bigint) returns void language sql as $$ select $$")
         try queue.wait(30, for: held, toBe: "succeeded")

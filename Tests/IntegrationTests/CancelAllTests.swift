@@ -39,7 +39,7 @@ struct CancelAllTests {
                 // Tracks are there before the jobs.
                 try queue.connection.execute(
                     """
-                    insert into postrider.tracks (queue, lane, priority)
+                    insert into postrider_internal.tracks (queue, lane, priority)
                     select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l
                     """)
             }

@@ -36,8 +36,8 @@ struct ClientCountTests {
         try queue.connection.execute(
             """
             insert into postrider.client_limits (role, max_unfinished) values ('\(client)', 20);
-            alter function postrider.fold_clients(bigint[]) rename to fold_clients_kept;
-            create function postrider.fold_clients(bigint[]) returns void language plpgsql as $$begin raise exception 'broken'; end$$
+            alter function postrider_internal.fold_clients(bigint[]) rename to fold_clients_kept;
+            create function postrider_internal.fold_clients(bigint[]) returns void language plpgsql as $$begin raise exception 'broken'; end$$
             """)
         let session = try TestRole.client.connect(queue)
         let worker = try RunningWorker(queue.database)
@@ -49,11 +49,11 @@ struct ClientCountTests {
         #expect(try session.query("select count(*) from postrider.client_status").int64(0, 0) == 1)
         #expect(try TestRole.reader.connect(queue).query(error).int64(0, 0) == 1)
         // As if 10 s had passed.
-        let retry = "update postrider.client_counting set failed_at = failed_at - interval '10 s'"
+        let retry = "update postrider_internal.client_counting set failed_at = failed_at - interval '10 s'"
         try queue.connection.execute(
             """
-            drop function postrider.fold_clients(bigint[]);
-            alter function postrider.fold_clients_kept(bigint[]) rename to fold_clients;
+            drop function postrider_internal.fold_clients(bigint[]);
+            alter function postrider_internal.fold_clients_kept(bigint[]) rename to fold_clients;
             \(retry)
             """)
         try queue.wait(
@@ -63,9 +63,9 @@ struct ClientCountTests {
                 """)
         // The error of a count that ends with its last limit is forgotten, too.
         try queue.connection.execute(
-            "update postrider.client_counting set scope = null, failed_at = now(), error = 'old'; delete from postrider.client_limits; \(retry)"
+            "update postrider_internal.client_counting set scope = null, failed_at = now(), error = 'old'; delete from postrider.client_limits; \(retry)"
         )
-        try queue.wait(until: "select error is null and failed_at is null from postrider.client_counting")
+        try queue.wait(until: "select error is null and failed_at is null from postrider_internal.client_counting")
         target.release()
         try queue.waitUntilDone()
         #expect(worker.count(of: "enlisted") == 1)
@@ -86,7 +86,7 @@ struct ClientCountTests {
             select coalesce(sum(s.seq_scan) filter (where s.relname ~ '^client_(usage|lanes|deltas|new_lanes)$'), 0)::bigint,
                    coalesce(sum(s.seq_scan + s.idx_scan) filter (where s.relname ~ '^(jobs|results|outcomes)'), 0)::bigint,
                    coalesce(sum(s.idx_tup_fetch) filter (where s.relname ~ '^client_'), 0)::bigint
-              from pg_stat_xact_user_tables s where s.schemaname = 'postrider'
+              from pg_stat_xact_user_tables s where s.schemaname in ('postrider', 'postrider_internal')
             """
         for rows in [1, 100] {
             let insert = "insert into postrider.jobs (url) select 'http://h1/' from generate_series(1, \(rows))"
@@ -118,9 +118,9 @@ struct ClientCountTests {
         try check("16 7", "inserted")
         try desk.queue.connection.execute(
             """
-            update postrider.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
-            select postrider.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
-              from postrider.ready where worker = 7
+            update postrider_internal.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
+            select postrider_internal.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
+              from postrider_internal.ready where worker = 7
             """)
         try check("13 6", "finished")
         #expect(try desk.queue.number("select postrider.cancel_all(lane => 'h1:80')") == 3)
@@ -135,18 +135,19 @@ struct ClientCountTests {
         try check("13 6", "retried a chain")
         #expect(try desk.queue.number("select postrider.cancel_all()") > 0)
         try check("0 0", "cancelled all")
-        #expect(try desk.queue.number("select count(*) from postrider.client_lanes") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_lanes") == 0)
         // Without limits nothing is kept.
         try desk.queue.connection.execute("delete from postrider.client_limits")
         try desk.count()
         #expect(
             try desk.queue.number(
-                "select (select count(*) from postrider.client_usage) + (select count(*) from postrider.client_deltas)")
+                "select (select count(*) from postrider_internal.client_usage) + (select count(*) from postrider_internal.client_deltas)"
+            )
                 == 0)
         try desk.client.execute("insert into postrider.jobs (url) values ('http://h/')")
         _ = try desk.queue.number("select postrider.cancel_all()")
-        #expect(try desk.queue.number("select count(*) from postrider.tallies where ended is not null") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.tallies where ended is not null") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
     }
 
     @Test func `jobs from before the limits are counted, in steps, while jobs come and go`() throws {
@@ -155,7 +156,7 @@ struct ClientCountTests {
             "insert into postrider.jobs (url, run_at) select 'http://h' || i % 7 || '/', now() + interval '1 h'"
         try desk.client.execute("\(insert) from generate_series(1, 35000) i")
         try desk.count()
-        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
         // An INSERT that is open when the recount begins, with ids on both sides of its start.
         let open = try TestRole.client.connect(desk.queue)
         try open.execute("begin; \(insert) from generate_series(1, 300) i")
@@ -166,7 +167,7 @@ struct ClientCountTests {
             try desk.client.execute("\(insert) from generate_series(1, \(random.next(upperBound: UInt64(40)) + 1)) i")
             _ = try desk.queue.number(
                 """
-                select count(*) from (select job_id from postrider.scheduled order by random() limit 5) s
+                select count(*) from (select job_id from postrider_internal.scheduled order by random() limit 5) s
                  where postrider.cancel(s.job_id)
                 """)
             if round % 7 == 0 { try desk.count() }
@@ -194,24 +195,24 @@ struct ClientCountTests {
         let open = try TestRole.client.connect(desk.queue)
         try open.execute("begin; \(rows)")
         if isRecount {
-            try desk.queue.connection.execute("update postrider.client_counting set recounted_at = null")
+            try desk.queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
             try desk.count()
         }
         try open.execute("\(rows.replacing("lane ' || i", with: "lane ' || 2 * i")); commit")
         _ = try desk.queue.number("select count(*) from postrider.jobs where lane = 'lane 7' and postrider.cancel(id)")
-        let version = try desk.queue.number("select version from postrider.client_counting")
+        let version = try desk.queue.number("select version from postrider_internal.client_counting")
         var counts = 0
         try TestClock.wait(60, for: "the count") {
             try desk.count()
             counts += 1
-            return try desk.queue.number("select count(*) from postrider.client_deltas") == 0
+            return try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0
         }
-        let steps = try desk.queue.number("select version - \(version) from postrider.client_counting")
+        let steps = try desk.queue.number("select version - \(version) from postrider_internal.client_counting")
         #expect(steps >= 12, "\(steps) steps in \(counts) counts")
         if isRecount { try desk.recount() }
         #expect(try desk.usage() == "24000 18000")
         #expect(try desk.usage() == desk.truth())
-        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
     @Test(arguments: Soak.stormSeeds) func `counts stay exact under sessions that insert, roll back, cancel and retry`(
@@ -246,13 +247,13 @@ struct ClientCountTests {
                             for _ in 1...20 {
                                 _ = TestRole.refusal(
                                     of:
-                                        "select postrider.cancel(min(job_id)) from (select job_id from postrider.ready order by random() limit 1) r",
+                                        "select postrider.cancel(min(job_id)) from (select job_id from postrider_internal.ready order by random() limit 1) r",
                                     admin)
                             }
                             for _ in 1...3 {
                                 _ = TestRole.refusal(
                                     of:
-                                        "select postrider.retry(min(job_id)) from (select job_id from postrider.results order by random() limit 1) r",
+                                        "select postrider.retry(min(job_id)) from (select job_id from postrider_internal.results order by random() limit 1) r",
                                     admin)
                             }
                         default: try session.execute(rows)
@@ -266,7 +267,7 @@ struct ClientCountTests {
         for round in 0..<40 {
             // A recount is under way most of the time, some from a scope that has just changed.
             if round % 10 == 5 {
-                try desk.queue.connection.execute("update postrider.client_counting set recounted_at = null")
+                try desk.queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
             }
             try desk.count()
             TestClock.sleep(milliseconds: 5)
@@ -274,14 +275,15 @@ struct ClientCountTests {
         for thread in threads { thread.join() }
         try TestClock.wait(60, for: "the count") {
             try desk.count()
-            return try desk.queue.number("select count(*) from postrider.client_deltas") == 0
+            return try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0
         }
         let deltas = try desk.usage()
         #expect(try deltas == desk.truth())
         try desk.recount()
         #expect(try desk.usage() == deltas)
-        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.client_lanes where unfinished <= 0") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
+        #expect(
+            try desk.queue.number("select count(*) from postrider_internal.client_lanes where unfinished <= 0") == 0)
     }
 }

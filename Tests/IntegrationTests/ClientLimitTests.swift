@@ -83,7 +83,7 @@ struct ClientLimitTests {
                 Wait for jobs to end, cancel some, or ask for a higher client_limits.max_unfinished.
                 """)
         #expect(try desk.queue.number("select count(*) from postrider.jobs") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
         // At the limits all is well.
         try desk.client.execute(
             """
@@ -98,7 +98,7 @@ struct ClientLimitTests {
             "max_unfinished, max_priority, max_timeout, max_request_body", "2, 4, '1 min', 20")
         for priority in [0, 5] {
             try desk.queue.connection.execute(
-                "insert into postrider.tracks (queue, lane, priority, made_at) values ('default', 'h:80', \(priority), '-infinity')"
+                "insert into postrider_internal.tracks (queue, lane, priority, made_at) values ('default', 'h:80', \(priority), '-infinity')"
             )
         }
         #expect(
@@ -111,7 +111,7 @@ struct ClientLimitTests {
                 desk.client)?.contains("jobs.body: more than 20 bytes") == true)
         let row = "insert into postrider.jobs (url) values ('http://h/')"
         for _ in 1...2 { try desk.client.execute(row) }
-        #expect(try desk.queue.number("select count(*) from postrider.ready where track > 0") == 2)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where track > 0") == 2)
         // Before the leader has counted, each transaction knows its own rows only.
         try desk.count()
         #expect(
@@ -133,8 +133,8 @@ struct ClientLimitTests {
         try desk.client.execute("rollback to s; commit")
         try desk.count()
         #expect(try desk.usage() == "10 3")
-        #expect(try desk.queue.number("select count(*) from postrider.client_deltas") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.client_new_lanes") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
     @Test func `of two sessions each sees the other's rows once they are committed and counted`() throws {
@@ -180,7 +180,7 @@ struct ClientLimitTests {
             try stranger.query("select string_agg(role, ' ') from postrider.client_status").text(0, 0)
                 == "test_stranger")
         #expect(TestRole.refusal(of: "select from postrider.client_limits", stranger) == "42501")
-        #expect(TestRole.refusal(of: "delete from postrider.client_deltas", stranger) == "42501")
+        #expect(TestRole.refusal(of: "delete from postrider_internal.client_deltas", stranger) == "42501")
         let admin = try TestRole.admin.connect(desk.queue)
         try admin.execute("update postrider.client_limits set max_unfinished = null where role = '*'")
         try desk.client.execute(two)

@@ -48,23 +48,23 @@ struct ClientRoleTests {
             select postrider.submit('{"run_at": "2100-01-01", "chain": [{"name": "a", "url": "http://h/2"}]}')
             """)
         #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)
-        #expect(try stranger.query("select 1 from postrider.tickets").rowCount == 0)
+        #expect(try stranger.query("select 1 from postrider_internal.tickets").rowCount == 0)
         #expect(try stranger.query("select postrider.explain(1)").text(0, 0) == "Job 1 does not exist.")
         for (sql, state) in [
-            ("select postrider.cancel(1)", "PR003"), ("select postrider.cancel_job(1, null)", "PR003"),
-            ("select postrider.cancel_job(1, '\\x00')", "PR003"),
+            ("select postrider.cancel(1)", "PR003"), ("select postrider_internal.cancel_job(1, null)", "PR003"),
+            ("select postrider_internal.cancel_job(1, '\\x00')", "PR003"),
             ("insert into postrider.jobs (url, created_by) values ('http://h/', 'test_client')", "42501"),
             ("insert into postrider.jobs (url, created_at) values ('http://h/', '2000-01-01')", "42501"),
             ("insert into postrider.jobs (parent_id, url) values (2, 'http://h/{{a.body.secret}}')", "PR001"),
             ("select postrider.submit('{\"parent_id\": 2, \"url\": \"http://h/\"}')", "PR001"),
             (
-                "select postrider.insert_spec_jobs(postrider.spec_nodes('{\"url\": \"http://h/\"}', '$'), null, null, 1, 'test_client')",
+                "select postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes('{\"url\": \"http://h/\"}', '$'), null, null, 1, 'test_client')",
                 "42501"
             ),
             ("select url from postrider.jobs", "42501"), ("delete from postrider.jobs", "42501"),
-            ("select postrider.end_job(1, 'c', 'cancelled', 'mine', null, false)", "42501"),
-            ("update postrider.scheduled set run_at = now()", "42501"),
-            ("select secret from postrider.ticket_key", "42501"),
+            ("select postrider_internal.end_job(1, 'c', 'cancelled', 'mine', null, false)", "42501"),
+            ("update postrider_internal.scheduled set run_at = now()", "42501"),
+            ("select secret from postrider_internal.ticket_key", "42501"),
         ] {
             #expect(TestRole.refusal(of: sql, stranger) == state, "\(sql)")
         }
@@ -99,7 +99,7 @@ struct ClientRoleTests {
         try client.execute("commit")
         thief.join()
         #expect(message.withLock { $0 } == "jobs.parent_id: job \(chain) does not exist")
-        #expect(try queue.number("select count(*) from postrider.members") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.members") == 1)
     }
 
     @Test func `the key of another client's job that has ended cannot be guessed`() throws {
@@ -109,8 +109,8 @@ struct ClientRoleTests {
         try client.execute(
             "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', 'k', now() + interval '1 day')")
         let guess = """
-            select postrider.spec_duplicate(
-              array[row(1, null, null, '$', 'request', null, false, '{"dedupe_key": "k"}', null)::postrider.spec_node], 'job 1') is null
+            select postrider_internal.spec_duplicate(
+              array[row(1, null, null, '$', 'request', null, false, '{"dedupe_key": "k"}', null)::postrider_internal.spec_node], 'job 1') is null
             """
         // As an INSERT of the same key tells.
         #expect(try !stranger.query(guess).bool(0, 0))
@@ -150,7 +150,7 @@ struct ClientRoleTests {
             """)
         for (view, columns) in [
             (
-                "job_status",
+                "postrider.job_status",
                 [
                     "name", "lane", "service", "method", "url", "response_headers", "body", "result", "error",
                     "metadata",
@@ -158,17 +158,18 @@ struct ClientRoleTests {
                 ]
             ),
             (
-                "attempts",
+                "postrider.attempts",
                 [
                     "remote_ip", "server", "error", "worker", "total_ms", "status_code", "error_code", "bytes_received",
                     "bytes_sent", "http_version", "reused", "cache",
                 ]
             ),
-            ("recent_failures", ["url", "error", "lane", "tag"]), ("callback_errors", ["error", "tag"]),
-            ("pages", ["url", "next"]), ("tickets", ["ticket"]),
+            ("postrider.recent_failures", ["url", "error", "lane", "tag"]),
+            ("postrider.callback_errors", ["error", "tag"]),
+            ("postrider.pages", ["url", "next"]), ("postrider_internal.tickets", ["ticket"]),
         ] {
             for column in columns {
-                _ = try stranger.query("select 1 from postrider.\(view) where pg_temp.look(\(column)::text)")
+                _ = try stranger.query("select 1 from \(view) where pg_temp.look(\(column)::text)")
             }
         }
         #expect(try stranger.query("select word from seen").rowCount == 0)
@@ -199,8 +200,8 @@ struct ClientRoleTests {
             """)
         #expect(try stranger.query("select 1 from postrider.job_status").rowCount == 0)
         #expect(try stranger.query("select postrider.explain(1)").text(0, 0) == "Job 1 does not exist.")
-        #expect(TestRole.refusal(of: "select postrider.cancel_job(1, '\\x00')", stranger) == "PR003")
-        #expect(try !stranger.query("select postrider.sees_all()").bool(0, 0))
+        #expect(TestRole.refusal(of: "select postrider_internal.cancel_job(1, '\\x00')", stranger) == "PR003")
+        #expect(try !stranger.query("select postrider_internal.sees_all()").bool(0, 0))
     }
 
     @Test func `a function that runs as a client cancels what it inserted, whoever calls it`() throws {

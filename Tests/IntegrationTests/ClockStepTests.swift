@@ -13,12 +13,12 @@ struct ClockStepTests {
         let first = try RunningWorker(queue.database)
         let id = try queue.insert("url", "'\(target.url)/lost'")
         try TestClock.wait(10, for: "the call") { target.underWay == 1 }
-        try queue.wait(until: "select epoch > 0 from postrider.leases where name = 'leader'")
+        try queue.wait(until: "select epoch > 0 from postrider_internal.leases where name = 'leader'")
         first.end(SIGKILL)
         try queue.connection.execute(
             """
-            update postrider.workers set heartbeat_at = heartbeat_at + interval '1 h';
-            update postrider.leases set until = until + interval '1 h'
+            update postrider_internal.workers set heartbeat_at = heartbeat_at + interval '1 h';
+            update postrider_internal.leases set until = until + interval '1 h'
             """)
         let second = try RunningWorker(queue.database)
         try queue.wait(20, for: id, toBe: "succeeded")
@@ -32,7 +32,7 @@ struct ClockStepTests {
         let worker = try RunningWorker(queue.database)
         let first = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.connection.execute("update postrider.lane_states set next_slot = next_slot + interval '1 h'")
+        try queue.connection.execute("update postrider_internal.lane_states set next_slot = next_slot + interval '1 h'")
         try queue.insert(20, "url, lane", "'\(target.url)/ok', 'l'")
         try queue.waitUntilDone(10)
         #expect(try queue.states() == "succeeded 21")
@@ -51,7 +51,8 @@ struct ClockStepTests {
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(until: "select state = 'cooldown' from postrider.credential_status")
         try queue.connection.execute(
-            "update postrider.refreshes set due_at = due_at + interval '1 h', began_at = began_at + interval '1 h'")
+            "update postrider_internal.refreshes set due_at = due_at + interval '1 h', began_at = began_at + interval '1 h'"
+        )
         try api.set(#"{"expired": ["a1"]}"#)
         try queue.wait(for: id, toBe: "succeeded")
         _ = worker
@@ -62,15 +63,15 @@ struct ClockStepTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
-        try queue.wait(until: "select exists (select from postrider.lane_strains)")
+        try queue.wait(until: "select exists (select from postrider_internal.lane_strains)")
         try queue.connection.execute(
             """
-            update postrider.lane_strains set at = at + interval '1 h', streak = 1;
+            update postrider_internal.lane_strains set at = at + interval '1 h', streak = 1;
             update postrider.lanes set paused_until = null where name = 'l'
             """)
         try queue.wait(
             until: """
-                select (select streak from postrider.lane_strains) > 1
+                select (select streak from postrider_internal.lane_strains) > 1
                    and (select pause_reason ~ 'in a row' from postrider.lanes where name = 'l')
                 """)
         _ = worker
@@ -80,11 +81,11 @@ struct ClockStepTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
-            "insert into postrider.lane_strains (lane, streak, at) values ('l', 9, now() + interval '1 h')")
+            "insert into postrider_internal.lane_strains (lane, streak, at) values ('l', 9, now() + interval '1 h')")
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: id, toBe: "succeeded")
-        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.lane_strains") == 0)
         _ = worker
     }
 }

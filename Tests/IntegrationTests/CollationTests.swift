@@ -55,7 +55,8 @@ struct CollationTests {
         #expect(try queue.text("select lane from postrider.job_status where id = \(id)") == "examplei.invalid:443")
         #expect(
             try queue.text(
-                "select postrider.answer_charset('content-type: text/plain; charset=ISO-8859-9\n', '\\x00', true)")
+                "select postrider_internal.answer_charset('content-type: text/plain; charset=ISO-8859-9\n', '\\x00', true)"
+            )
                 == "iso-8859-9")
     }
 

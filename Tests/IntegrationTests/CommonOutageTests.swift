@@ -32,7 +32,8 @@ struct CommonOutageTests {
         try queue.wait(until: "select exists (select from postrider.worker_status where leader)")
         for worker in workers { worker.send(SIGSTOP) }
         try queue.wait(
-            until: "select bool_and(heartbeat_at < clock_timestamp() - interval '11 s') from postrider.workers")
+            until: "select bool_and(heartbeat_at < clock_timestamp() - interval '11 s') from postrider_internal.workers"
+        )
         workers[0].send(SIGCONT)
         try queue.wait(until: "select exists (select from postrider.worker_status where leader and state = 'running')")
         // The leader looks each second.
@@ -43,7 +44,7 @@ struct CommonOutageTests {
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 2")
         #expect(target.requests.count == 2)
-        #expect(try queue.number("select count(*) from postrider.workers") == 2)
+        #expect(try queue.number("select count(*) from postrider_internal.workers") == 2)
     }
 
     @Test
@@ -78,7 +79,7 @@ struct CommonOutageTests {
         target.release()
         let connection = try PGConnection(cluster.connectionString())
         try TestClock.wait(20, for: "all to be done") {
-            try connection.query("select count(*) from postrider.results where state = 's'").int64(0, 0) == 3
+            try connection.query("select count(*) from postrider_internal.results where state = 's'").int64(0, 0) == 3
         }
         #expect(target.requests.count == 4)
         #expect((alive + [fresh]).map { $0.count(of: "worker_reaped") }.reduce(0, +) == 1)
@@ -86,15 +87,15 @@ struct CommonOutageTests {
 
     @Test func `who was away for more than five seconds declares nobody lost for ten, whatever kept it away`() throws {
         let queue = try TestQueue()
-        let enlist = "select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
+        let enlist = "select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
         let first = try queue.number(enlist)
         let other = try queue.number(enlist)
         let epoch = try queue.lead(first)
-        let lost = "select lost_worker::text from postrider.reap(\(first), \(epoch))"
+        let lost = "select lost_worker::text from postrider_internal.reap(\(first), \(epoch))"
         let silence = """
-            update postrider.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp() - interval
+            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp() - interval
             """
-        let beat = "select postrider.beat(\(first), 0, false, false)"
+        let beat = "select postrider_internal.beat(\(first), 0, false, false)"
         // A lock, a machine that stood still, a clock that was set ahead.
         try queue.connection.execute("\(silence) '12 s'")
         #expect(try queue.rows(lost) == [])
@@ -104,16 +105,18 @@ struct CommonOutageTests {
         try queue.connection.execute("\(silence) '12 s'")
         let again = try queue.number(
             """
-            select worker from postrider.enlist(
-              \(first), 'a', '0.1.0', null, 8, '{}', '{}', p_identity => (select id from postrider.identities))
+            select worker from postrider_internal.enlist(
+              \(first), 'a', '0.1.0', null, 8, '{}', '{}', p_identity => (select id from postrider_internal.identities))
             """)
         let next = try queue.lead(again)
-        try queue.connection.execute("update postrider.workers set steady_since = heartbeat_at where id = \(again)")
-        #expect(try queue.rows("select lost_worker::text from postrider.reap(\(again), \(next))") == [])
+        try queue.connection.execute(
+            "update postrider_internal.workers set steady_since = heartbeat_at where id = \(again)")
+        #expect(try queue.rows("select lost_worker::text from postrider_internal.reap(\(again), \(next))") == [])
         // A pause of less is none.
         try queue.connection.execute("\(silence) '4 s' where id = \(again)")
-        try queue.connection.execute("select postrider.beat(\(again), 0, false, false)")
+        try queue.connection.execute("select postrider_internal.beat(\(again), 0, false, false)")
         #expect(
-            try queue.rows("select lost_worker::text from postrider.reap(\(again), \(next))") == [["\(other)"]])
+            try queue.rows("select lost_worker::text from postrider_internal.reap(\(again), \(next))") == [["\(other)"]]
+        )
     }
 }

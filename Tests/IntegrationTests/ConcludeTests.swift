@@ -35,8 +35,8 @@ struct ConcludeTests {
         let watcher = try PGConnection(queue.database)
         // In one snapshot: ends without effect, effects without end, effects of one job twice.
         let torn = """
-            select (select count(*) from postrider.results r where not exists (select from app.effects e where e.job = r.job_id))
-                 + (select count(*) from app.effects e where not exists (select from postrider.results r where r.job_id = e.job))
+            select (select count(*) from postrider_internal.results r where not exists (select from app.effects e where e.job = r.job_id))
+                 + (select count(*) from app.effects e where not exists (select from postrider_internal.results r where r.job_id = e.job))
                  + (select count(*) - count(distinct job) from app.effects)
             """
         for round in 1...rounds {
@@ -46,7 +46,7 @@ struct ConcludeTests {
             let goal = (round - 1) * jobs + Int.random(in: 1...60)
             try TestClock.wait(60, for: "some ends") {
                 #expect(try watcher.query(torn).int64(0, 0) == 0)
-                return try queue.number("select count(*) from postrider.results") >= goal
+                return try queue.number("select count(*) from postrider_internal.results") >= goal
             }
             _ = first.end(SIGKILL)
             #expect(try watcher.query(torn).int64(0, 0) == 0)
@@ -96,18 +96,18 @@ struct ConcludeTests {
               if new.job_id = 1 then raise exception 'stuck'; end if;
               return new;
             end $$;
-            create trigger stuck before insert on postrider.results for each row execute function app.stuck()
+            create trigger stuck before insert on postrider_internal.results for each row execute function app.stuck()
             """)
         let worker = try RunningWorker(queue.database)
         try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         try queue.insert(50, "url, on_success, notify", "'\(target.url)/ok', case when i < 5 then 'note' end, true")
-        try queue.wait(until: "select count(*) = 50 from postrider.results")
-        try queue.wait(until: "select tries >= 2 from postrider.outcomes")
-        #expect(try queue.text("select failure from postrider.outcomes") == "stuck")
+        try queue.wait(until: "select count(*) = 50 from postrider_internal.results")
+        try queue.wait(until: "select tries >= 2 from postrider_internal.outcomes")
+        #expect(try queue.text("select failure from postrider_internal.outcomes") == "stuck")
         #expect(try queue.state(1) == "running")
         #expect(try queue.text("select postrider.explain(1)")?.contains("has failed") == true)
         #expect(worker.output.contains("stuck"))
-        try queue.connection.execute("drop trigger stuck on postrider.results")
+        try queue.connection.execute("drop trigger stuck on postrider_internal.results")
         try queue.wait(for: 1, toBe: "succeeded")
         #expect(try CallbackLog.lines(queue, of: 1) == ["callback succeeded"])
         #expect(target.requests.count == 51)
@@ -121,25 +121,25 @@ struct ConcludeTests {
             create schema app;
             create function app.hook(bigint, text) returns void language sql as '';
             insert into postrider.hooks (event, function, queue) values ('did_stop', 'app.hook(bigint, text)', 'elsewhere');
-            alter function postrider.is_hooked rename to is_hooked_indeed;
-            create function postrider.is_hooked(p_job bigint) returns boolean language plpgsql as $$
+            alter function postrider_internal.is_hooked rename to is_hooked_indeed;
+            create function postrider_internal.is_hooked(p_job bigint) returns boolean language plpgsql as $$
             begin
-              if p_job = 2 and current_query() like '%postrider.conclude(%' then
+              if p_job = 2 and current_query() like '%postrider_internal.conclude(%' then
                 raise exception 'no memory left' using errcode = '53200';
               end if;
-              return postrider.is_hooked_indeed(p_job);
+              return postrider_internal.is_hooked_indeed(p_job);
             end $$;
-            grant execute on function postrider.is_hooked to public
+            grant execute on function postrider_internal.is_hooked to public
             """)
         try queue.insert(20, "url, notify", "'\(target.url)/ok/' || i, true")
         let worker = try RunningWorker(queue.database)
-        try queue.wait(until: "select count(*) = 19 from postrider.results")
+        try queue.wait(until: "select count(*) = 19 from postrider_internal.results")
         #expect(try queue.state(2) == "running")
         #expect(worker.output.contains("no memory left"))
         try queue.connection.execute(
             """
-            drop function postrider.is_hooked;
-            alter function postrider.is_hooked_indeed rename to is_hooked
+            drop function postrider_internal.is_hooked;
+            alter function postrider_internal.is_hooked_indeed rename to is_hooked
             """)
         try queue.wait(for: 2, toBe: "succeeded")
         #expect(target.requests.count == 20)
@@ -166,7 +166,7 @@ struct ConcludeTests {
         let row = try queue.rows("select event, sqlstate, tag, error from postrider.callback_errors")
         #expect(row.count == 1 && row[0][..<3] == ["callback_url", "57014", "vast"])
         #expect(row[0][3]?.hasPrefix("not sent: the functions of the job and its webhook have 5 s together") == true)
-        #expect(try queue.number("select count(*) from postrider.outcomes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 0)
         _ = worker
     }
 

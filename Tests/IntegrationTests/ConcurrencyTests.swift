@@ -18,7 +18,7 @@ struct ConcurrencyTests {
         try queue.waitUntilDone(40)
         let took = TestClock.seconds(since: start)
         // How long a call takes is the server's and the machine's affair; that no slot stands idle is the worker's.
-        let inCalls = try queue.number("select sum(total_us) from postrider.results")
+        let inCalls = try queue.number("select sum(total_us) from postrider_internal.results")
         let idle = took - Double(inCalls) / 1_000_000 / Double(concurrency)
         #expect(took >= 10 && idle < Soak.seconds(2))
         if Soak.isOn { #expect(took < 12) }
@@ -37,11 +37,11 @@ struct ConcurrencyTests {
             try queue.insert(20, "url", "'\(target.url)/wait/10/\(turn)/' || i")
             TestClock.sleep(milliseconds: 100)
         }
-        try queue.wait(2, until: "select count(*) = 600 from postrider.results")
+        try queue.wait(2, until: "select count(*) = 600 from postrider_internal.results")
         #expect(target.underWay == 8)
         let slowest = """
             select coalesce(max(extract(epoch from r.started_at - j.created_at) * 1000), 0)::bigint
-            from postrider.results r join postrider.jobs j on j.id = r.job_id
+            from postrider_internal.results r join postrider.jobs j on j.id = r.job_id
             """
         #expect(try queue.number(slowest) < Int64(Soak.seconds(1) * 1000))
         #expect(try queue.number("select postrider.cancel_all()") == 8)
@@ -56,11 +56,11 @@ struct ConcurrencyTests {
         for worker in workers { try worker.wait(for: "enlisted") }
         try queue.insert(3_000, "url", "'\(target.url)/wait/10/' || i")
         try queue.waitUntilDone()
-        #expect(try queue.number("select count(distinct worker) from postrider.results") == 3)
+        #expect(try queue.number("select count(distinct worker) from postrider_internal.results") == 3)
         let farthest = """
             select max(abs(r.place - r.turn)) from (
               select row_number() over (order by job_id) as place, row_number() over (order by fence, job_id) as turn
-                from postrider.results) r
+                from postrider_internal.results) r
             """
         #expect(try queue.number(farthest) <= 3 * 16)
     }

@@ -93,7 +93,7 @@ struct CredentialDefectTests {
         }
         try queue.connection.execute(
             "select postrider.log_out('c'); update postrider.credentials set state = 'active'")
-        #expect(try queue.text("select code from postrider.decide_credential_step('c')") == "not_logged_in")
+        #expect(try queue.text("select code from postrider_internal.decide_credential_step('c')") == "not_logged_in")
         try queue.connection.execute(
             "select postrider.log_out('c'); update postrider.credentials set kind = 'bearer', token_url = null")
     }

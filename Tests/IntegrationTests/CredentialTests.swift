@@ -58,7 +58,7 @@ struct CredentialTests {
         #expect(
             try queue.rows("select distinct credential_version::text from postrider.attempts where error_code is null")
                 == [["1"]])
-        #expect(try queue.number("select count(*) from postrider.secrets where plain is not null") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.secrets where plain is not null") == 0)
         _ = worker
     }
 
@@ -76,10 +76,10 @@ struct CredentialTests {
         let command = ["credential", "set", "user", "--secret-key-file", key, "--database", queue.database]
         let outcome = try WorkerProcess.run(command, input: "t1\n")
         #expect(outcome.output == "user active, version 1\n")
-        #expect(try queue.text("select plain::text from postrider.secrets") == nil)
+        #expect(try queue.text("select plain::text from postrider_internal.secrets") == nil)
         #expect(try body(queue, queue.insert(columns, values)).contains("Bearer t1"))
         #expect(try WorkerProcess.run(["credential", "log-out", "user", "--database", queue.database]).status == 0)
-        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.secrets") == 0)
         #expect(try self.end(queue, queue.insert(columns, values))[0] == "not_logged_in")
         #expect(api.log.count == 1)
         // Whatever its state is said to be by whoever inserts it.
@@ -265,7 +265,7 @@ struct CredentialTests {
         // Still plain: the worker may use it as it is.
         #expect(try body(queue, queue.insert("url, credential", "'\(api.url)/open/x', 'a'")).contains("Bearer t"))
         let worker = try api.worker(queue)
-        try queue.wait(until: "select bool_and(sealed is not null and plain is null) from postrider.secrets")
+        try queue.wait(until: "select bool_and(sealed is not null and plain is null) from postrider_internal.secrets")
         #expect(worker.end(SIGTERM) == 0)
         let id = try queue.insert("url, credential", "'\(api.url)/open/x', 'a'")
         let first = try end(queue, id)
@@ -292,9 +292,9 @@ struct CredentialTests {
         let bad = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'a'")
         try queue.wait(until: "select count(*) > 0 from postrider.attempts where job_id = \(bad)")
         try queue.wait(for: good, toBe: "failed")
-        try queue.wait(until: "select bool_and(plain is null) from postrider.secrets")
+        try queue.wait(until: "select bool_and(plain is null) from postrider_internal.secrets")
         let tables = try queue.rows(
-            "select format('%I.%I', schemaname, relname) from (select schemaname, relname from pg_stat_user_tables union all select schemaname, viewname from pg_views where schemaname = 'postrider') t"
+            "select format('%I.%I', schemaname, relname) from (select schemaname, relname from pg_stat_user_tables union all select schemaname, viewname from pg_views where schemaname like 'postrider%') t"
         )
         for table in tables.compactMap({ $0[0] }) {
             // The job's answer is what the server said; this one does not repeat the query.

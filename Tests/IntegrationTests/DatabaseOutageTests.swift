@@ -51,12 +51,15 @@ struct DatabaseOutageTests {
             try TestClock.wait(10, for: "calls after the start") { target.requests.count > after }
             #expect(TestClock.seconds(since: started) < Soak.seconds(10))
             let connection = try PGConnection(cluster.connectionString())
-            let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
+            let left =
+                "select (select count(*) from postrider.jobs) - (select count(*) from postrider_internal.results)"
             try TestClock.wait(60, for: "no job left") { try connection.query(left).int64(0, 0) == 0 }
             #expect(
-                try connection.query("select count(*) from postrider.results where state <> 's'").int64(0, 0) == 0)
+                try connection.query("select count(*) from postrider_internal.results where state <> 's'").int64(0, 0)
+                    == 0)
             #expect(
-                try connection.query("select count(*) from postrider.results").int64(0, 0) == Int64(round) * 3000)
+                try connection.query("select count(*) from postrider_internal.results").int64(0, 0) == Int64(round)
+                    * 3000)
         }
         let made = Set(target.requests.map(\.path)).count
         #expect(made == 3000 * Soak.count(5, reduced: 1))

@@ -28,7 +28,7 @@ struct DedupeTests {
         #expect(!"\(error)".contains("secret-7"))
         try queue.insert("url, dedupe_key, queue", "'http://h/', 'secret-7', 'other'")
         try queue.insert("url, dedupe_key", "'http://h/', 'secret-8'")
-        #expect(try queue.number("select count(*) from postrider.ready") == 3)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 3)
     }
 
     @Test func `find_job gives the unfinished job of a key to those who may see it`() throws {
@@ -84,14 +84,14 @@ struct DedupeTests {
                 "select postrider.submit('{\"url\": \"http://h/\", \"dedupe_key\": \"a\", \"on_duplicate\": \"skip\"}')::text"
             ) == nil)
         #expect(try queue.number("select count(*) from postrider.jobs") == 3)
-        #expect(try queue.number("select count(*) from postrider.ready") == 3)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 3)
         let bad = try Self.refusal(
             queue, "insert into postrider.jobs (url, dedupe_key, on_duplicate) values ('rubbish', 'a', 'skip')")
         #expect(bad.column == "url", "a row that breaks a rule is refused although its key is taken")
         let error = try Self.refusal(
             queue, "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'x'), ('http://h/', 'x')")
         #expect(error.sqlState == .uniqueViolation)
-        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == 2)
+        #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == 2)
     }
 
     @Test func `the key is free once the job has ended, be it by success, failure, cancel or expiry`() throws {
@@ -117,14 +117,14 @@ struct DedupeTests {
             }
         }
         #expect(worker.isRunning)
-        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == 1)
     }
 
     @Test func `a cancelled job whose callbacks are still to run has ended`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, dedupe_key, notify", "'http://h/', 'k', true")
         try queue.connection.execute("select postrider.cancel(\(id))")
-        #expect(try queue.number("select count(*) from postrider.outcomes") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 1)
         try queue.connection.execute(Self.insert)
     }
 
@@ -157,7 +157,7 @@ struct DedupeTests {
         for thread in threads { thread.join() }
         let twice = """
             select count(*) from (select dedupe_key from postrider.jobs j
-             where dedupe_key is not null and not exists (select from postrider.results r where r.job_id = j.id)
+             where dedupe_key is not null and not exists (select from postrider_internal.results r where r.job_id = j.id)
              group by dedupe_key having count(*) > 1) x
             """
         #expect(try queue.number(twice) == 0)
@@ -209,7 +209,7 @@ struct DedupeTests {
             rows == [
                 ["http://h/1", "1", "1"], ["http://h/3", "1", "3"], ["http://h/6", "3", "1"], ["http://h/7", "3", "2"],
             ])
-        #expect(try queue.number("select count(*) from postrider.members where parent_id = \(tree)") == 2)
+        #expect(try queue.number("select count(*) from postrider_internal.members where parent_id = \(tree)") == 2)
         // A client may read nothing of jobs but ids.
         let client = try TestRole.client.connect(queue)
         let held = #"{"url": "http://h/8", "dedupe_key": "k", "on_duplicate": "skip"}"#
@@ -264,25 +264,27 @@ struct DedupeTests {
         let queue = try TestQueue()
         let count = Soak.count(100_000, reduced: 5_000)
         try queue.insert(count, "url, dedupe_key", "'http://h/' || i, 'k' || i")
-        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == count)
+        #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == count)
         try queue.connection.execute(
             "insert into postrider.jobs (url, dedupe_key, on_duplicate) select 'http://h/', 'k' || i, 'skip' from generate_series(1, \(count + 5)) i"
         )
         #expect(try queue.number("select count(*) from postrider.jobs") == count + 5)
         try queue.connection.execute(
             """
-            do $$ begin while postrider.feed(array(select id from postrider.intake order by id)) > 0 loop end loop; end $$;
-            with gone as (delete from postrider.ready where job_id % 10 <> 0 returning job_id)
-            insert into postrider.results (job_id, attempt, state) select job_id, 1, 's' from gone;
+            do $$ begin while postrider_internal.feed(array(select id from postrider_internal.intake order by id)) > 0 loop end loop; end $$;
+            with gone as (delete from postrider_internal.ready where job_id % 10 <> 0 returning job_id)
+            insert into postrider_internal.results (job_id, attempt, state) select job_id, 1, 's' from gone;
             """)
-        let open = try queue.number("select count(*) from postrider.ready")
+        let open = try queue.number("select count(*) from postrider_internal.ready")
         for _ in 1...(count / 1000 + 20) {
             try queue.connection.execute(
-                "select postrider.prune_dedupe(1000); update postrider.dedupe_sweep set due_at = now()")
+                "select postrider_internal.prune_dedupe(1000); update postrider_internal.dedupe_sweep set due_at = now()"
+            )
         }
-        #expect(try queue.number("select count(*) from postrider.dedupe_keys") == open)
+        #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == open)
         #expect(
-            try queue.number("select count(*) from postrider.dedupe_keys k join postrider.ready r using (job_id)")
+            try queue.number(
+                "select count(*) from postrider_internal.dedupe_keys k join postrider_internal.ready r using (job_id)")
                 == open)
     }
 }

@@ -77,7 +77,7 @@ struct DescriptorTests {
         try queue.insert(300, "url, max_attempts", "'\(target.url)/wait/50', 1")
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 300")
-        #expect(try queue.number("select max(concurrency) from postrider.workers") == 30)
+        #expect(try queue.number("select max(concurrency) from postrider_internal.workers") == 30)
         #expect(worker.count(of: "out_of_descriptors") == 0)
     }
 

@@ -30,7 +30,9 @@ struct ExpensiveAnswerTests {
             let began = TestClock.now
             let id = try queue.insert("url, lane", "'\(target.url)/plain', 'plain'")
             try TestClock.wait(20, for: "plain job \(id)") {
-                try queue.connection.query("select exists (select from postrider.results where job_id = \(id))").bool(
+                try queue.connection.query(
+                    "select exists (select from postrider_internal.results where job_id = \(id))"
+                ).bool(
                     0, 0)
             }
             times.append(Double(TestClock.now - began) / 1e9)
@@ -70,7 +72,7 @@ struct ExpensiveAnswerTests {
                 > 4)
         // 40 s before; the bound is for a machine with other work.
         #expect(busy.median < max(0.05, 5 * quiet.median) && busy.slowest < 2, "\(quiet) became \(busy)")
-        try queue.wait(until: "select count(*) >= 3 from postrider.results where error_code is not null")
+        try queue.wait(until: "select count(*) >= 3 from postrider_internal.results where error_code is not null")
         #expect(
             try queue.rows(
                 """
@@ -100,7 +102,7 @@ struct ExpensiveAnswerTests {
         try queue.wait(until: "select exists (select from postrider.worker_status where judgements_waiting > 3)")
         let busy = try Self.plainJobs(queue, target)
         #expect(busy.median < 0.5 && busy.slowest < 2, "\(busy)")
-        try queue.wait(until: "select count(*) >= 3 from postrider.results where error_code is not null")
+        try queue.wait(until: "select count(*) >= 3 from postrider_internal.results where error_code is not null")
         #expect(
             try queue.rows(
                 """
@@ -136,8 +138,10 @@ struct ExpensiveAnswerTests {
         for id in [plain, valid] { try queue.wait(for: id, toBe: "succeeded") }
         try queue.wait(for: invalid, toBe: "failed")
         #expect(
-            try queue.rows("select error_code from postrider.results order by job_id") == [[nil], [nil], ["validator"]])
-        #expect(try queue.number("select count(*) from postrider.results where result = '1'") == 2)
+            try queue.rows("select error_code from postrider_internal.results order by job_id") == [
+                [nil], [nil], ["validator"],
+            ])
+        #expect(try queue.number("select count(*) from postrider_internal.results where result = '1'") == 2)
         #expect(worker.output.contains("\"session\":\"judging\""))
     }
 
@@ -187,6 +191,7 @@ struct ExpensiveAnswerTests {
         #expect(worker.end(SIGTERM) == 0)
         #expect(try queue.states() == "scheduled 3, unknown 3")
         #expect(try queue.number("select sum(attempt) from postrider.job_status where state = 'scheduled'") == 0)
-        #expect(try queue.number("select count(*) from postrider.results where octet_length(body) = 60001") == 3)
+        #expect(
+            try queue.number("select count(*) from postrider_internal.results where octet_length(body) = 60001") == 3)
     }
 }

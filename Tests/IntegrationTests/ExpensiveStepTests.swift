@@ -66,13 +66,13 @@ struct ExpensiveStepTests {
                   "run_if": "exists($.a.body[*] ? (exists($.a.body[*] ? (exists($.a.body[*] ? (@ == 3))))))"}]}')
                 """)
         }
-        try queue.wait(until: "select count(*) > 3 from postrider.tree_deltas where is_expensive")
+        try queue.wait(until: "select count(*) > 3 from postrider_internal.tree_deltas where is_expensive")
         let slowest = try Self.plainChains(5, queue, target)
-        #expect(try queue.number("select count(*) from postrider.tree_deltas where is_expensive") > 3)
+        #expect(try queue.number("select count(*) from postrider_internal.tree_deltas where is_expensive") > 3)
         #expect(slowest < 2)
         #expect(try queue.number("select postrider.cancel_all()") > 3)
         try queue.wait(5, until: "select bool_and(state <> 'running') from postrider.job_status")
-        try queue.wait(until: "select count(*) = 0 from postrider.tree_deltas")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.tree_deltas")
         #expect(worker.count(of: "enlisted") == 1 && !target.requests.contains { $0.path == "/next" })
     }
 

@@ -15,7 +15,8 @@ struct ExplainHoldTests {
     private func enlisted() throws -> TestQueue {
         let queue = try TestQueue()
         try queue.connection.execute("set timezone = 'UTC'")
-        _ = try queue.connection.query("select worker from postrider.enlist(0, 'w', '0.1.0', null, 2, '{}', '{}')")
+        _ = try queue.connection.query(
+            "select worker from postrider_internal.enlist(0, 'w', '0.1.0', null, 2, '{}', '{}')")
         return queue
     }
 
@@ -24,9 +25,9 @@ struct ExplainHoldTests {
         try queue.connection.execute(
             """
             insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period) values ('l', \(limits));
-            insert into postrider.tracks (queue, lane, priority) values ('default', 'l', 0), ('default', 'l', 4), ('mail', 'l', 0);
-            insert into postrider.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3 from postrider.lanes;
-            insert into postrider.lane_states (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
+            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'l', 0), ('default', 'l', 4), ('mail', 'l', 0);
+            insert into postrider_internal.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3 from postrider.lanes;
+            insert into postrider_internal.lane_states (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
             """)
     }
 
@@ -55,7 +56,7 @@ struct ExplainHoldTests {
         let both = try queue.insert("url, queue, lane", "'http://h/', 'mail', 'sp'")
         let resume = "; select postrider.resume_queue('mail'), postrider.resume_lane('sp')"
         #expect(try explain(queue, both).hasSuffix("\(resume) lets it run."))
-        try queue.connection.execute("update postrider.workers set ended_at = now()")
+        try queue.connection.execute("update postrider_internal.workers set ended_at = now()")
         let none = "; and no worker takes queue mail now: none is running, start one with worker"
         #expect(
             try explain(queue, both).hasPrefix(
@@ -91,7 +92,7 @@ struct ExplainHoldTests {
                 == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
         )
         // The next call may begin now, but not that of this job.
-        try queue.connection.execute("update postrider.lane_states set next_slot = '-infinity'")
+        try queue.connection.execute("update postrider_internal.lane_states set next_slot = '-infinity'")
         #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so that "))
@@ -117,7 +118,7 @@ struct ExplainHoldTests {
                 "; 4 job(s) of the lane are before it, so that it begins at about 2999-01-01 15:00:00 UTC at the earliest."
             ))
         try queue.insert(10_000, "url, lane, priority", "'http://h/', 'l', 4")
-        _ = try queue.number("select postrider.feed(array(select id from postrider.intake))")
+        _ = try queue.number("select postrider_internal.feed(array(select id from postrider_internal.intake))")
         #expect(try explain(queue, id).contains("; over 10000 job(s) of the lane are before it, "))
     }
 

@@ -10,7 +10,7 @@ struct ExplainTests {
     /// Workers of which nothing runs but their rows: number 1 takes all, number 2 the queue `mail`.
     private func enlist(_ queue: borrowing TestQueue, name: String, queues: String = "null", slots: Int = 2) throws {
         _ = try queue.connection.query(
-            "select worker from postrider.enlist(0, '\(name)', '0.1.0', \(queues), \(slots), '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, '\(name)', '0.1.0', \(queues), \(slots), '{}', '{}')")
     }
 
     private func explain(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
@@ -19,7 +19,7 @@ struct ExplainTests {
 
     private func silence(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
-            "set timezone = 'UTC'; update postrider.workers set heartbeat_at = '2026-01-02 03:04:05+00' where ended_at is null"
+            "set timezone = 'UTC'; update postrider_internal.workers set heartbeat_at = '2026-01-02 03:04:05+00' where ended_at is null"
         )
     }
 
@@ -45,7 +45,7 @@ struct ExplainTests {
         let queue = try TestQueue()
         try enlist(queue, name: "a")
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 9), ('default', 'h:80', 0), ('mail', 'h:80', 4)"
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 9), ('default', 'h:80', 0), ('mail', 'h:80', 4)"
         )
         try queue.insert(5, "url, priority", "'http://h/', 9")
         try queue.insert(3, "url", "'http://h/'")
@@ -60,8 +60,8 @@ struct ExplainTests {
         // Taken since the last heartbeat.
         try queue.connection.execute(
             """
-            update postrider.ready set worker = 1, since = now(), attempt = 1
-             where ctid = any (array(select ctid from postrider.ready order by job_id limit 2))
+            update postrider_internal.ready set worker = 1, since = now(), attempt = 1
+             where ctid = any (array(select ctid from postrider_internal.ready order by job_id limit 2))
             """)
         let busy = try explain(queue, id)
         #expect(
@@ -70,7 +70,7 @@ struct ExplainTests {
         // Of what is paused nothing is before it.
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, id).contains(" and 3 of higher priority, "))
-        try queue.connection.execute("delete from postrider.ready where worker = 0 and job_id <> \(id)")
+        try queue.connection.execute("delete from postrider_internal.ready where worker = 0 and job_id <> \(id)")
         #expect(try explain(queue, id).hasSuffix("; it begins when a call has ended."))
     }
 
@@ -105,10 +105,10 @@ struct ExplainTests {
                 == "Job \(small) is ready: it waits behind a large INSERT that is being fed, and comes into lane h:80 after that."
         )
         // Most of it has been fed: nobody knows any more.
-        try queue.connection.execute("delete from postrider.intake where last_id < \(large - 2000)")
+        try queue.connection.execute("delete from postrider_internal.intake where last_id < \(large - 2000)")
         let either = "is ready: it came in with a large INSERT or behind one, and is being fed into lane"
         #expect(try explain(queue, large) == "Job \(large) \(either) h:80.")
-        try queue.connection.execute("delete from postrider.intake where last_id < \(small)")
+        try queue.connection.execute("delete from postrider_internal.intake where last_id < \(small)")
         #expect(try explain(queue, small) == "Job \(small) \(either) h:80.")
     }
 
@@ -125,7 +125,7 @@ struct ExplainTests {
         // Its next try would come after that.
         let retried = try queue.insert("url, expires_at, run_at", later + ", now() + interval '1 h'")
         try queue.connection.execute(
-            "update postrider.scheduled set attempt = 1, run_at = '2101-01-01' where job_id = \(retried)")
+            "update postrider_internal.scheduled set attempt = 1, run_at = '2101-01-01' where job_id = \(retried)")
         #expect(
             try explain(queue, retried).contains(
                 "; but its expires_at, 2100-01-02 03:04:05 UTC, comes before that and ends it"))

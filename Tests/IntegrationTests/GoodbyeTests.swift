@@ -16,48 +16,51 @@ struct GoodbyeTests {
             grant usage on sequence public.goodbyes to public;
             create function public.cut() returns trigger language plpgsql as $$
             begin
-              if current_query() like '%postrider.leave(%' and nextval('public.goodbyes') = 1 then
+              if current_query() like '%postrider_internal.leave(%' and nextval('public.goodbyes') = 1 then
                 perform pg_terminate_backend(pg_backend_pid());
               end if;
               return null;
             end $$;
-            create trigger cut before update on postrider.workers for each statement execute function public.cut()
+            create trigger cut before update on postrider_internal.workers for each statement execute function public.cut()
             """)
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url", "'\(target.url)/ok'")
         try queue.wait(for: id, toBe: "succeeded")
-        try queue.wait(until: "select owner > 0 from postrider.leases where name = 'leader'")
+        try queue.wait(until: "select owner > 0 from postrider_internal.leases where name = 'leader'")
         #expect(worker.end(SIGTERM) == 0)
         #expect(worker.count(of: "connection_lost") == 1)
         #expect(try queue.number("select last_value from public.goodbyes") > 1)
         // Nothing is left for others to reap or to wait for.
-        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null or lost") == 0)
-        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+        #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null or lost") == 0)
+        #expect(
+            try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 
     /// Both sessions of a worker may be at the database at the same moment.
     @Test func `a renewal during the goodbye does not take the lease again`() throws {
         let queue = try TestQueue()
-        let worker = try queue.number("select worker from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}')")
+        let worker = try queue.number("select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}')")
         _ = try queue.lead(worker)
-        try queue.connection.execute("begin; select postrider.leave(\(worker))")
+        try queue.connection.execute("begin; select postrider_internal.leave(\(worker))")
         let duties = try PGConnection(queue.database)
         try duties.execute("set lock_timeout = '2s'")
-        #expect(try duties.query("select postrider.lead(\(worker)) is null").bool(0, 0))
+        #expect(try duties.query("select postrider_internal.lead(\(worker)) is null").bool(0, 0))
         try queue.connection.execute("commit")
-        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+        #expect(
+            try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 
     /// The same where the cut came after the commit.
     @Test func `a goodbye that was stored may be said again under a new number`() throws {
         let queue = try TestQueue()
-        let enlist = "select worker from postrider.enlist"
+        let enlist = "select worker from postrider_internal.enlist"
         let first = try queue.number("\(enlist)(0, 'a', '0', null, 8, '{}', '{}')")
         _ = try queue.lead(first)
-        try queue.connection.execute("select postrider.leave(\(first))")
+        try queue.connection.execute("select postrider_internal.leave(\(first))")
         let second = try queue.number("\(enlist)(\(first), 'a', '0', null, 8, '{}', '{}')")
-        try queue.connection.execute("select postrider.leave(\(second))")
-        #expect(try queue.number("select count(*) from postrider.workers where ended_at is null or lost") == 0)
-        #expect(try queue.text("select until::text from postrider.leases where name = 'leader'") == "-infinity")
+        try queue.connection.execute("select postrider_internal.leave(\(second))")
+        #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null or lost") == 0)
+        #expect(
+            try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 }

@@ -64,17 +64,17 @@ struct HeavyRunIfTests {
                   "run_if": "exists($.a.body[*] ? (exists($.a.body[*] ? (@ == 3))))"}]}')
                 """)
         }
-        let isJudging = "select count(*) > 3 from postrider.tree_deltas where is_expensive"
+        let isJudging = "select count(*) > 3 from postrider_internal.tree_deltas where is_expensive"
         try queue.wait(until: isJudging)
         other.end(SIGKILL)
         // As if both had gone on for a while, and one of them been silent since.
         try queue.connection.execute(
             """
-            update postrider.workers set steady_since = clock_timestamp() - interval '1 h';
-            update postrider.workers set heartbeat_at = clock_timestamp() - interval '1 min'
-             where id <> (select owner from postrider.leases where name = 'leader')
+            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h';
+            update postrider_internal.workers set heartbeat_at = clock_timestamp() - interval '1 min'
+             where id <> (select owner from postrider_internal.leases where name = 'leader')
             """)
-        try queue.wait(20, until: "select count(*) = 1 from postrider.workers where lost")
+        try queue.wait(20, until: "select count(*) = 1 from postrider_internal.workers where lost")
         #expect(try queue.connection.query(isJudging).bool(0, 0))
         #expect(worker.count(of: "enlisted") == 1)
     }
@@ -96,8 +96,8 @@ struct HeavyRunIfTests {
             """
         ).int64(0, 0)
         let isPutOff = """
-            select exists (select from postrider.tree_deltas where due_at is not null)
-                or exists (select from postrider.results where job_id = \(id))
+            select exists (select from postrider_internal.tree_deltas where due_at is not null)
+                or exists (select from postrider_internal.results where job_id = \(id))
             """
         try TestClock.wait(20, for: "the step to be put off") { try client.query(isPutOff).bool(0, 0) }
         try queue.connection.execute("commit")
@@ -113,13 +113,13 @@ struct HeavyRunIfTests {
         // As if the block that holds this one answer were bad.
         try queue.connection.execute(
             """
-            alter function postrider.answer_text(bytea, text) rename to answer_text_read;
-            create function postrider.answer_text(p_body bytea, p_charset text) returns text language plpgsql stable strict as $$
+            alter function postrider_internal.answer_text(bytea, text) rename to answer_text_read;
+            create function postrider_internal.answer_text(p_body bytea, p_charset text) returns text language plpgsql stable strict as $$
             begin
               if position('/bad'::bytea in p_body) > 0 then
                 raise io_error;
               end if;
-              return postrider.answer_text_read(p_body, p_charset);
+              return postrider_internal.answer_text_read(p_body, p_charset);
             end $$
             """)
         func chain(_ path: String) throws -> Int64 {
@@ -130,13 +130,13 @@ struct HeavyRunIfTests {
                 """)
         }
         let bad = try chain("/bad")
-        try queue.wait(until: "select exists (select from postrider.tree_deltas where due_at is not null)")
+        try queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at is not null)")
         try queue.wait(for: chain("/good"), toBe: "succeeded")
         #expect(try queue.state(bad) == "running")
         try queue.connection.execute(
             """
-            drop function postrider.answer_text(bytea, text);
-            alter function postrider.answer_text_read(bytea, text) rename to answer_text
+            drop function postrider_internal.answer_text(bytea, text);
+            alter function postrider_internal.answer_text_read(bytea, text) rename to answer_text
             """)
         try queue.wait(for: bad, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)) == ["/bad", "/bad/next", "/good", "/good/next"])
@@ -153,6 +153,6 @@ struct HeavyRunIfTests {
     ) throws {
         let queue = try TestQueue(sharedBy: #function)
         #expect(
-            try queue.text("select postrider.jsonpath_is_cheap('\(path)')::text") == "\(isCheap)")
+            try queue.text("select postrider_internal.jsonpath_is_cheap('\(path)')::text") == "\(isCheap)")
     }
 }

@@ -67,9 +67,10 @@ struct HeldBackTests {
         #expect(try queue.states() == "succeeded 16")
         #expect(target.requests.count == 32)
         #expect(
-            try queue.number("select count(*) from postrider.tries where error_code = 'http_429' and attempt = 1") == 16
+            try queue.number(
+                "select count(*) from postrider_internal.tries where error_code = 'http_429' and attempt = 1") == 16
         )
-        #expect(try queue.number("select count(*) from postrider.lane_strains") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.lane_strains") == 0)
         _ = worker
     }
 
@@ -121,7 +122,7 @@ struct HeldBackTests {
         #expect(target.requests.count == 2)
         _ = try queue.rows("select postrider.retry(\(id))::text")
         try TestClock.wait(20, for: "three calls") { target.requests.count == 3 }
-        try queue.wait(until: "select count(*) = 3 from postrider.tries")
+        try queue.wait(until: "select count(*) = 3 from postrider_internal.tries")
         #expect(try queue.state(id) != "failed")
         _ = worker
     }
@@ -133,7 +134,7 @@ struct HeldBackTests {
             "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '2 s')")
         let id = try queue.insert("service, url", "'s', 'x'")
         let worker = try RunningWorker(queue.database)
-        try queue.wait(until: "select exists (select from postrider.tries where status_code = 429)")
+        try queue.wait(until: "select exists (select from postrider_internal.tries where status_code = 429)")
         _ = try queue.rows("select postrider.cancel(\(id))::text")
         try queue.wait(for: id, toBe: "cancelled")
         TestClock.sleep(milliseconds: 2_500)
@@ -172,9 +173,9 @@ struct HeldBackTests {
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '1 h'")
         try queue.wait(
-            until: "select exists (select from postrider.ready where worker = 0 and attempt = 0) "
-                + "and exists (select from postrider.tries)")
-        try queue.connection.execute("update postrider.ready set expires_at = now()")
+            until: "select exists (select from postrider_internal.ready where worker = 0 and attempt = 0) "
+                + "and exists (select from postrider_internal.tries)")
+        try queue.connection.execute("update postrider_internal.ready set expires_at = now()")
         try queue.wait(for: id, toBe: "failed")
         let row = try queue.rows(
             "select error_code, status_code::text, (error like '%no time was left%')::text from postrider.job_status where id = \(id)"
@@ -215,14 +216,16 @@ struct HeldBackTests {
     @Test func `a lane that nobody calls after its last 429 is forgotten two hours later`() throws {
         let queue = try TestQueue()
         let worker = try queue.number(
-            "select worker from postrider.enlist(0, 'leader', '0.1.0', null, 1, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'leader', '0.1.0', null, 1, '{}', '{}')")
         let epoch = try queue.lead(worker)
         try queue.connection.execute(
             """
-            insert into postrider.lane_strains (lane, streak, at)
+            insert into postrider_internal.lane_strains (lane, streak, at)
             values ('gone', 3, now() - interval '121 min'), ('called', 3, now() - interval '119 min')
             """)
-        for after in [1, 0] { _ = try queue.text("select postrider.fold(\(worker), \(epoch), \(after), 100)::text") }
-        #expect(try queue.rows("select lane from postrider.lane_strains") == [["called"]])
+        for after in [1, 0] {
+            _ = try queue.text("select postrider_internal.fold(\(worker), \(epoch), \(after), 100)::text")
+        }
+        #expect(try queue.rows("select lane from postrider_internal.lane_strains") == [["called"]])
     }
 }

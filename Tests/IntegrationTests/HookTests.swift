@@ -50,7 +50,7 @@ struct HookTests {
         // A person's retry is a new run.
         try queue.connection.execute("select postrider.retry(\(bad))")
         try queue.wait(until: "select count(*) = 8 from app.log where job = \(bad)")
-        #expect(try queue.number("select count(*) from postrider.hook_starts") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.hook_starts") == 0)
         #expect(worker.end(SIGTERM) == 0)
     }
 
@@ -98,7 +98,7 @@ struct HookTests {
             """
             create function app.stop(bigint, text) returns void language sql as $$ select postrider.cancel($1) $$;
             create function app.linger(bigint, text) returns void language sql as $$
-              update postrider.ready set expires_at = clock_timestamp() where job_id = $1 $$;
+              update postrider_internal.ready set expires_at = clock_timestamp() where job_id = $1 $$;
             insert into postrider.hooks (event, function, queue) values
               ('will_start', 'app.stop(bigint, text)', 'stopped'), ('will_start', 'app.linger(bigint, text)', 'late'),
               ('did_stop', 'app.hook(bigint, text)', null)
@@ -147,7 +147,8 @@ struct HookTests {
         #expect(try queue.text("select postrider.cancel(\(planned))::text") == "true")
         #expect(try queue.text("select postrider.cancel(\(planned))::text") == "false")
         #expect(try queue.state(planned) == "cancelled")
-        try queue.connection.execute("update postrider.scheduled set expires_at = now() where job_id = \(late)")
+        try queue.connection.execute(
+            "update postrider_internal.scheduled set expires_at = now() where job_id = \(late)")
         for (id, state) in [(planned, "cancelled"), (late, "expired")] {
             try queue.wait(until: "select count(*) = 3 from app.log where job = \(id)")
             #expect(
@@ -218,7 +219,7 @@ struct HookTests {
         // Roles are the cluster's: one for each test.
         let role = "clerk_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
         try queue.connection.execute(
-            "create role \(role); grant usage on schema postrider, app to \(role); grant insert on postrider.callbacks, postrider.hooks to \(role); set role \(role)"
+            "create role \(role); grant usage on schema postrider, postrider_internal, app to \(role); grant insert on postrider.callbacks, postrider.hooks to \(role); set role \(role)"
         )
         #expect(refusal(callback + "'app.note(bigint)')").hasPrefix("42501 callbacks: only the owner"))
         #expect(

@@ -34,7 +34,7 @@ struct HostileCookieTests {
         #expect(try queue.states() == "succeeded \(2 * cookies.count)")
         for cookie in cookies where cookie.kept != nil {
             #expect(
-                try queue.number("select count(*) from postrider.cookies where service = '\(cookie.name)'")
+                try queue.number("select count(*) from postrider_internal.cookies where service = '\(cookie.name)'")
                     == cookie.kept, "\(cookie.name)")
         }
         _ = worker
@@ -58,7 +58,7 @@ struct HostileCookieTests {
         let worker = try RunningWorker(queue.database)
         func jar() throws -> String? {
             try queue.text(
-                "select string_agg(name || '=' || split_part(line, E'\\t', 7), ' ' order by name) from postrider.cookies"
+                "select string_agg(name || '=' || split_part(line, E'\\t', 7), ' ' order by name) from postrider_internal.cookies"
             )
         }
         try queue.wait(for: try queue.insert("service, url", "'s', '/one'"), toBe: "succeeded")
@@ -83,8 +83,8 @@ struct HostileCookieTests {
             "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
         let worker = try RunningWorker(queue.database)
         for _ in 1...8 { try queue.wait(for: try queue.insert("service, url", "'s', 'a'"), toBe: "succeeded") }
-        #expect(try queue.number("select count(*) from postrider.cookies") == 200)
-        #expect(try queue.number("select count(*) from postrider.cookies where name like 'c8-%'") == 40)
+        #expect(try queue.number("select count(*) from postrider_internal.cookies") == 200)
+        #expect(try queue.number("select count(*) from postrider_internal.cookies where name like 'c8-%'") == 40)
         _ = worker
     }
 
@@ -106,7 +106,7 @@ struct HostileCookieTests {
             "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
         let worker = try RunningWorker(queue.database)
         try queue.wait(for: try queue.insert("service, url", "'s', '/set'"), toBe: "succeeded")
-        let jar = "select count(*)::text || min(set_at) || max(set_at) from postrider.cookies"
+        let jar = "select count(*)::text || min(set_at) || max(set_at) from postrider_internal.cookies"
         let before = try queue.text(jar)
         #expect(before?.hasPrefix("\(values.count)") == true)
         // Cookies do not heed the port.
@@ -129,7 +129,7 @@ struct HostileCookieTests {
             "insert into postrider.services (name, base_url, cookies) select s, 'http://h', true from unnest('{s,t}'::text[]) s"
         )
         func keep(_ service: String, _ name: String) -> String {
-            "select postrider.store_cookies('\(service)', '', null, 1, E'h\\tFALSE\\t/\\tFALSE\\t0\\t\(name)\\t1')"
+            "select postrider_internal.store_cookies('\(service)', '', null, 1, E'h\\tFALSE\\t/\\tFALSE\\t0\\t\(name)\\t1')"
         }
         let other = try PGConnection(queue.database)
         try other.execute("set lock_timeout = '200ms'; begin")
@@ -151,11 +151,11 @@ struct HostileCookieTests {
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("service, url", "'api', '/cookie'")
         try queue.wait(10, for: id, toBe: "succeeded")
-        #expect(try queue.number("select count(*) from postrider.cookies") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.cookies") == 0)
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
         try holder.execute("select pg_advisory_unlock_all()")
         let next = try queue.insert("service, url", "'api', '/cookie'")
         try queue.wait(for: next, toBe: "succeeded")
-        #expect(try queue.number("select count(*) from postrider.cookies") > 0)
+        #expect(try queue.number("select count(*) from postrider_internal.cookies") > 0)
     }
 }

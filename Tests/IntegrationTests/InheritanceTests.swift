@@ -107,7 +107,7 @@ final class InheritanceTests: TreeDesk {
             #expect(error?.sqlState?.rawValue.hasPrefix("PR") == true)
             #expect(error.map { "\($0)".contains("secret") } == false)
         }
-        #expect(try client.query("select count(*) from postrider.parents").int64(0, 0) == 0)
+        #expect(try client.query("select count(*) from postrider_internal.parents").int64(0, 0) == 0)
     }
 
     @Test(arguments: [

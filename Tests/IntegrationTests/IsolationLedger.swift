@@ -85,9 +85,9 @@ struct IsolationPhase {
             select replace(j.url, '\(url)', ''),
               case when r.job_id is not null or o.job_id is not null then 'ended' when y.job_id is not null then 'claimed' else 'open' end
             from postrider.jobs j
-            left join postrider.results r on r.job_id = j.id
-            left join postrider.outcomes o on o.job_id = j.id
-            left join postrider.ready y on y.job_id = j.id and y.worker > 0
+            left join postrider_internal.results r on r.job_id = j.id
+            left join postrider_internal.outcomes o on o.job_id = j.id
+            left join postrider_internal.ready y on y.job_id = j.id and y.worker > 0
             where j.url like '\(url)\(root)%'
             """)
         var kept = Kept()

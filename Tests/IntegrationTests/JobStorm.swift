@@ -159,9 +159,9 @@ final class JobStorm {
     private func endToken() throws {
         guard tokens < 3 else { return }
         let isWell = """
-            select exists (select from postrider.refreshes where accepted_by <> '{}' and refreshed_at is not null)
-               and not exists (select from postrider.tries t where t.error_code = 'token_expired'
-                                and not exists (select from postrider.results r where r.job_id = t.job_id))
+            select exists (select from postrider_internal.refreshes where accepted_by <> '{}' and refreshed_at is not null)
+               and not exists (select from postrider_internal.tries t where t.error_code = 'token_expired'
+                                and not exists (select from postrider_internal.results r where r.job_id = t.job_id))
             """
         guard try queue.connection.query(isWell).bool(0, 0) else { return }
         if target.endToken() { tokens += 1 }
@@ -182,9 +182,9 @@ final class JobStorm {
         defects += try queue.rows(
             """
             select j.dedupe_key, string_agg(j.id::text, ' ') from postrider.jobs j
-            where j.dedupe_key is not null and not exists (select from postrider.results r where r.job_id = j.id)
+            where j.dedupe_key is not null and not exists (select from postrider_internal.results r where r.job_id = j.id)
               -- Cancelled, expired or skipped: that shows, and frees the key, before it is a result.
-              and not exists (select from postrider.outcomes o where o.job_id = j.id and o.state in ('c', 'e', 'k'))
+              and not exists (select from postrider_internal.outcomes o where o.job_id = j.id and o.state in ('c', 'e', 'k'))
             group by j.dedupe_key having count(*) > 1
             """
         ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }

@@ -31,7 +31,7 @@ struct KilledWorkerTests {
             #expect(calls.count == 2)
             #expect(try #require(calls.last).arrivedAt - killed < Soak.nanoseconds(15))
         }
-        #expect(try queue.number("select count(*) from postrider.results where worker = \(dead)") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.results where worker = \(dead)") == 0)
         #expect(
             try queue.number("select count(*) from postrider.attempts where error_code = 'lost_worker'") == 64)
         #expect(try queue.unexplainedCalls(target) == [])
@@ -56,7 +56,7 @@ struct KilledWorkerTests {
         #expect(
             try queue.number(
                 """
-                select count(*) from postrider.results
+                select count(*) from postrider_internal.results
                 where worker = \(dead) and finished_at > '\(killed)'::timestamptz + interval '1 s'
                 """) == 0)
         let twice = Dictionary(grouping: target.requests, by: \.path).filter { $0.value.count > 1 }

@@ -14,7 +14,7 @@ struct LaneFloodTests {
         let first = try queue.insert("url, lane", "'\(target.url)/ok/first', 'first'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.insert(Self.jobs, "url, lane, priority", "'\(target.url)/ok/' || i, 'flood ' || i, \(priority)")
-        try queue.wait(until: "select count(*) > 100 from postrider.results")
+        try queue.wait(until: "select count(*) > 100 from postrider_internal.results")
         return workers
     }
 
@@ -24,13 +24,13 @@ struct LaneFloodTests {
             queue.number(
                 """
                 select count(*) from postrider.jobs j
-                 where not exists (select from postrider.results r where r.job_id = j.id)
+                 where not exists (select from postrider_internal.results r where r.job_id = j.id)
                 """))
     }
 
     private static let waits = """
         select (extract(epoch from percentile_disc(%) within group (order by r.started_at - j.created_at)) * 1000)::bigint
-          from postrider.jobs j join postrider.results r on r.job_id = j.id where j.tag = 'other'
+          from postrider.jobs j join postrider_internal.results r on r.job_id = j.id where j.tag = 'other'
         """
 
     @Test func `the jobs of one lane start within a second beside 300,000 lanes with one job each`() throws {
@@ -41,7 +41,7 @@ struct LaneFloodTests {
         try queue.wait(
             60,
             until: """
-                select count(*) = 120 from postrider.results r join postrider.jobs j on j.id = r.job_id
+                select count(*) = 120 from postrider_internal.results r join postrider.jobs j on j.id = r.job_id
                  where j.tag = 'other'
                 """)
         let left = try left(queue)
@@ -80,11 +80,11 @@ struct LaneFloodTests {
             try queue.text(
                 """
                 select string_agg(j.lane || j.priority, ' ' order by j.id)
-                  from postrider.ready r join postrider.jobs j on j.id = r.job_id
+                  from postrider_internal.ready r join postrider.jobs j on j.id = r.job_id
                 """) == "other0 flood 71")
-        #expect(try queue.number("select sum(jobs) from postrider.intake") == 6_301)
+        #expect(try queue.number("select sum(jobs) from postrider_internal.intake") == 6_301)
         try queue.insert(1_500, "url, lane", "'\(target.url)/ok/' || i, 'flood ' || 3 * i")
-        #expect(try queue.number("select count(*) from postrider.intake") < 400, "lists of a single job")
+        #expect(try queue.number("select count(*) from postrider_internal.intake") < 400, "lists of a single job")
         let worker = try RunningWorker(queue.database, concurrency: 16)
         try queue.waitUntilDone(Double(Soak.count(60, reduced: 180)))
         #expect(try queue.states() == "succeeded 7803")
@@ -92,7 +92,7 @@ struct LaneFloodTests {
             """
             select count(*) from (
               select r.fence < lag(r.fence) over (partition by j.lane, j.priority order by j.id) as is_late
-                from postrider.jobs j join postrider.results r on r.job_id = j.id) o
+                from postrider.jobs j join postrider_internal.results r on r.job_id = j.id) o
              where is_late
             """)
         #expect(disorder == 0)
@@ -109,7 +109,7 @@ struct LaneFloodTests {
             'http://h/', 'l' || i, 'q' || i % 5000, '2100-01-01'::timestamptz + i * interval '1 s', 1 + i % 7,
             i % 2 = 0, i % 3
             """)
-        let lists = try queue.number("select count(*) from postrider.intake")
+        let lists = try queue.number("select count(*) from postrider_internal.intake")
         #expect(lists < 100, "\(lists)")
         #expect(try queue.number("select ready from postrider.queue_status where queue = 'q7'") == 3)
         #expect(try queue.number("select ready from postrider.lane_status where lane = 'l7'") == 1)
@@ -118,13 +118,13 @@ struct LaneFloodTests {
         let explained = try queue.text("select postrider.explain(\(id))") ?? ""
         #expect(explained.contains("a large INSERT that is being fed into lane"))
         #expect(try queue.number("select postrider.cancel(\(id))::int") == 1)
-        #expect(try queue.number("select sum(jobs) from postrider.intake") == 11_999)
+        #expect(try queue.number("select sum(jobs) from postrider_internal.intake") == 11_999)
         #expect(try queue.number("select postrider.cancel_all(queue => 'q8', lane => 'l8')") == 1)
-        _ = try queue.number("select postrider.feed(array(select id from postrider.intake))")
+        _ = try queue.number("select postrider_internal.feed(array(select id from postrider_internal.intake))")
         #expect(
             try queue.number(
                 """
-                select count(*) from postrider.ready r join postrider.jobs j on j.id = r.job_id
+                select count(*) from postrider_internal.ready r join postrider.jobs j on j.id = r.job_id
                  where r.expires_at = j.expires_at and r.max_attempts = j.max_attempts and r.is_followed = j.notify
                 """) == 11_998)
     }
@@ -135,16 +135,16 @@ struct LaneFloodTests {
         let queue = try TestQueue()
         try queue.insert(20_000, "url, lane", "'http://h/', 'l' || i")
         let leader = try queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('w', '1', 4) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('w', '1', 4) returning id")
         let epoch = try queue.lead(leader)
         func fed(inFlight: Int, begun: Int = 0) throws -> Int64 {
             try queue.connection.execute(
                 """
-                update postrider.workers set in_flight = \(inFlight);
-                delete from postrider.ready where seq in (select seq from postrider.ready order by seq limit \(begun));
-                update postrider.feed_marks set at = now() - interval '1 s'
+                update postrider_internal.workers set in_flight = \(inFlight);
+                delete from postrider_internal.ready where seq in (select seq from postrider_internal.ready order by seq limit \(begun));
+                update postrider_internal.feed_marks set at = now() - interval '1 s'
                 """)
-            return try queue.number("select postrider.feed_crowd(\(leader), \(epoch), 5000)")
+            return try queue.number("select postrider_internal.feed_crowd(\(leader), \(epoch), 5000)")
         }
         let first = try fed(inFlight: 0)
         #expect(first > 200)
@@ -160,17 +160,17 @@ struct LaneFloodTests {
         let queue = try TestQueue()
         try queue.insert(40, "url, lane, priority", "'http://h/', case when i <= 20 then 'a' else 'l' || i end, i / 40")
         let leader = try queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('w', '1', 1) returning id")
         let epoch = try queue.lead(leader)
         func moved() throws -> String? {
-            _ = try queue.number("select postrider.make_tracks(\(leader), \(epoch), 10)")
+            _ = try queue.number("select postrider_internal.make_tracks(\(leader), \(epoch), 10)")
             return try queue.text(
-                "select string_agg(job_id::text, ' ' order by seq) from postrider.ready where track > 0")
+                "select string_agg(job_id::text, ' ' order by seq) from postrider_internal.ready where track > 0")
         }
         #expect(try moved() == "1 21 22 23 24 25 26 27 28 40")
         #expect(try moved()?.hasPrefix("1 2 21 22 23 24 25 26 27 28 29") == true)
         for _ in 1...3 { _ = try moved() }
-        #expect(try queue.number("select count(*) from postrider.ready where track = 0") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready where track = 0") == 0)
     }
 
     @Test func `lanes take turns at being fed, whatever the others have left in the intake`() throws {
@@ -179,13 +179,13 @@ struct LaneFloodTests {
         try queue.insert(12_000, "url, lane", "'http://h/', 'some ' || i % 3")
         try queue.insert(12_000, "url, lane, priority", "'http://h/', 'high', 1")
         let leader = try queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('w', '1', 1) returning id")
         let epoch = try queue.lead(leader)
         func fed() throws -> [String?] {
-            _ = try queue.number("select postrider.feed_next(\(leader), \(epoch), 10000)")
+            _ = try queue.number("select postrider_internal.feed_next(\(leader), \(epoch), 10000)")
             return try queue.rows(
                 """
-                select t.lane || ' ' || count(*) from postrider.ready r join postrider.tracks t on t.id = r.track
+                select t.lane || ' ' || count(*) from postrider_internal.ready r join postrider_internal.tracks t on t.id = r.track
                  group by t.lane order by t.lane
                 """
             ).map { $0[0] }

@@ -58,14 +58,15 @@ struct LaneLimitTests {
 
     @Test func `a draw commits as its session would`() throws {
         let queue = try TestQueue()
-        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        let worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
         let lane = try queue.number(
             "insert into postrider.lanes (name, max_in_flight) values ('l', 10) returning id")
         try queue.connection.execute("set synchronous_commit = 'local'; begin")
         // Permits wait for the disk as the session says; to give them back need not.
         for (wanted, commit) in [(4, "local"), (0, "off")] {
             _ = try queue.rows(
-                "select share::text from postrider.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')"
+                "select share::text from postrider_internal.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')"
             )
             #expect(try queue.text("show synchronous_commit") == commit)
             try queue.connection.execute("commit; begin")
@@ -111,7 +112,7 @@ struct LaneLimitTests {
         let worker = try RunningWorker(queue.database, concurrency: 16)
         try TestClock.wait(60, for: "two calls") { target.underWay == 2 }
         try queue.insert(2_000, "url", "'\(target.url)/free/' || i")
-        try queue.wait(60, until: "select count(*) = 2000 from postrider.results")
+        try queue.wait(60, until: "select count(*) = 2000 from postrider_internal.results")
         #expect(target.requests.count { $0.path.hasPrefix("/stuck") } == 2)
         // And with nothing else to do it rests: a loop that spins would take all of this time.
         let used = worker.cpuSeconds

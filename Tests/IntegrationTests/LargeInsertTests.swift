@@ -43,8 +43,9 @@ struct LargeInsertTests {
         #expect(slowestInsert < Soak.seconds(1))
         #expect(slowestRun < Soak.seconds(5))
         #expect(
-            try queue.number("select count(*) from postrider.results where state = 's'") == Int64(count + probes + 1))
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+            try queue.number("select count(*) from postrider_internal.results where state = 's'")
+                == Int64(count + probes + 1))
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         _ = workers
     }
 
@@ -54,7 +55,7 @@ struct LargeInsertTests {
         try queue.insert(11_000, "url", "'\(target.url)/ok/' || i")
         try queue.insert("url, notify", "'\(target.url)/ok/told', true")
         try queue.insert("url, expires_at", "'\(target.url)/ok/dated', '2100-01-01'")
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         let worker = try RunningWorker(queue.database, concurrency: 16)
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 11002")
@@ -67,28 +68,28 @@ struct LargeInsertTests {
     @Test func `cancel_all finds what a large INSERT has left to be fed`() throws {
         let queue = try TestQueue()
         try queue.insert(12_000, "url, tag", "'http://h/' || i, 'large'")
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         #expect(try queue.number("select postrider.cancel_all(tag => 'large')") == 12_000)
-        #expect(try queue.number("select count(*) from postrider.results where state = 'c'") == 12_000)
+        #expect(try queue.number("select count(*) from postrider_internal.results where state = 'c'") == 12_000)
     }
 
     @Test func `one of which an open transaction has cancelled jobs holds up no INSERT that came later`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         for lane in ["a", "b"] { try queue.insert(11_000, "url, lane", "'\(target.url)/ok/' || i, '\(lane)'") }
-        let lists = try queue.rows("select first_id::text from postrider.intake").compactMap { $0[0] }
+        let lists = try queue.rows("select first_id::text from postrider_internal.intake").compactMap { $0[0] }
         #expect(lists.count >= 2)
         let other = try PGConnection(queue.database)
         try other.execute(
             "begin; select postrider.cancel(id) from unnest('{\(lists.joined(separator: ","))}'::bigint[]) id")
         try queue.insert(11_000, "url, lane", "'\(target.url)/ok/' || i, 'c'")
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         let worker = try RunningWorker(queue.database, concurrency: 32)
-        try queue.wait(60, until: "select count(*) = 11000 from postrider.results")
+        try queue.wait(60, until: "select count(*) = 11000 from postrider_internal.results")
         #expect(
             try queue.number("select count(distinct lane) from postrider.job_status where state = 'succeeded'") == 1)
         try other.execute("rollback")
-        try queue.wait(60, until: "select count(*) = 33000 from postrider.results where state = 's'")
+        try queue.wait(60, until: "select count(*) = 33000 from postrider_internal.results where state = 's'")
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
@@ -97,17 +98,18 @@ struct LargeInsertTests {
         let queue = try TestQueue()
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1999900)")
         try queue.insert(300, "url", "'\(target.url)/ok/' || i")
-        #expect(try queue.number("select count(*) from postrider.jobs_overflow") == 200)
+        #expect(try queue.number("select count(*) from postrider_internal.jobs_overflow") == 200)
         let worker = try RunningWorker(queue.database, concurrency: 16)
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 300")
-        #expect(try queue.number("select count(*) from postrider.results_overflow") == 200)
+        #expect(try queue.number("select count(*) from postrider_internal.results_overflow") == 200)
         try worker.wait(for: "partition_added")
-        try queue.wait(until: "select to_regclass('postrider.jobs_3') is not null")
+        try queue.wait(until: "select to_regclass('postrider_internal.jobs_3') is not null")
         let id = try queue.insert("url", "'\(target.url)/ok/after'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(
-            try queue.text("select tableoid::regclass::text from postrider.jobs where id = \(id)") == "postrider.jobs_3"
+            try queue.text("select tableoid::regclass::text from postrider.jobs where id = \(id)")
+                == "postrider_internal.jobs_3"
         )
         let later = try queue.insert("url, run_at", "'\(target.url)/ok/later', now() + interval '1 h'")
         #expect(try queue.text("select postrider.cancel(\(later))::text") == "true")
@@ -126,7 +128,7 @@ struct LargeInsertTests {
             """)
         let listed =
             """
-            (select i.first_id as list, u.* from postrider.intake i,
+            (select i.first_id as list, u.* from postrider_internal.intake i,
                     unnest(coalesce(i.ids, array(select generate_series(i.first_id, i.last_id)))) with ordinality as u (id, place)) l
             """
         #expect(
@@ -141,7 +143,7 @@ struct LargeInsertTests {
         #expect(
             try queue.number(
                 """
-                select count(*) from postrider.intake
+                select count(*) from postrider_internal.intake
                 where first_id <> ids[1] or last_id <> ids[jobs] or jobs > 1000
                 """) == 0)
         #expect(try queue.text("show work_mem") == "5MB")
@@ -193,28 +195,30 @@ struct LargeInsertTests {
         try queue.connection.execute(
             "insert into postrider.jobs (lane, url) select 'lane ' || \(lane), 'http://h/' from generate_series(1, 128000) i"
         )
-        #expect(try queue.number("select sum(jobs) from postrider.intake") == 128_000)
+        #expect(try queue.number("select sum(jobs) from postrider_internal.intake") == 128_000)
         for (kind, most) in [("not null", most), ("null", mostShared)] {
-            let longest = try queue.number("select coalesce(max(jobs), 0) from postrider.intake where lane is \(kind)")
+            let longest = try queue.number(
+                "select coalesce(max(jobs), 0) from postrider_internal.intake where lane is \(kind)")
             #expect(longest <= most && longest >= most / 4, "\(longest)")
         }
-        let worker = "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id"
+        let worker =
+            "insert into postrider_internal.workers (name, version, concurrency) values ('w', '1', 1) returning id"
         let leader = try queue.number(worker)
         let epoch = try queue.lead(leader)
-        let feed = "select postrider.feed_next(\(leader), \(epoch), 20000)"
-        if try queue.number("select count(*) from postrider.intake where lane is not null") > 0 {
+        let feed = "select postrider_internal.feed_next(\(leader), \(epoch), 20000)"
+        if try queue.number("select count(*) from postrider_internal.intake where lane is not null") > 0 {
             let fed = try queue.number(feed)
             #expect(fed > 19_000 && fed < 20_000 + most)
         }
         while try queue.number(feed) > 0 {}
         // The tracks fed before are as good as claimed.
-        let feedShared = "select postrider.feed_crowd(\(leader), \(epoch), 5000)"
-        while try queue.number("select count(*) from postrider.intake") > 0 {
+        let feedShared = "select postrider_internal.feed_crowd(\(leader), \(epoch), 5000)"
+        while try queue.number("select count(*) from postrider_internal.intake") > 0 {
             let fed = try queue.number(feedShared)
             #expect(fed > 0 && fed < 5_000 + max(1_100, mostShared))
-            try queue.connection.execute("update postrider.feed_marks set tracks = '{}', seqs = '{}'")
+            try queue.connection.execute("update postrider_internal.feed_marks set tracks = '{}', seqs = '{}'")
         }
-        #expect(try queue.number("select count(*) from postrider.ready") == 128_000)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 128_000)
     }
 
     @Test(arguments: [
@@ -228,12 +232,12 @@ struct LargeInsertTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority)
+            insert into postrider_internal.tracks (queue, lane, priority)
             select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'h.:80', 'h.:443', 'h:080', 'H:80', 'h?a=:1', 'me:x@h:8080']), 0
             """)
         let id = try queue.insert("url", "'\(url)'")
-        let found = "select coalesce((select lane from postrider.tracks t where t.id = r.track), 'none')"
-        #expect(try queue.text("\(found) from postrider.ready r where job_id = \(id)") == lane)
+        let found = "select coalesce((select lane from postrider_internal.tracks t where t.id = r.track), 'none')"
+        #expect(try queue.text("\(found) from postrider_internal.ready r where job_id = \(id)") == lane)
         // It is found again by the same lane, in a list and alone.
         #expect(try queue.state(id) == "ready")
         #expect(
@@ -241,7 +245,7 @@ struct LargeInsertTests {
                 == (lane == "none" ? "other:80" : lane))
         try queue.insert(10_000, "url", "'\(url)'")
         #expect(
-            try queue.text("select string_agg(distinct lane, ' ') from postrider.intake")
+            try queue.text("select string_agg(distinct lane, ' ') from postrider_internal.intake")
                 == (lane == "none" ? "other:80" : lane))
         for job in [id, try queue.number("select max(id) from postrider.jobs")] {
             #expect(try queue.number("select postrider.cancel(\(job))::int") == 1)
@@ -252,7 +256,7 @@ struct LargeInsertTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority)
+            insert into postrider_internal.tracks (queue, lane, priority)
             select 'default', unnest(array['a b:80', 'h_$:80', 'h:70000', 'h:', 'h:0']), 0
             """)
         for url in ["http://a b/", "http://h$/", "http://h:70000/", "http://h:0/", "http://h:80/ ", "httpx://h:80/"] {
@@ -268,7 +272,8 @@ struct LargeInsertTests {
         #expect(error?.column == "url")
     }
 
-    private static let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
+    private static let left =
+        "select (select count(*) from postrider.jobs) - (select count(*) from postrider_internal.results)"
 
     private final class Flag: Sendable {
         let isSet = Atomic<Bool>(false)

@@ -150,7 +150,7 @@ struct LoginMeanwhileTests {
         let job = try begin(bob, "bob")
         ada.release()
         try worker.wait(for: "refresh_late")
-        #expect(try queue.number("select num_nonnulls(spare_sealed, spare_plain) from postrider.secrets") == 0)
+        #expect(try queue.number("select num_nonnulls(spare_sealed, spare_plain) from postrider_internal.secrets") == 0)
         bob.release()
         try queue.wait(for: job, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(job)") == "not_logged_in")
@@ -202,7 +202,7 @@ struct LoginMeanwhileTests {
         try queue.connection.execute("begin; delete from postrider.credentials; \(insert); \(login); commit")
         #expect(try version() == 4)
         // A worker has sealed the secrets of the one before.
-        #expect(try queue.number("select postrider.store_sealed_secrets('user', 2, 'x')::int") == 0)
+        #expect(try queue.number("select postrider_internal.store_sealed_secrets('user', 2, 'x')::int") == 0)
         try queue.connection.execute("truncate postrider.credentials cascade; \(insert)")
         #expect(try version() == 5)
         // One that is there keeps its own.
@@ -212,7 +212,7 @@ struct LoginMeanwhileTests {
         let admin = try TestRole.admin.connect(queue)
         try admin.execute("delete from postrider.credentials; \(insert)")
         #expect(try version() == 7)
-        #expect(TestRole.refusal(of: "update postrider.credential_versions set next = 0", admin) == "42501")
+        #expect(TestRole.refusal(of: "update postrider_internal.credential_versions set next = 0", admin) == "42501")
         #expect(TestRole.refusal(of: "update postrider.credentials set version = 70", admin) == "PR001")
 
         // An insert that waits for the delete to be committed has been through its checks by then.

@@ -23,8 +23,8 @@ struct LongPagesTests {
         let id = try queue.insert("url, metadata", "'http://h/', \(metadata)")
         try queue.connection.execute(
             """
-            delete from postrider.ready;
-            insert into postrider.results (job_id, attempt, state, status_code, result) values (\(id), 1, 's', 200,
+            delete from postrider_internal.ready;
+            insert into postrider_internal.results (job_id, attempt, state, status_code, result) values (\(id), 1, 's', 200,
               (select jsonb_agg(i) from generate_series(1, 200000) i))
             """)
         let watched = try WatchedWorker(queue.database)

@@ -21,7 +21,7 @@ struct ManyLanesTests {
             """
             select count(*) from (
               select r.fence < lag(r.fence) over (partition by j.lane order by j.id) as is_late
-                from postrider.jobs j join postrider.results r on r.job_id = j.id) o
+                from postrider.jobs j join postrider_internal.results r on r.job_id = j.id) o
              where is_late
             """)
         #expect(disorder == 0)
@@ -47,7 +47,8 @@ struct ManyLanesTests {
     @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
         let cluster = try TestQueue.quietCluster()
         let queue = try TestQueue(on: cluster)
-        let worker = try queue.number("select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
+        let worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
         let epoch = try queue.lead(worker)
         try queue.connection.execute(
             """
@@ -58,33 +59,35 @@ struct ManyLanesTests {
             while true {
                 let there = try Int(
                     queue.number(
-                        "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane = '\(lane)'"
+                        "select count(*) from postrider_internal.ready r join postrider_internal.tracks t on t.id = r.track where t.lane = '\(lane)'"
                     ))
                 guard there < count else { return }
                 try queue.insert(min(9_000, count - there), "url, lane", "'http://h/' || i, '\(lane)'")
-                while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)")
+                while try queue.number(
+                    "select more::int from postrider_internal.run_queue_duties(\(worker), \(epoch), null)")
                     == 1
                 {}
             }
         }
         func cost() throws -> [Int] {
             try queue.connection.execute("vacuum analyze")
-            let tracks = try queue.text("select array_agg(id order by lane)::text from postrider.tracks") ?? ""
+            let tracks = try queue.text("select array_agg(id order by lane)::text from postrider_internal.tracks") ?? ""
             let lane = try queue.number("select id from postrider.lanes where name = 'full'")
             // One that is not told to keep the limit gets nothing of that lane, and nobody anything of the paused one.
             let claim = """
-                select * from postrider.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}', '{0,0,0}', true, '{0,0,0}')
+                select * from postrider_internal.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}', '{0,0,0}', true, '{0,0,0}')
                 """
-            let draw = "select * from postrider.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"
+            let draw =
+                "select * from postrider_internal.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"
             for sql in [claim, draw] { _ = try queue.rows("select count(*)::text from (\(sql)) x") }
-            let costs = try [claim, "select * from postrider.survey(null)", draw].map { sql in
+            let costs = try [claim, "select * from postrider_internal.survey(null)", draw].map { sql in
                 try queue.connection.execute("begin")
                 defer { try? queue.connection.execute("rollback") }
                 return try queue.buffers(sql)
             }
             #expect(
                 try queue.number(
-                    "select count(*) from postrider.ready r join postrider.tracks t on t.id = r.track where t.lane <> 'free' and r.worker > 0"
+                    "select count(*) from postrider_internal.ready r join postrider_internal.tracks t on t.id = r.track where t.lane <> 'free' and r.worker > 0"
                 )
                     == 0)
             return costs

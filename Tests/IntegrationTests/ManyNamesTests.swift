@@ -43,7 +43,7 @@ struct ManyNamesTests {
         // As many as there are threads that look names up.
         try queue.insert(4, "url, max_attempts, timeout", "'http://n' || i || '.silent.example/', 1, interval '4 s'")
         try queue.insert(100, "url", url("n' || i || '.example"))
-        try queue.wait(until: "select count(*) = 100 from postrider.results where state = 's'")
+        try queue.wait(until: "select count(*) = 100 from postrider_internal.results where state = 's'")
         #expect(try queue.states() == "running 4, succeeded 100")
         try queue.waitUntilDone()
         #expect(try queue.states() == "failed 4, succeeded 100")

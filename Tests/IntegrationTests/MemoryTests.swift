@@ -42,7 +42,7 @@ import Testing
         let worker = try RunningWorker(queue.database, concurrency: Self.count, ["--memory", "128MiB"])
         try queue.waitUntilDone(Soak.seconds(60))
         #expect(try queue.states() == "succeeded \(Self.count)")
-        #expect(try queue.number("select min(octet_length(body)) from postrider.results") == Int64(Self.size))
+        #expect(try queue.number("select min(octet_length(body)) from postrider_internal.results") == Int64(Self.size))
         #expect(try queue.number("select max(attempt)::bigint from postrider.job_status") == 1)
         let peak = Self.peak(worker)
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
@@ -63,7 +63,7 @@ import Testing
         #expect(try queue.states() == "succeeded \(Self.count + 20)")
         #expect(
             try queue.number(
-                "select count(*) from postrider.results where convert_from(body, 'UTF8') = '\(Self.size)'")
+                "select count(*) from postrider_internal.results where convert_from(body, 'UTF8') = '\(Self.size)'")
                 == Int64(Self.count))
         let peak = Self.peak(worker)
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
@@ -92,7 +92,7 @@ import Testing
         try cluster.start()
         let connection = try PGConnection(cluster.connectionString())
         let stored = """
-            select count(*) from postrider.results where state = 's' and attempt = 1 and octet_length(body) = \(size)
+            select count(*) from postrider_internal.results where state = 's' and attempt = 1 and octet_length(body) = \(size)
             """
         try TestClock.wait(Soak.seconds(20), for: "all results") { try connection.query(stored).int64(0, 0) == 60 }
         #expect(target.requests.count == 60)

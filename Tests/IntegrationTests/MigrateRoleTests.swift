@@ -9,10 +9,10 @@ import Testing
 struct MigrateRoleTests {
     private static let owners = """
         select distinct owner::regrole::text from (
-          select nspowner as owner from pg_namespace where nspname = 'postrider'
-          union all select relowner from pg_class where relnamespace = 'postrider'::regnamespace
-          union all select proowner from pg_proc where pronamespace = 'postrider'::regnamespace
-          union all select typowner from pg_type where typnamespace = 'postrider'::regnamespace) o order by 1
+          select nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
+          union all select relowner from pg_class where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+          union all select proowner from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+          union all select typowner from pg_type where typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o order by 1
         """
     private static let roles = "select rolname::text from pg_roles where rolname like 'postrider%' order by 1"
 
@@ -41,15 +41,15 @@ struct MigrateRoleTests {
 
     /// What belongs to somebody else, may be used by everybody, or not by a worker.
     private static let faults = """
-        select object from postrider.not_owned_by('postrider_owner')
+        select object from postrider_internal.not_owned_by('postrider_owner')
         union all
         select p.oid::regprocedure::text from pg_proc p
-         where p.pronamespace = 'postrider'::regnamespace
+         where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
            and (not has_function_privilege('postrider_worker', p.oid, 'execute')
                 or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))
         union all
         select c.relname::text from pg_class c
-         where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v')
+         where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v')
            and not has_table_privilege('postrider_worker', c.oid, 'select')
         order by 1
         """
@@ -62,16 +62,16 @@ struct MigrateRoleTests {
         // As if the function and the table were new in this version.
         try PGConnection(database).execute(
             """
-            drop function postrider.reap(int, bigint);
+            drop function postrider_internal.reap(int, bigint);
             delete from postrider.migrations where name = 'functions/workers/reap.sql';
-            alter table postrider.ready owner to postgres;
-            revoke all on postrider.ready from public, postrider_worker
+            alter table postrider_internal.ready owner to postgres;
+            revoke all on postrider_internal.ready from public, postrider_worker
             """)
         #expect(try WorkerProcess.run(["migrate", "--no-roles", "--database", database]).status == 0)
         #expect(
             try Self.rows(Self.faults, database) == [
-                "function postrider.reap(integer,bigint)", "postrider.reap(integer,bigint)", "ready",
-                "table postrider.ready",
+                "function postrider_internal.reap(integer,bigint)", "postrider_internal.reap(integer,bigint)", "ready",
+                "table postrider_internal.ready",
             ])
         for _ in 1...2 {
             let whole = try WorkerProcess.run(["migrate", "--database", database])
@@ -79,7 +79,8 @@ struct MigrateRoleTests {
             #expect(try Self.rows(Self.faults, database) == [])
         }
         #expect(
-            try Self.rows("select has_table_privilege('postrider_worker', 'postrider.ready', 'update')::text", database)
+            try Self.rows(
+                "select has_table_privilege('postrider_worker', 'postrider_internal.ready', 'update')::text", database)
                 == ["true"])
     }
 
@@ -122,7 +123,8 @@ struct MigrateRoleTests {
             #expect(try Self.rows(Self.owners, database) == ["postrider_owner"])
             #expect(
                 try Self.rows(
-                    "select has_table_privilege('postrider_worker', 'postrider.ready', 'update')::text", database)
+                    "select has_table_privilege('postrider_worker', 'postrider_internal.ready', 'update')::text",
+                    database)
                     == ["true"])
         }
     }

@@ -41,17 +41,17 @@ struct OnceTests {
         #expect(try queue.states() == "succeeded 533")
         #expect(target.requests.count == 500 + 5 + 3 * 5 + 2)
         #expect(worker.count(of: "work_left") == 0)
-        #expect(try queue.number("select count(*) from postrider.tallies") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.tallies") == 0)
     }
 
     @Test func `a large INSERT is fed and called before the end`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(20_000, "url, tag", "'\(target.url)/ok', 'large'")
-        #expect(try queue.number("select count(*) from postrider.intake") > 0)
+        #expect(try queue.number("select count(*) from postrider_internal.intake") > 0)
         try queue.insert("url, priority", "'\(target.url)/ok', 4")
         _ = try Self.runOnce(queue.database, within: 120)
-        #expect(try queue.number("select count(*) from postrider.results where state = 's'") == 20_001)
+        #expect(try queue.number("select count(*) from postrider_internal.results where state = 's'") == 20_001)
     }
 
     @Test func `jobs that callbacks insert are called, too`() throws {
@@ -118,9 +118,9 @@ struct OnceTests {
         let job = try queue.insert("url", "'\(target.url)/ok'")
         try queue.connection.execute(
             """
-            update postrider.ready set worker = e.worker, fence = 1, attempt = 1, since = now() - interval '1 min'
-              from postrider.enlist(0, 'died', '0.1.0', null, 8, '{}', '{}') e;
-            update postrider.workers set heartbeat_at = now() - interval '1 min', in_flight = 1
+            update postrider_internal.ready set worker = e.worker, fence = 1, attempt = 1, since = now() - interval '1 min'
+              from postrider_internal.enlist(0, 'died', '0.1.0', null, 8, '{}', '{}') e;
+            update postrider_internal.workers set heartbeat_at = now() - interval '1 min', in_flight = 1
             """)
         let worker = try Self.runOnce(queue.database)
         #expect(worker.count(of: "worker_reaped") == 1)
@@ -133,7 +133,7 @@ struct OnceTests {
         let queue = try TestQueue()
         let job = try queue.insert("url", "'\(target.url)/ok'")
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; select from postrider.ready where job_id = \(job) for update")
+        try holder.execute("begin; select from postrider_internal.ready where job_id = \(job) for update")
         let worker = try Self.runOnce(queue.database, within: 100)
         #expect(worker.count(of: "work_left") == 1)
         #expect(try queue.state(job) == "ready")

@@ -47,7 +47,7 @@ struct OpenRichTests {
         let plain = try queue.insert("url", "'\(target.url)/plain'")
         try queue.wait(for: plain, toBe: "succeeded")
         try other.execute(end)
-        #expect(try queue.number("select count(*) from postrider.cookies") == (end == "commit" ? 0 : 1))
+        #expect(try queue.number("select count(*) from postrider_internal.cookies") == (end == "commit" ? 0 : 1))
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
 
@@ -62,7 +62,7 @@ struct OpenRichTests {
         target.release()
         for job in jobs { try queue.wait(for: job, toBe: "succeeded") }
         try other.execute(end)
-        #expect(try queue.number("select count(*) from postrider.cookies") == (end == "commit" ? 0 : 1))
+        #expect(try queue.number("select count(*) from postrider_internal.cookies") == (end == "commit" ? 0 : 1))
         #expect(worker.count(of: "statement_failed") + worker.count(of: "result_unstorable") == 0)
     }
 
@@ -82,7 +82,7 @@ struct OpenRichTests {
               perform pg_advisory_xact_lock(4711);
               return new;
             end $$;
-            create trigger gate before insert on postrider.results for each row when (new.job_id = \(jobs[0]))
+            create trigger gate before insert on postrider_internal.results for each row when (new.job_id = \(jobs[0]))
               execute function public.gate()
             """)
         try other.execute("begin; select pg_advisory_xact_lock(4711)")
@@ -97,7 +97,7 @@ struct OpenRichTests {
         try other.execute("rollback")
         #expect(worker.wait() == 0)
         #expect(try queue.state(jobs[0]) == "succeeded")
-        #expect(try queue.text("select line from postrider.cookies")?.hasSuffix("\t2") == true)
+        #expect(try queue.text("select line from postrider_internal.cookies")?.hasSuffix("\t2") == true)
         #expect(worker.count(of: "statement_failed") == 1, "\(worker.output)")
     }
 
@@ -117,7 +117,7 @@ struct OpenRichTests {
         try queue.insert(20, "url", "'\(target.url)/ok/plain/' || i")
         try queue.waitUntilDone(15)
         #expect(try queue.states() == "succeeded 100")
-        #expect(try queue.number("select count(*) from postrider.cache_passes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.cache_passes") == 0)
         try other.execute("rollback")
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
@@ -134,7 +134,7 @@ struct OpenRichTests {
         let gate = try PGConnection(queue.database)
         try gate.execute("begin; lock table postrider.cache_entries")
         try queue.insert(4, "url, cache_ttl, tag", "'\(target.url)/ok/cached', '1 h', 'held'")
-        try queue.wait(until: "select count(*) = 4 from postrider.ready where worker > 0")
+        try queue.wait(until: "select count(*) = 4 from postrider_internal.ready where worker > 0")
         let other = try PGConnection(queue.database)
         try other.execute("begin; select postrider.cancel_all(tag => 'held')")
         try gate.execute("rollback")
@@ -145,7 +145,7 @@ struct OpenRichTests {
             try queue.number("select count(*) from postrider.job_status where tag = 'held' and state = 'succeeded'")
                 == 0)
         try other.execute("rollback")
-        try queue.wait(60, until: "select count(*) = 7 from postrider.results where state = 's'")
+        try queue.wait(60, until: "select count(*) = 7 from postrider_internal.results where state = 's'")
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
         #expect(worker.count(of: "worker_reaped") == 0)
     }

@@ -28,7 +28,8 @@ struct OpenTransactionTests {
         try queue.wait(until: "select count(*) >= 3 from postrider.jobs where tag = 'free'")
         try queue.wait(
             until:
-                "select heartbeat_at > timestamptz '\(queue.text("select now()::text") ?? "")' from postrider.workers")
+                "select heartbeat_at > timestamptz '\(queue.text("select now()::text") ?? "")' from postrider_internal.workers"
+        )
         #expect(
             try queue.rows("select skipped::text, last_job_id::text from postrider.schedules where name = 'held'") == [
                 ["0", nil]
@@ -56,7 +57,7 @@ struct OpenTransactionTests {
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'y'")
         // Longer than its lease was to last.
-        try queue.wait(40, until: "select until > began_at + interval '15 s' from postrider.refreshes")
+        try queue.wait(40, until: "select until > began_at + interval '15 s' from postrider_internal.refreshes")
         let plain = try queue.insert("url", "'\(api.url)/open/x'")
         try queue.wait(for: plain, toBe: "succeeded")
         try other.execute("commit")
@@ -89,7 +90,7 @@ struct OpenTransactionTests {
         #expect(try queue.text("select postrider.explain(\(refused))")?.contains("asked for a wait of 3600") == true)
         try other.execute("commit")
         try queue.wait(until: "select paused_until > now() + interval '50 min' from postrider.lanes where name = 'l'")
-        try queue.wait(until: "select not exists (select from postrider.lane_pauses)")
+        try queue.wait(until: "select not exists (select from postrider_internal.lane_pauses)")
         #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
         _ = worker
     }
@@ -136,7 +137,7 @@ struct OpenTransactionTests {
         )
         try TestClock.wait(40, for: "word of it") { worker.count(of: "results_locked") > 0 }
         try other.execute("rollback")
-        try queue.wait(60, until: "select count(*) = 65 from postrider.results where state = 's'")
+        try queue.wait(60, until: "select count(*) = 65 from postrider_internal.results where state = 's'")
         #expect(target.requests.count { $0.path.hasPrefix("/held") } == 60)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
     }
@@ -157,7 +158,9 @@ struct OpenTransactionTests {
         for _ in 1...2 {
             let moment = try queue.text("select now()::text") ?? ""
             try queue.wait(
-                until: "select heartbeat_at > timestamptz '\(moment)' from postrider.workers where ended_at is null")
+                until:
+                    "select heartbeat_at > timestamptz '\(moment)' from postrider_internal.workers where ended_at is null"
+            )
         }
         let plain = try queue.insert("url", "'\(target.url)/ok/plain'")
         try queue.wait(for: plain, toBe: "succeeded")
@@ -186,14 +189,14 @@ struct OpenTransactionTests {
         )
         target.release()
         // It is put off, and not looked at again and again.
-        try desk.queue.wait(until: "select exists (select from postrider.tree_deltas where due_at > now())")
+        try desk.queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
         for round in 1...3 {
             let id = try desk.submit(
                 #"{"batch": [{"url": "URL/ok/a"}, {"chain": [{"url": "URL/ok/b"}, {"url": "URL/ok/c", "notify": true}]}]}"#
             )
             try desk.queue.wait(for: id, toBe: "succeeded")
             let moment = try desk.queue.text("select now()::text") ?? ""
-            try desk.queue.wait(until: "select heartbeat_at > timestamptz '\(moment)' from postrider.workers")
+            try desk.queue.wait(until: "select heartbeat_at > timestamptz '\(moment)' from postrider_internal.workers")
             #expect(target.requests("/ok/c").count == round)
         }
         #expect(try desk.queue.state(held) == "running")
@@ -246,7 +249,7 @@ extension TestQueue {
         try insert(20, "url", "'\(target.url)/held/' || i")
         try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
         target.release()
-        try wait(until: "select count(*) = 20 from postrider.results")
+        try wait(until: "select count(*) = 20 from postrider_internal.results")
         return id
     }
 }

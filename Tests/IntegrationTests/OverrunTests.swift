@@ -29,7 +29,7 @@ struct OverrunTests {
                     "60001",
                 ]
             ])
-        #expect(try queue.number("select count(*) from postrider.results where result = '1'") == 40)
+        #expect(try queue.number("select count(*) from postrider_internal.results where result = '1'") == 40)
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
@@ -43,7 +43,7 @@ struct OverrunTests {
         try queue.wait(
             until: """
                 select count(*) > 20 and bool_and(coalesce(r.job_id = any (w.judging_jobs), false))
-                  from postrider.ready r left join postrider.workers w on w.id = r.worker
+                  from postrider_internal.ready r left join postrider_internal.workers w on w.id = r.worker
                 """)
         try queue.insert(300, "url, lane", "'\(target.url)/plain', 'plain'")
         try queue.wait(
@@ -55,7 +55,7 @@ struct OverrunTests {
         for row in waiting { #expect(row[0]?.contains(sentence) == true, "\(row)") }
         #expect(try queue.number("select postrider.cancel_all()") > 10)
         // None of them waits after the next heartbeat.
-        try queue.wait(until: "select bool_and(judging_jobs is null) from postrider.workers")
+        try queue.wait(until: "select bool_and(judging_jobs is null) from postrider_internal.workers")
         _ = workers
     }
 
@@ -89,7 +89,7 @@ struct OverrunTests {
         return try queue.connection.query(
             """
             select percentile_cont(0.99) within group (order by extract(epoch from r.finished_at - j.created_at))::float8
-            from postrider.jobs j join postrider.results r on r.job_id = j.id where j.id > \(before)
+            from postrider.jobs j join postrider_internal.results r on r.job_id = j.id where j.id > \(before)
             """
         ).float8(0, 0)
     }

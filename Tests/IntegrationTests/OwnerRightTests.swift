@@ -9,9 +9,10 @@ struct OwnerRightTests {
     /// A job that has ended, with a callback to run again.
     private func endedJob(in queue: borrowing TestQueue, callback: String) throws -> Int64 {
         let id = try queue.insert("url, run_at, on_failure", "'http://h/', now() + interval '1 day', '\(callback)'")
-        let worker = try queue.number("select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")
+        let worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")
         #expect(try queue.connection.query("select postrider.cancel(\(id))").bool(0, 0))
-        _ = try queue.connection.query("select * from postrider.conclude(\(worker)::int)")
+        _ = try queue.connection.query("select * from postrider_internal.conclude(\(worker)::int)")
         return id
     }
 
@@ -31,9 +32,9 @@ struct OwnerRightTests {
             create constraint trigger spring after insert on trap deferrable initially deferred
               for each row execute function pg_temp.spring()
             """)
-        for call in ["rerun_callback", "call_callback"] {
+        for call in ["postrider.rerun_callback", "postrider_internal.call_callback"] {
             try admin.execute(
-                "begin; set my.ran_as = 'nobody'; insert into trap values (1); select postrider.\(call)(\(id))")
+                "begin; set my.ran_as = 'nobody'; insert into trap values (1); select \(call)(\(id))")
             #expect(try admin.query("select current_setting('my.ran_as')").text(0, 0) != "postrider_owner", "\(call)")
             try admin.execute("commit")
             #expect(try admin.query("select current_setting('my.ran_as')").text(0, 0) == "test_admin", "\(call)")

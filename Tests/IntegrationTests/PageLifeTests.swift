@@ -52,7 +52,9 @@ struct PageLifeTests {
         #expect(target.requests("/list?page=2").count == 2)
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.wait(
-            until: "select count(*) = 2 and exists (select from postrider.results) from postrider.fetched_pages")
+            until:
+                "select count(*) = 2 and exists (select from postrider_internal.results) from postrider_internal.fetched_pages"
+        )
         #expect(target.requests("/list?page=2").count == 3)
         #expect(target.requests("/list?page=3").count == 2)
         _ = worker
@@ -100,7 +102,7 @@ struct PageLifeTests {
         for round in 1...8 {
             try? TestClock.wait(20, for: "calls") {
                 let count = target.requests.count
-                let done = try queue.number("select count(*) from postrider.results")
+                let done = try queue.number("select count(*) from postrider_internal.results")
                 return count >= round * 9 || done == 3
             }
             try queue.connection.execute(
@@ -150,7 +152,7 @@ struct PageLifeTests {
             """)
         try queue.wait(until: "select state = 'succeeded' from postrider.job_status where kind = 'chain'")
         #expect(target.requests.map(\.path) == (1...4).map { "/list?page=\($0)" } + ["/all"])
-        let sent = try queue.text("select body_json::text from postrider.resolved")
+        let sent = try queue.text("select body_json::text from postrider_internal.resolved")
         #expect(sent == #"{"all": [1, 2, 3, 4, 5, 6]}"#)
         _ = worker
     }
@@ -160,7 +162,7 @@ struct PageLifeTests {
         let id = try queue.insert("url, paginate", "'http://h/', '{\(Self.style)}'")
         try queue.connection.execute(
             """
-            insert into postrider.fetched_pages (job_id, page, url, count, items, next, bytes, total, bound)
+            insert into postrider_internal.fetched_pages (job_id, page, url, count, items, next, bytes, total, bound)
             select \(id), n, 'http://h/', 1, '[1]', n + 1, 1, n, 1000 from generate_series(1, 6) n
             """)
         #expect(try queue.text("select postrider.explain(\(id))")?.hasSuffix("; page 7 is next.") == true)

@@ -85,10 +85,10 @@ private final class PageStorm {
             """
             select s.id::text, s.state, s.error_code, s.result::text, coalesce(p.numbers, ''),
                    (select string_agg(i.item, ',' order by i.page, i.place)
-                      from (select f.page, e.item, e.place from postrider.fetched_pages f
+                      from (select f.page, e.item, e.place from postrider_internal.fetched_pages f
                              cross join jsonb_array_elements_text(f.items) with ordinality e (item, place) where f.job_id = s.id) i)
             from postrider.job_status s
-            left join (select job_id, string_agg(page::text, ',' order by page) as numbers from postrider.fetched_pages group by 1) p
+            left join (select job_id, string_agg(page::text, ',' order by page) as numbers from postrider_internal.fetched_pages group by 1) p
               on p.job_id = s.id
             """)
         let byID = Dictionary(uniqueKeysWithValues: rows.map { (Int64($0[0] ?? "") ?? 0, $0) })

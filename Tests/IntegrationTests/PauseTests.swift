@@ -60,7 +60,8 @@ struct PauseTests {
         let server = "select pause_reason from postrider.lanes where name = 'api'"
         for seconds in [1, 2] {
             try queue.connection.execute(
-                "select postrider.extend_lane_pause('api', now() + interval '\(seconds) s', 'the server answered 429')")
+                "select postrider_internal.extend_lane_pause('api', now() + interval '\(seconds) s', 'the server answered 429')"
+            )
             #expect(try queue.text(server) == "the server answered 429")
         }
         try queue.connection.execute("update postrider.lanes set paused_until = 'infinity' where name = 'api'")
@@ -87,10 +88,10 @@ struct PauseTests {
             let isLane = round % 2 == 0
             _ = try queue.rows("select postrider.\(isLane ? "pause_lane('l')" : "pause_queue('q')")::text")
             let paused = try queue.text("select clock_timestamp()::text") ?? ""
-            try queue.wait(until: "select not exists (select from postrider.ready where worker > 0)")
+            try queue.wait(until: "select not exists (select from postrider_internal.ready where worker > 0)")
             TestClock.sleep(milliseconds: 100)
             #expect(try queue.number("select count(*) from postrider.attempts where started_at > '\(paused)'") == 0)
-            #expect(try queue.number("select count(*) from postrider.ready where worker > 0") == 0)
+            #expect(try queue.number("select count(*) from postrider_internal.ready where worker > 0") == 0)
             _ = try queue.rows("select postrider.\(isLane ? "resume_lane('l')" : "resume_queue('q')")::text")
         }
         _ = workers
@@ -104,7 +105,7 @@ struct PauseTests {
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
         // Each claim takes a fence. A worker that keeps asking takes hundreds in a second.
-        func claims() throws -> Int64 { try queue.number("select last_value from postrider.fences") }
+        func claims() throws -> Int64 { try queue.number("select last_value from postrider_internal.fences") }
         var before = try claims()
         try TestClock.wait(20, for: "a quiet second") {
             let last = before

@@ -42,7 +42,7 @@ struct PlanTests {
     @Test func `a job's place and status are found by their index where ready was last seen empty`() throws {
         let queue = try TestQueue(on: cluster)
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) values ('default', postrider.url_lane('http://h/'), 0)"
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('default', postrider_internal.url_lane('http://h/'), 0)"
         )
         for _ in 1...20 { try queue.insert(1_000, "url", "'http://h/' || i") }
         let root = try queue.number(
@@ -50,11 +50,12 @@ struct PlanTests {
             select postrider.submit(jsonb_build_object('batch',
               (select jsonb_agg(jsonb_build_object('url', 'http://h/' || i)) from generate_series(1, 20) i)))
             """)
-        try queue.connection.execute("vacuum postrider.ready")
-        try queue.connection.execute("update pg_class set reltuples = 0 where oid = 'postrider.ready'::regclass")
-        let id = try queue.number("select max(job_id) from postrider.ready where seq = job_id and track > 0")
+        try queue.connection.execute("vacuum postrider_internal.ready")
         try queue.connection.execute(
-            "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider.find_ready_row($1)"
+            "update pg_class set reltuples = 0 where oid = 'postrider_internal.ready'::regclass")
+        let id = try queue.number("select max(job_id) from postrider_internal.ready where seq = job_id and track > 0")
+        try queue.connection.execute(
+            "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider_internal.find_ready_row($1)"
         )
         // As functions ask for it, and as people do. The first time reads the catalogue, too.
         for _ in 1...2 { _ = try queue.text("execute place(\(id))") }
@@ -73,12 +74,14 @@ struct PlanTests {
             guard tag == "z" else { break }
             // Tags that came later are none, as far as the planner knows, and none are ready.
             #expect(try queue.number("select postrider.cancel_all()") == 8_000)
-            for verb in ["vacuum postrider.ready", "analyze postrider.jobs"] { try queue.connection.execute(verb) }
+            for verb in ["vacuum postrider_internal.ready", "analyze postrider.jobs"] {
+                try queue.connection.execute(verb)
+            }
         }
         try queue.connection.execute(
-            "update pg_class set reltuples = 0, relpages = 1 where oid = 'postrider.ready'::regclass")
+            "update pg_class set reltuples = 0, relpages = 1 where oid = 'postrider_internal.ready'::regclass")
         let blocks = try queue.buffers("select postrider.cancel_all(tag => 'y')")
-        #expect(try queue.number("select count(*) from postrider.results") == 16_000)
+        #expect(try queue.number("select count(*) from postrider_internal.results") == 16_000)
         // 32 for each; 130 where each was held against all.
         #expect(blocks < 8_000 * 60, "\(blocks)")
     }
@@ -88,18 +91,19 @@ struct PlanTests {
         let others = Soak.count(1_000_000, reduced: 50_000)
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l;
+            insert into postrider_internal.tracks (queue, lane, priority) select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l;
             set session_replication_role = replica;
             insert into postrider.jobs (url, tag) select 'http://h/', 'other' from generate_series(1, \(others)) i;
             insert into postrider.jobs (url, tag, queue, lane) select 'http://h/', 't', 'q', 'l' from generate_series(1, 100) i;
-            insert into postrider.results (job_id, attempt, state, error_code, finished_at, track)
+            insert into postrider_internal.results (job_id, attempt, state, error_code, finished_at, track)
             select j.id, 1, case when j.queue = 'q' or j.id % 2 = 0 then 'f' else 's' end, 'connect', now() - interval '1 day',
-                   (select t.id from postrider.tracks t where t.queue = j.queue and t.lane = coalesce(j.lane, 'h:80'))
+                   (select t.id from postrider_internal.tracks t where t.queue = j.queue and t.lane = coalesce(j.lane, 'h:80'))
               from postrider.jobs j;
-            update postrider.results set finished_at = now() where job_id > \(others);
+            update postrider_internal.results set finished_at = now() where job_id > \(others);
             reset session_replication_role;
             """)
-        try queue.connection.execute("vacuum analyze postrider.jobs, postrider.results, postrider.tracks")
+        try queue.connection.execute(
+            "vacuum analyze postrider.jobs, postrider_internal.results, postrider_internal.tracks")
         // Walking through the failures of others reads them once each by the index, and none of their jobs: two to four blocks a job.
         for (words, most) in [
             ("tag => 't'", 10_000), ("since => now() - interval '1 hour', lane => 'l'", 10_000),
@@ -109,7 +113,7 @@ struct PlanTests {
             try queue.connection.execute("begin")
             _ = try queue.number("select postrider.retry_failed(tag => 'nobody')")
             let blocks = try queue.buffers("select postrider.retry_failed(\(words))")
-            let count = try queue.number("select count(*) from postrider.ready")
+            let count = try queue.number("select count(*) from postrider_internal.ready")
             try queue.connection.execute("rollback")
             #expect(
                 count == (words.contains("other") ? 0 : 100) && blocks < most,
@@ -123,7 +127,7 @@ struct PlanTests {
         try bench.fill(12_000, queue)
         let first = try bench.measure(queue)
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin isolation level repeatable read; select count(*) from postrider.ready")
+        try holder.execute("begin isolation level repeatable read; select count(*) from postrider_internal.ready")
         for _ in 1...150 { try bench.turn(queue) }
         let last = try bench.measure(queue)
         #expect(Double(last.claim) <= 1.2 * Double(first.claim), "first \(first), last \(last)")
@@ -141,30 +145,31 @@ struct PlanTests {
 
         init(_ queue: borrowing TestQueue) throws {
             worker = try queue.number(
-                "select worker from postrider.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
+                "select worker from postrider_internal.enlist(0, 'bench', '0.1.0', null, 64, '{}', '{}')")
             epoch = try queue.lead(worker)
             try queue.connection.execute(
                 """
                 set enable_seqscan = off;
                 prepare claim_one as \(StoreStatement.claimOne.sql);
-                select postrider.close_hold_gate()
+                select postrider_internal.close_hold_gate()
                 """)
         }
 
         /// Adds ready and scheduled jobs until there are this many of each.
         func fill(_ count: Int, _ queue: borrowing TestQueue) throws {
             while true {
-                let there = Int(try queue.number("select count(*) from postrider.ready"))
+                let there = Int(try queue.number("select count(*) from postrider_internal.ready"))
                 guard there < count else { break }
                 try queue.insert(min(9_000, count - there), "url", "'http://h/' || i")
                 try queue.insert(
                     min(9_000, count - there), "url, run_at",
                     "'http://h/' || i, now() + interval '1 h' + i * interval '1 s'")
-                while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)")
+                while try queue.number(
+                    "select more::int from postrider_internal.run_queue_duties(\(worker), \(epoch), null)")
                     == 1
                 {}
             }
-            track = try queue.number("select id from postrider.tracks")
+            track = try queue.number("select id from postrider_internal.tracks")
             try queue.connection.execute("vacuum analyze")
         }
 
@@ -187,12 +192,12 @@ struct PlanTests {
             cost.promote = try buffers(promote, queue)
             cost.promoteByBudget = try promoteByBudget(queue)
             let job = try queue.number(
-                "select job_id from postrider.ready where track = \(track) and seq > \(mark) and worker = 0 order by seq limit 1"
+                "select job_id from postrider_internal.ready where track = \(track) and seq > \(mark) and worker = 0 order by seq limit 1"
             )
             cost.claimOne = try buffers("execute claim_one(\(worker), \(track), \(mark), 0, \(job))", queue)
             #expect(
                 try queue.rows(
-                    "update postrider.ready set worker = 0 where track = \(track) and seq > \(mark) and worker > 0 returning '1'"
+                    "update postrider_internal.ready set worker = 0 where track = \(track) and seq > \(mark) and worker > 0 returning '1'"
                 ).count == 1)
             cost.claim = try buffers(claim, queue)
             cost.finish = try buffers(finish(queue), queue)
@@ -201,54 +206,56 @@ struct PlanTests {
 
         private var claim: String {
             """
-            select * from postrider.claim(
+            select * from postrider_internal.claim(
               \(worker)::int, 0::bigint, 64, array[\(track)]::int[], array[64]::int[], array[\(mark)]::bigint[], true, array[0])
             """
         }
-        private var survey: String { "select * from postrider.survey(null)" }
-        private var promote: String { "select * from postrider.promote(\(worker)::int, \(epoch)::bigint, null, 5000)" }
+        private var survey: String { "select * from postrider_internal.survey(null)" }
+        private var promote: String {
+            "select * from postrider_internal.promote(\(worker)::int, \(epoch)::bigint, null, 5000)"
+        }
 
         /// Ends what is claimed: the leases in arrays, a success, the rest null. Moves the watermark on.
         private func finish(_ queue: borrowing TestQueue) throws -> String {
             let leases = try queue.rows(
                 """
                 select array_agg(jsonb_populate_record(
-                         postrider.unsent_attempt(track, seq, fence, 's', null, null), '{"status": 200}') order by seq)::text,
+                         postrider_internal.unsent_attempt(track, seq, fence, 's', null, null), '{"status": 200}') order by seq)::text,
                        max(seq)::text, count(*)::text
-                from postrider.ready where track = \(track) and seq > \(mark) and worker = \(worker)
+                from postrider_internal.ready where track = \(track) and seq > \(mark) and worker = \(worker)
                 """)[0].map { $0 ?? "" }
             #expect(leases[2] == "64")
             mark = Int64(leases[1]) ?? mark
-            return "select postrider.finish(\(worker)::int, '\(leases[0])')"
+            return "select postrider_internal.finish(\(worker)::int, '\(leases[0])')"
         }
 
         /// Promotes retries of a lane that fails: some go, the others are put off.
         private func promoteByBudget(_ queue: borrowing TestQueue) throws -> Int {
             try queue.connection.execute(
                 """
-                insert into postrider.lane_retries (lane, calls, good, bad, failing, at)
-                select lane, 0, 0, 100, true, now() from postrider.tracks
+                insert into postrider_internal.lane_retries (lane, calls, good, bad, failing, at)
+                select lane, 0, 0, 100, true, now() from postrider_internal.tracks
                 """)
             var cost = 0
             // The first in a session reads the catalogue.
             for _ in 1...2 {
                 try queue.connection.execute(
                     """
-                    update postrider.scheduled set run_at = now() - interval '1 s', attempt = 1
-                    where job_id in (select job_id from postrider.scheduled where attempt = 0 order by run_at limit 64)
+                    update postrider_internal.scheduled set run_at = now() - interval '1 s', attempt = 1
+                    where job_id in (select job_id from postrider_internal.scheduled where attempt = 0 order by run_at limit 64)
                     """)
                 cost = try buffers(promote, queue)
             }
-            try queue.connection.execute("delete from postrider.scheduled where attempt = 1")
-            try queue.connection.execute("delete from postrider.lane_retries")
+            try queue.connection.execute("delete from postrider_internal.scheduled where attempt = 1")
+            try queue.connection.execute("delete from postrider_internal.lane_retries")
             return cost
         }
 
         private func makeDue(_ queue: borrowing TestQueue) throws {
             try queue.connection.execute(
                 """
-                update postrider.scheduled set run_at = now() - interval '1 s'
-                where job_id in (select job_id from postrider.scheduled order by run_at limit 64)
+                update postrider_internal.scheduled set run_at = now() - interval '1 s'
+                where job_id in (select job_id from postrider_internal.scheduled order by run_at limit 64)
                 """)
         }
 
@@ -257,7 +264,7 @@ struct PlanTests {
             // The session's counters are passed on now and then, so the difference counts, within one transaction.
             let scans = """
                 select relname || ' ' || seq_scan from pg_stat_xact_user_tables
-                where schemaname = 'postrider' and relname ~ '^(ready|scheduled|jobs|results|tries)' order by relname
+                where schemaname in ('postrider', 'postrider_internal') and relname ~ '^(ready|scheduled|jobs|results|tries)' order by relname
                 """
             let before = try queue.rows(scans)
             let touched = try queue.buffers(sql)

@@ -137,7 +137,7 @@ struct PlantSpecTests {
         let batch = try submit(queue, #"{"parent_id": \#(root), "batch": [{"url": "http://h/{{a.body}}"}]}"#)
         #expect(
             try queue.rows(
-                "select job_id::text, position::text from postrider.members where parent_id = \(root) order by 2"
+                "select job_id::text, position::text from postrider_internal.members where parent_id = \(root) order by 2"
             ).dropFirst()
                 .map { $0 } == [[String(step), "2"], [String(batch), "3"]])
     }
@@ -165,7 +165,8 @@ struct PlantSpecTests {
         )
         #expect(
             try queue.rows(
-                "select position::text, item::text from postrider.members where parent_id = \(root) order by position")
+                "select position::text, item::text from postrider_internal.members where parent_id = \(root) order by position"
+            )
                 == [["1", #""a""#], ["2", #"{"b": 1}"#], ["3", "null"]])
         #expect(
             try queue.text("select string_agg(distinct created_by, ',') from postrider.jobs")

@@ -31,13 +31,14 @@ struct PublicationTests {
 
     @Test func `each table that is logged knows its rows by a key, ranges that come later, too`() throws {
         let queue = try TestQueue()
-        let leader = try queue.number("select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")
+        let leader = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")
         let epoch = try queue.lead(leader)
         try queue.connection.execute("alter table postrider.jobs alter id restart 1500000")
-        _ = try queue.rows("select postrider.extend_partitions(\(leader)::int, \(epoch))")
+        _ = try queue.rows("select postrider_internal.extend_partitions(\(leader)::int, \(epoch))")
         let tables = """
             select c.relname::text from pg_class c
-             where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p') and c.relpersistence = 'p'
+             where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p') and c.relpersistence = 'p'
             """
         #expect(try queue.rows(tables).contains(["jobs_3"]))
         let keyless = try queue.rows(

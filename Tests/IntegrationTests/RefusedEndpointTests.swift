@@ -21,7 +21,7 @@ struct RefusedEndpointTests {
     private func passTime(_ queue: borrowing TestQueue) throws {
         try queue.wait(until: "select state = 'cooldown' from postrider.credentials")
         try queue.connection.execute(
-            "update postrider.refreshes set due_at = now(), forced_at = forced_at - interval '30 s'")
+            "update postrider_internal.refreshes set due_at = now(), forced_at = forced_at - interval '30 s'")
     }
 
     private func end(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
@@ -40,7 +40,8 @@ struct RefusedEndpointTests {
         service: String, method: String, url: String, endpoint: String
     ) throws {
         let queue = try TestQueue()
-        #expect(try queue.text("select postrider.call_endpoint(\(service), '\(method)', '\(url)')") == endpoint)
+        #expect(
+            try queue.text("select postrider_internal.call_endpoint(\(service), '\(method)', '\(url)')") == endpoint)
     }
 
     @Test func `an endpoint that refuses each token ends its own jobs only, and soon without another refresh`() throws {
@@ -123,7 +124,7 @@ struct RefusedEndpointTests {
         try queue.connection.execute(
             "insert into postrider.jobs (service, url) select 'api', p from unnest(array['x', 'y']) p")
         try queue.wait(until: "select held_since is not null from postrider.credential_status")
-        try queue.connection.execute("update postrider.refreshes set probe_at = now() + interval '1 min'")
+        try queue.connection.execute("update postrider_internal.refreshes set probe_at = now() + interval '1 min'")
         let id = try queue.insert("service, url", "'api', 'z'")
         try passTime(queue)
         #expect(try end(queue, id) == "failed rejected_after_refresh")

@@ -18,17 +18,17 @@ struct RefusedResultTests {
               end if;
               return new;
             end $$;
-            create trigger refuse before insert on postrider.results for each row execute function public.refuse()
+            create trigger refuse before insert on postrider_internal.results for each row execute function public.refuse()
             """)
         let worker = try RunningWorker(queue.database)
         try queue.insert(20, "url", "'\(target.url)/ok/' || i")
-        try queue.wait(until: "select count(*) = 19 from postrider.results")
+        try queue.wait(until: "select count(*) = 19 from postrider_internal.results")
         try queue.insert(20, "url", "'\(target.url)/ok/' || 20 + i")
-        try queue.wait(until: "select count(*) = 39 from postrider.results")
+        try queue.wait(until: "select count(*) = 39 from postrider_internal.results")
         #expect(worker.output.contains("not this one (SQLSTATE P0001)"))
-        try queue.connection.execute("drop trigger refuse on postrider.results")
+        try queue.connection.execute("drop trigger refuse on postrider_internal.results")
         // It is tried again after 40 s at most.
-        try queue.wait(60, until: "select count(*) = 40 from postrider.results")
+        try queue.wait(60, until: "select count(*) = 40 from postrider_internal.results")
         #expect(target.requests.count == 40)
         _ = worker
     }

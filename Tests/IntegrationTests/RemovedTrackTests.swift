@@ -15,7 +15,7 @@ struct RemovedTrackTests {
 
         init(_ queue: borrowing TestQueue) throws {
             worker = try queue.number(
-                "insert into postrider.workers (name, version, concurrency) values ('w', '1', 1) returning id")
+                "insert into postrider_internal.workers (name, version, concurrency) values ('w', '1', 1) returning id")
             epoch = try queue.lead(worker)
         }
 
@@ -25,19 +25,20 @@ struct RemovedTrackTests {
             var removed: Int64 = 0
             for _ in 1...rounds {
                 removed += try queue.number(
-                    "select removed from postrider.remove_tracks(\(worker), \(epoch), 0, 1000, '\(age)')")
+                    "select removed from postrider_internal.remove_tracks(\(worker), \(epoch), 0, 1000, '\(age)')")
             }
             return removed
         }
 
         /// Waits until no transaction knows the removed tracks. What has ended on them is counted before.
         func forget(_ queue: borrowing TestQueue) throws {
-            _ = try queue.number("select jobs from postrider.fold(\(worker), \(epoch), 0, 100000) limit 1")
-            try queue.wait(until: "select not is_pending from postrider.remove_tracks(\(worker), \(epoch), 0, 1000)")
+            _ = try queue.number("select jobs from postrider_internal.fold(\(worker), \(epoch), 0, 100000) limit 1")
+            try queue.wait(
+                until: "select not is_pending from postrider_internal.remove_tracks(\(worker), \(epoch), 0, 1000)")
         }
 
         func makeTracks(_ queue: borrowing TestQueue) throws {
-            _ = try queue.number("select postrider.make_tracks(\(worker), \(epoch), 1000)")
+            _ = try queue.number("select postrider_internal.make_tracks(\(worker), \(epoch), 1000)")
         }
     }
 
@@ -48,20 +49,20 @@ struct RemovedTrackTests {
     /// By the worker that leads.
     private static let removeAll = """
         select coalesce(sum(r.removed), 0)
-          from postrider.leases l cross join lateral postrider.remove_tracks(l.owner, l.epoch, 0, 1000, '0 s') r
+          from postrider_internal.leases l cross join lateral postrider_internal.remove_tracks(l.owner, l.epoch, 0, 1000, '0 s') r
         """
-    private static let numbers = "select coalesce(sum(cardinality(tracks)), 0) from postrider.removed_tracks"
+    private static let numbers = "select coalesce(sum(cardinality(tracks)), 0) from postrider_internal.removed_tracks"
     private static let places = """
         select string_agg(coalesce(t.queue || ' ' || t.lane || ' ' || t.priority, 'none'), ', ' order by j.id)
           from postrider.jobs j
-          left join lateral (select track from postrider.ready r where r.job_id = j.id
-                             union all select track from postrider.scheduled s where s.job_id = j.id) p on true
-          left join postrider.tracks t on t.id = p.track
+          left join lateral (select track from postrider_internal.ready r where r.job_id = j.id
+                             union all select track from postrider_internal.scheduled s where s.job_id = j.id) p on true
+          left join postrider_internal.tracks t on t.id = p.track
         """
 
     private func track(_ queue: borrowing TestQueue, _ lane: String, priority: Int = 0) throws {
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) values ('default', '\(lane)', \(priority))")
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('default', '\(lane)', \(priority))")
     }
 
     @Test func `only tracks without rows for the time given go, and numbers are not used again`() throws {
@@ -73,28 +74,29 @@ struct RemovedTrackTests {
         try queue.insert("url, lane, run_at", "'http://h/', 'scheduled', now() + interval '1 day'")
         try queue.connection.execute(
             """
-            update postrider.ready set worker = 7 where job_id = 2;
-            update postrider.tracks set last_used = now() - interval '25 h', made_at = '-infinity' where lane <> 'new'
+            update postrider_internal.ready set worker = 7 where job_id = 2;
+            update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity' where lane <> 'new'
             """)
         #expect(try leader.remove(queue, age: "1 day") == 1)
-        let left = "select string_agg(lane, ' ' order by id) from postrider.tracks"
+        let left = "select string_agg(lane, ' ' order by id) from postrider_internal.tracks"
         #expect(try queue.text(left) == "ready running scheduled new")
         #expect(try queue.number(Self.numbers) == 1)
         try leader.forget(queue)
         try track(queue, "unused")
-        #expect(try queue.number("select max(id) from postrider.tracks") == 6)
+        #expect(try queue.number("select max(id) from postrider_internal.tracks") == 6)
         // A finish that is folded counts as use.
         try queue.connection.execute(
             """
-            update postrider.tracks set last_used = now() - interval '25 h', made_at = '-infinity';
-            insert into postrider.tallies (tracks, states, jobs) values ('{6}', '{s}', '{1}')
+            update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity';
+            insert into postrider_internal.tallies (tracks, states, jobs) values ('{6}', '{s}', '{1}')
             """)
-        _ = try queue.number("select jobs from postrider.fold(\(leader.worker), \(leader.epoch), 0, 1000) limit 1")
+        _ = try queue.number(
+            "select jobs from postrider_internal.fold(\(leader.worker), \(leader.epoch), 0, 1000) limit 1")
         #expect(try leader.remove(queue, age: "1 day") == 1)
         #expect(try queue.text(left) == "ready running scheduled unused")
     }
 
-    @Test(arguments: ["begin", "begin isolation level repeatable read; select count(*) from postrider.tracks"])
+    @Test(arguments: ["begin", "begin isolation level repeatable read; select count(*) from postrider_internal.tracks"])
     func `rows of a transaction that was open across the removal get a track again`(begin: String) throws {
         let queue = try TestQueue()
         let leader = try Leader(queue)
@@ -102,8 +104,8 @@ struct RemovedTrackTests {
         let failed = try queue.insert("url, lane", "'http://h/', 'retry'")
         try queue.connection.execute(
             """
-            with gone as (delete from postrider.ready returning *)
-            insert into postrider.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
+            with gone as (delete from postrider_internal.ready returning *)
+            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
             """)
         let client = try PGConnection(queue.database)
         try client.execute(begin)
@@ -125,11 +127,11 @@ struct RemovedTrackTests {
         #expect(try queue.state(id) == "ready")
         #expect(try queue.text("select postrider.explain(\(id))")?.contains("is ready") == true)
         try leader.remove(queue, rounds: 3)
-        #expect(try queue.number("select count(*) from postrider.ready where track > 0") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready where track > 0") == 0)
         try leader.makeTracks(queue)
-        #expect(try queue.number("select count(*) from postrider.ready where track > 4") == 302)
-        #expect(try queue.number("select count(*) from postrider.scheduled where track = 0") == 1)
-        let lanes = "select string_agg(distinct lane, ' ') from postrider.tracks"
+        #expect(try queue.number("select count(*) from postrider_internal.ready where track > 4") == 302)
+        #expect(try queue.number("select count(*) from postrider_internal.scheduled where track = 0") == 1)
+        let lanes = "select string_agg(distinct lane, ' ') from postrider_internal.tracks"
         #expect(try queue.text(lanes) == "a c retry")
         #expect(try queue.number("select postrider.cancel_all(lane => 'a') + postrider.cancel_all(lane => 'b')") == 2)
         try leader.forget(queue)
@@ -140,33 +142,38 @@ struct RemovedTrackTests {
         let queue = try TestQueue()
         let leader = try Leader(queue)
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) select 'q', 'l' || i, 3 from generate_series(1, 3) i")
+            "insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 3 from generate_series(1, 3) i"
+        )
         try queue.insert(3, "url, queue, lane, priority", "'http://h/', 'q', 'l' || i, 3")
         try queue.connection.execute(
             """
-            with gone as (delete from postrider.ready returning *),
-            tally as (insert into postrider.tallies (tracks, states, jobs) select array[track], '{f}', '{1}' from gone)
-            insert into postrider.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
+            with gone as (delete from postrider_internal.ready returning *),
+            tally as (insert into postrider_internal.tallies (tracks, states, jobs) select array[track], '{f}', '{1}' from gone)
+            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
             """)
         // The tallies of these tracks are not folded yet.
         #expect(try leader.remove(queue, rounds: 6) == 3)
         #expect(try queue.number(Self.numbers) == 3)
         #expect(try queue.text("select queue || failed from postrider.queue_status where failed > 0") == "q3")
-        let fold = "select jobs from postrider.fold(\(leader.worker), \(leader.epoch), 0, 1000) limit 1"
+        let fold = "select jobs from postrider_internal.fold(\(leader.worker), \(leader.epoch), 0, 1000) limit 1"
         _ = try queue.number(fold)
         try leader.forget(queue)
-        try queue.connection.execute("insert into postrider.tracks (queue, lane, priority) values ('q', 'l1', 3)")
+        try queue.connection.execute(
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('q', 'l1', 3)")
         let row = try queue.rows("select queue, lane, priority::text, state from postrider.job_status where id = 2")
         #expect(row == [["q", "l2", "3", "failed"]])
         _ = try queue.text("select postrider.retry(1)::text")
         #expect(try queue.number("select postrider.retry_failed(lane => 'l3', queue => 'q')") == 1)
         #expect(try queue.number("select postrider.retry_failed(lane => 'other')") == 0)
         #expect(try queue.number("select postrider.retry_failed()") == 1)
-        #expect(try queue.text("select string_agg(track::text, ' ' order by job_id) from postrider.ready") == "4 0 0")
+        #expect(
+            try queue.text("select string_agg(track::text, ' ' order by job_id) from postrider_internal.ready")
+                == "4 0 0")
         try leader.makeTracks(queue)
         #expect(try queue.text(Self.places) == "q l1 3, q l2 3, q l3 3")
         _ = try queue.number(fold)
-        let totals = try queue.rows("select queue, state::text, sum(jobs)::text from postrider.totals group by 1, 2")
+        let totals = try queue.rows(
+            "select queue, state::text, sum(jobs)::text from postrider_internal.totals group by 1, 2")
         #expect(totals == [["q", "f", "0"]])
     }
 
@@ -182,7 +189,7 @@ struct RemovedTrackTests {
         try client.execute("commit")
         #expect(try leader.remove(queue) == 1)
         #expect(try queue.text(Self.places) == "default l 7")
-        try queue.connection.execute("delete from postrider.scheduled")
+        try queue.connection.execute("delete from postrider_internal.scheduled")
         #expect(try leader.remove(queue) == 1)
     }
 
@@ -200,11 +207,12 @@ struct RemovedTrackTests {
             // Another leader goes on with it.
             #expect(workers.removeFirst().end(SIGTERM) == 0)
             workers = try [RunningWorker(queue.database, concurrency: 2)]
-            try queue.wait(until: "select until > now() from postrider.leases")
+            try queue.wait(until: "select until > now() from postrider_internal.leases")
             let number = try queue.number(Self.numbers)
             try client.execute("commit")
             if isPaused {
-                let isPlaced = "exists (select from postrider.ready r join postrider.tracks t on t.id = r.track)"
+                let isPlaced =
+                    "exists (select from postrider_internal.ready r join postrider_internal.tracks t on t.id = r.track)"
                 try queue.wait(until: "select \(isPlaced)")
                 #expect(target.requests.count == 2)
                 _ = try queue.text("select postrider.resume_lane('l')::text")
@@ -232,7 +240,7 @@ struct RemovedTrackTests {
                 let later = number % 5 == 0 ? "20 ms" : "0 s"
                 try? connection.execute(
                     """
-                    begin\(number % 6 == 0 ? " isolation level repeatable read; select count(*) from postrider.tracks" : "");
+                    begin\(number % 6 == 0 ? " isolation level repeatable read; select count(*) from postrider_internal.tracks" : "");
                     insert into postrider.jobs (url, queue, lane, run_at)
                     values ('\(url)/ok/one/\(number)', 'q', 'l\(number % 7)', now() + interval '\(later)')
                     """)
@@ -249,14 +257,16 @@ struct RemovedTrackTests {
         _ = client
         // Nothing is under way, so all tracks may go. Lanes that come back get new ones.
         try queue.wait(
-            until: "select exists (select from (\(Self.removeAll)) r) and (select count(*) < 17 from postrider.tracks)")
+            until:
+                "select exists (select from (\(Self.removeAll)) r) and (select count(*) < 17 from postrider_internal.tracks)"
+        )
         try queue.insert(20, "url, queue, lane", "'\(target.url)/ok/' || i, 'q', 'l' || i % 7")
         try queue.waitUntilDone(60)
         let jobs = try queue.number("select count(*) from postrider.jobs")
         #expect(try queue.states() == "succeeded \(jobs)")
         #expect(target.requests.count == jobs)
         try queue.wait(until: "select succeeded = \(jobs) from postrider.queue_status where queue = 'q'")
-        #expect(try queue.number("select max(id) from postrider.tracks") > 17, "no track was removed")
+        #expect(try queue.number("select max(id) from postrider_internal.tracks") > 17, "no track was removed")
         _ = workers
     }
 
@@ -269,8 +279,8 @@ struct RemovedTrackTests {
         let views = [
             "select * from postrider.lane_status", "select * from postrider.queue_status",
             "select postrider.newest_jobs('ready')",
-            "select postrider.explain(200)", "select postrider.lane_jobs_before(1, 1000)",
-            "select * from postrider.remove_tracks(\(leader.worker), \(leader.epoch), 0, 100)",
+            "select postrider.explain(200)", "select postrider_internal.lane_jobs_before(1, 1000)",
+            "select * from postrider_internal.remove_tracks(\(leader.worker), \(leader.epoch), 0, 100)",
         ]
         func cost() throws -> [Int] {
             try queue.connection.execute("vacuum analyze")
@@ -280,17 +290,18 @@ struct RemovedTrackTests {
         let before = try cost()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority, made_at, last_used)
+            insert into postrider_internal.tracks (queue, lane, priority, made_at, last_used)
             select 'default', 'dead ' || i, 0, '-infinity', '-infinity' from generate_series(1, 20000) i
             """)
         try track(queue, "live 21")
         for round in 0..<20 {
             _ = try queue.number(
-                "select removed from postrider.remove_tracks(\(leader.worker), \(leader.epoch), \(round * 1000), 1000)")
+                "select removed from postrider_internal.remove_tracks(\(leader.worker), \(leader.epoch), \(round * 1000), 1000)"
+            )
             try leader.forget(queue)
         }
         _ = try leader.remove(queue, rounds: 6, age: "1 h")
-        #expect(try queue.number("select count(*) from postrider.tracks") == 21)
+        #expect(try queue.number("select count(*) from postrider_internal.tracks") == 21)
         for (view, (old, new)) in zip(views, zip(before, try cost())) {
             #expect(new < 2 * old + 400, "\(view): \(old) buffers before, \(new) after")
         }

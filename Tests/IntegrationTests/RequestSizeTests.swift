@@ -92,8 +92,8 @@ struct RequestSizeTests {
             #expect(
                 try queue.text(
                     """
-                    select (postrider.json_bytes(j, 536870912) = octet_length(j::text)
-                            and (postrider.json_bytes(j, 70000) > 70000) = (octet_length(j::text) > 70000))::text
+                    select (postrider_internal.json_bytes(j, 536870912) = octet_length(j::text)
+                            and (postrider_internal.json_bytes(j, 70000) > 70000) = (octet_length(j::text) > 70000))::text
                       from (select \(text)::jsonb as j) x
                     """) == "true")
         }

@@ -89,7 +89,7 @@ struct RequestURLTests {
         #expect(try queue.text(sql + "\(fresh)") == "scheduled|f")
         // As if the first try had been an hour ago.
         try queue.connection.execute(
-            "update postrider.tries set started_at = started_at - interval '1 h' where job_id = \(id)")
+            "update postrider_internal.tries set started_at = started_at - interval '1 h' where job_id = \(id)")
         try queue.connection.execute("select postrider.reschedule(\(id), now())")
         try queue.wait(for: id, toBe: "succeeded")
         let ended = """
@@ -98,7 +98,7 @@ struct RequestURLTests {
         #expect(try queue.connection.query(ended).bool(0, 0))
         // After a retry it begins anew.
         try queue.connection.execute(
-            "update postrider.results set state = 'f', error_code = 'internal' where job_id = \(id)")
+            "update postrider_internal.results set state = 'f', error_code = 'internal' where job_id = \(id)")
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(

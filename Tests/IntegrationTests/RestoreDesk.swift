@@ -54,7 +54,8 @@ final class RestoreDesk {
         switch kind {
         case .template: try copy("app", to: "snap")
         case .dump:
-            try run("pg_dump", ["-Fc", "-n", "postrider", "-f", "\(primary.directory)/dump", queue.database])
+            let schemas = ["-n", "postrider", "-n", "postrider_internal"]
+            try run("pg_dump", ["-Fc"] + schemas + ["-f", "\(primary.directory)/dump", queue.database])
         case .recovery, .dataFolder: try makeBackup([])
         case .standby:
             try makeBackup(["-R"])

@@ -13,8 +13,9 @@ struct RestoreTests {
         var ended: Set<String> = []
 
         init(_ connection: borrowing PGConnection, _ target: TargetServer) throws {
-            claimed = try Self.paths("postrider.ready x on x.job_id = j.id and x.worker > 0", connection, target)
-            ended = try Self.paths("postrider.results x on x.job_id = j.id", connection, target)
+            claimed = try Self.paths(
+                "postrider_internal.ready x on x.job_id = j.id and x.worker > 0", connection, target)
+            ended = try Self.paths("postrider_internal.results x on x.job_id = j.id", connection, target)
         }
 
         private static func paths(
@@ -55,12 +56,12 @@ struct RestoreTests {
         for once in [true, false] { try Self.insert("gone", "/wait/20", count, once: once, desk.queue, target) }
         try desk.queue.wait(
             until:
-                "select count(*) > \(count) from postrider.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/gone/%'"
+                "select count(*) > \(count) from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/gone/%'"
         )
         // A data folder that was set back is recognised by what a heartbeat has seen since.
         try desk.queue.wait(
             until:
-                "select bool_and(heartbeat_at > '\(saved)') from postrider.workers where ended_at is null and not lost"
+                "select bool_and(heartbeat_at > '\(saved)') from postrider_internal.workers where ended_at is null and not lost"
         )
         var kept: Kept?
         try desk.restore { kept = try Kept($0, target) }
@@ -82,7 +83,7 @@ struct RestoreTests {
         let rows = try desk.queue.connection.query(
             """
             select j.url, s.state, count(a.job_id), j.delivery, coalesce(convert_from(r.body, 'UTF8'), '')
-            from postrider.jobs j join postrider.job_status s on s.id = j.id join postrider.results r on r.job_id = j.id
+            from postrider.jobs j join postrider.job_status s on s.id = j.id join postrider_internal.results r on r.job_id = j.id
             left join postrider.attempts a on a.job_id = j.id group by 1, 2, 4, 5
             """)
         #expect(rows.rowCount == 12 + 10 * count + 2 * count)

@@ -14,8 +14,8 @@ struct RetentionTests {
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
         try queue.connection.execute(
             """
-            update postrider.results set finished_at = now() - interval '31 days', state = 's' where job_id > 10;
-            update postrider.jobs_1 set created_at = now() - interval '31 days'
+            update postrider_internal.results set finished_at = now() - interval '31 days', state = 's' where job_id > 10;
+            update postrider_internal.jobs_1 set created_at = now() - interval '31 days'
             """)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
@@ -25,7 +25,7 @@ struct RetentionTests {
             try queue.insert("url, max_attempts", "'\(target.url)/status/500,200/\(count)', 2")
             count += 6
             TestClock.sleep(milliseconds: 20)
-            return try queue.text("select to_regclass('postrider.jobs_1')::text") == nil
+            return try queue.text("select to_regclass('postrider_internal.jobs_1')::text") == nil
         }
         try queue.waitUntilDone()
         #expect(try queue.number("select count(*) from postrider.jobs") == Int64(count + 10))
@@ -45,8 +45,8 @@ struct RetentionTests {
         try queue.connection.execute(
             """
             update postrider.settings set retention = '5 min';
-            update postrider.results set finished_at = now() - interval '31 days';
-            update postrider.jobs_1 set created_at = now() - interval '31 days';
+            update postrider_internal.results set finished_at = now() - interval '31 days';
+            update postrider_internal.jobs_1 set created_at = now() - interval '31 days';
             create table plain (job_id bigint references postrider.jobs);
             create table bound (job_id bigint references postrider.jobs on delete cascade);
             insert into plain values (17), (5500), (\(tree + 1));

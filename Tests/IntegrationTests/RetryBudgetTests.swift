@@ -53,8 +53,8 @@ struct RetryBudgetTests {
         /// Feeds until lane a is failing and the retries from before have been made.
         func feedUntilFailing() throws {
             let isFailing = """
-                select exists (select from postrider.lane_retries where lane = 'a' and failing)
-                   and not exists (select from postrider.ready where attempt > 0)
+                select exists (select from postrider_internal.lane_retries where lane = 'a' and failing)
+                   and not exists (select from postrider_internal.ready where attempt > 0)
                 """
             try feed(15, for: "lane a fails") { try queue.connection.query(isFailing).bool(0, 0) }
         }
@@ -85,18 +85,18 @@ struct RetryBudgetTests {
         #expect(scene.isWithinBudget(since: start), "\(retries) of \(all)")
         #expect(retries >= 10, "some are always made")
         // First tries are not held, and the other lane is not touched.
-        let waiting = "select count(*) from postrider.scheduled where attempt = 0"
+        let waiting = "select count(*) from postrider_internal.scheduled where attempt = 0"
         #expect(try scene.queue.number(waiting) == 0)
         let explained =
             try scene.queue.text(
-                "select postrider.explain(job_id) from postrider.scheduled order by run_at desc limit 1") ?? ""
+                "select postrider.explain(job_id) from postrider_internal.scheduled order by run_at desc limit 1") ?? ""
         #expect(explained.contains("most calls of its lane a fail"), "\(explained)")
         scene.mend()
         try scene.queue.waitUntilDone(20)
         let states = "select string_agg(distinct state, ' ') || ' ' || count(*) from postrider.job_status"
         #expect(try scene.queue.text(states)?.hasPrefix("succeeded ") == true)
         #expect(scene.target.requests.allSatisfy { !$0.path.hasPrefix("/b/") || $0.turn == 1 })
-        try scene.queue.wait(until: "select not exists (select from postrider.lane_retries where failing)")
+        try scene.queue.wait(until: "select not exists (select from postrider_internal.lane_retries where failing)")
     }
 
     @Test func `the worker that leads may change`() throws {
@@ -123,9 +123,9 @@ struct RetryBudgetTests {
         try scene.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 1)")
         let worker = try RunningWorker(scene.queue.database, concurrency: 16)
         try worker.wait(for: "enlisted")
-        let isFailing = "select exists (select from postrider.lane_retries where failing)"
+        let isFailing = "select exists (select from postrider_internal.lane_retries where failing)"
         try scene.feed(15, for: "lane a fails") { try scene.queue.connection.query(isFailing).bool(0, 0) }
-        try scene.queue.wait(until: "select not exists (select from postrider.scheduled where has_slot)")
+        try scene.queue.wait(until: "select not exists (select from postrider_internal.scheduled where has_slot)")
         // All of them are tried again and again.
         let start = TestClock.now
         try TestClock.wait(20, for: "many retries") { scene.calls(since: start).retries > 500 }

@@ -14,8 +14,8 @@ struct RetryFailedTests {
             insert into postrider.jobs (url, queue, lane, tag)
             select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end, case when i % 3 = 0 then 'l' end, case when i < 4 then 't' end
               from generate_series(0, 8) i;
-            with gone as (delete from postrider.ready returning *)
-            insert into postrider.results (job_id, attempt, track, state, error_code, finished_at, fence, started_at)
+            with gone as (delete from postrider_internal.ready returning *)
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, finished_at, fence, started_at)
             select g.job_id, 3, g.track, (array['f','f','f','f','f','f','u','e','s'])[n.i + 1]::"char",
                    case when n.i < 3 then 'http_status' when n.i < 6 then 'connect' end, now() - n.i * interval '1 hour', 7, now()
               from gone g join (select id, right(url, 1)::int as i from postrider.jobs) n on n.id = g.job_id
@@ -39,7 +39,7 @@ struct RetryFailedTests {
         let queue = try TestQueue(sharedBy: #function, inTransaction: true)
         if hasTracks {
             try queue.connection.execute(
-                "insert into postrider.tracks (queue, lane, priority) select q, l, 0 from unnest(array['a', 'b']) q, unnest(array['h:80', 'l']) l"
+                "insert into postrider_internal.tracks (queue, lane, priority) select q, l, 0 from unnest(array['a', 'b']) q, unnest(array['h:80', 'l']) l"
             )
         }
         try Self.make(queue)
@@ -51,7 +51,7 @@ struct RetryFailedTests {
         let kept = try queue.rows(
             "select distinct attempt::text, max_attempts::text from postrider.job_status where state = 'ready'")
         #expect(kept == (jobs.isEmpty ? [] : [["3", "8"]]))
-        #expect(try queue.number("select count(*) from postrider.tries where attempt = 3") == jobs.count)
+        #expect(try queue.number("select count(*) from postrider_internal.tries where attempt = 3") == jobs.count)
     }
 
     @Test func `a tree runs again once, whichever of its members failed; what a person cancelled stays`() throws {
@@ -107,13 +107,13 @@ struct RetryFailedTests {
             try queue.insert("url, dedupe_key", "'http://h/', 'k'")
             try queue.connection.execute(
                 """
-                with gone as (delete from postrider.ready returning job_id)
-                insert into postrider.results (job_id, attempt, state) select job_id, 1, 'f' from gone
+                with gone as (delete from postrider_internal.ready returning job_id)
+                insert into postrider_internal.results (job_id, attempt, state) select job_id, 1, 'f' from gone
                 """)
         }
         #expect(try queue.number("select postrider.retry_failed()") == 1)
         let last = try queue.number("select max(id) from postrider.jobs")
-        #expect(try queue.number("select job_id from postrider.ready") == last)
+        #expect(try queue.number("select job_id from postrider_internal.ready") == last)
         let error = try #require(throws: PGError.self) { try queue.insert("url, dedupe_key", "'http://h/', 'k'") }
         #expect(error.message.hasPrefix("jobs.dedupe_key: job \(last) "))
         #expect(try queue.number("select postrider.retry_failed()") == 0)
@@ -149,12 +149,12 @@ struct RetryFailedTests {
         try queue.connection.execute(
             """
             set session_replication_role = replica;
-            insert into postrider.results (job_id, attempt, track, state, error_code) select id, 1, 1, 'f', 'connect' from postrider.jobs;
-            delete from postrider.ready; delete from postrider.intake;
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code) select id, 1, 1, 'f', 'connect' from postrider.jobs;
+            delete from postrider_internal.ready; delete from postrider_internal.intake;
             reset session_replication_role
             """)
         #expect(try queue.number("select postrider.retry_failed(error_code => 'connect')") == count - 1)
-        #expect(try queue.number("select count(*) from postrider.ready") == count - 1)
-        #expect(try queue.number("select count(*) from postrider.results") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == count - 1)
+        #expect(try queue.number("select count(*) from postrider_internal.results") == 0)
     }
 }

@@ -11,12 +11,12 @@ struct RoleTests {
         let open = try queue.rows(
             """
             select o.name from (
-              select 'schema' as name, nspacl as acl, 'n'::"char" as kind, nspowner as owner from pg_namespace where nspname = 'postrider'
+              select 'schema' as name, nspacl as acl, 'n'::"char" as kind, nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
               union all
               select oid::regclass::text, relacl, 'r', relowner from pg_class
-               where relnamespace = 'postrider'::regnamespace and relkind in ('r', 'p', 'v', 'S')
+               where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind in ('r', 'p', 'v', 'S')
               union all
-              select oid::regprocedure::text, proacl, 'f', proowner from pg_proc where pronamespace = 'postrider'::regnamespace) o
+              select oid::regprocedure::text, proacl, 'f', proowner from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o
             where o.owner <> 'postrider_owner'::regrole
                or exists (select from aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) a where a.grantee = 0)
             """)
@@ -32,21 +32,21 @@ struct RoleTests {
         let unread = try queue.rows(
             """
             select relname::text from pg_class c
-             where relnamespace = 'postrider'::regnamespace and relkind = 'v' and obj_description(oid, 'pg_class') like 'public%'
+             where relnamespace = 'postrider'::regnamespace and relkind = 'v'
                and not (has_table_privilege('postrider_reader', oid, 'select') and has_table_privilege('postrider_admin', oid, 'select'))
             """)
         #expect(unread == [])
         let unused = try queue.rows(
             """
             select oid::regprocedure::text from pg_proc
-             where pronamespace = 'postrider'::regnamespace and obj_description(oid, 'pg_proc') like 'public%'
+             where pronamespace = 'postrider'::regnamespace
                and not has_function_privilege('postrider_admin', oid, 'execute')
             """)
         #expect(unused == [])
         let forClients = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace = 'postrider'::regnamespace and prosecdef and has_function_privilege('postrider_client', oid, 'execute')
+             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef and has_function_privilege('postrider_client', oid, 'execute')
              order by 1
             """)
         #expect(
@@ -57,7 +57,7 @@ struct RoleTests {
         let forReaders = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace = 'postrider'::regnamespace and prosecdef and has_function_privilege('postrider_reader', oid, 'execute')
+             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef and has_function_privilege('postrider_reader', oid, 'execute')
              order by 1
             """)
         #expect(
@@ -70,7 +70,7 @@ struct RoleTests {
         let loose = try queue.rows(
             """
             select oid::regprocedure::text from pg_proc
-             where pronamespace = 'postrider'::regnamespace and prosecdef
+             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
                and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)
             """)
         #expect(loose == [])
@@ -88,7 +88,6 @@ struct RoleTests {
         for view in try queue.rows(
             """
             select relname::text from pg_class where relnamespace = 'postrider'::regnamespace and relkind = 'v'
-               and obj_description(oid, 'pg_class') like 'public%'
             """)
         {
             _ = try reader.query("select * from postrider.\(try #require(view[0]))")
@@ -99,8 +98,8 @@ struct RoleTests {
         for sql in [
             "select postrider.cancel(1)", "select postrider.retry(1)", "select postrider.pause_queue('default')",
             "insert into postrider.jobs (url) values ('http://h/')", "select * from postrider.jobs",
-            "select headers from postrider.services", "select * from postrider.secrets",
-            "select * from postrider.results",
+            "select headers from postrider.services", "select * from postrider_internal.secrets",
+            "select * from postrider_internal.results",
         ] {
             #expect(TestRole.refusal(of: sql, reader) == "42501", "\(sql)")
         }
@@ -145,8 +144,8 @@ struct RoleTests {
         for sql in [
             "insert into postrider.callbacks (name, function) values ('x', 'pg_catalog.abs(bigint)')",
             "insert into postrider.hooks (event, function) values ('did_stop', 'pg_catalog.abs(bigint)')",
-            "select * from postrider.secrets", "select * from postrider.cache_entries",
-            "select * from postrider.results",
+            "select * from postrider_internal.secrets", "select * from postrider.cache_entries",
+            "select * from postrider_internal.results",
             "insert into postrider.jobs (url) values ('http://h/')", "drop table postrider.jobs",
         ] {
             #expect(TestRole.refusal(of: sql, admin) == "42501", "\(sql)")
@@ -185,11 +184,11 @@ struct RoleTests {
         let id = try PGConnection(database).query(
             "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')"
         ).int64(0, 0)
-        #expect(try PGConnection(database).query("select * from postrider.watch(\(id), 10)").rowCount == 2)
-        #expect(try PGConnection(stranger).query("select * from postrider.watch(\(id), 10)").rowCount == 0)
+        #expect(try PGConnection(database).query("select * from postrider_internal.watch(\(id), 10)").rowCount == 2)
+        #expect(try PGConnection(stranger).query("select * from postrider_internal.watch(\(id), 10)").rowCount == 0)
         // Not even that there is one, and by whichever way a session has taken its role.
         for places in ["watch_places(\(id), 10)", "watch_places(null, 10)"] {
-            let sql = "select * from postrider.\(places)"
+            let sql = "select * from postrider_internal.\(places)"
             #expect(try PGConnection(stranger).query(sql).rowCount == 0)
             #expect(try PGConnection(database).query(sql).rowCount == 2)
             for (role, rows) in [("test_stranger", 0), ("test_client", 2), ("test_reader", 2)] {
@@ -203,22 +202,23 @@ struct RoleTests {
     @Test func `a worker's rights are enough to lead: new ranges belong to the owner, old ones go`() throws {
         let queue = try TestQueue()
         let worker = try TestRole.worker.connect(queue)
-        let id = try worker.query("select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')").int64(
-            0, 0)
+        let id = try worker.query("select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")
+            .int64(
+                0, 0)
         let epoch = try queue.lead(id)
         try queue.connection.execute("alter table postrider.jobs alter id restart 1500000")
-        _ = try worker.query("select postrider.extend_partitions(\(id)::int, \(epoch))")
+        _ = try worker.query("select postrider_internal.extend_partitions(\(id)::int, \(epoch))")
         #expect(
             try queue.rows(
                 """
                 select relname::text, relowner::regrole::text from pg_class
-                 where relname in ('jobs_3', 'results_3') and relnamespace = 'postrider'::regnamespace order by 1
+                 where relname in ('jobs_3', 'results_3') and relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) order by 1
                 """) == [["jobs_3", "postrider_owner"], ["results_3", "postrider_owner"]])
-        let pruned = try worker.query("select dropped from postrider.prune(\(id)::int, \(epoch))").text(0, 0)
+        let pruned = try worker.query("select dropped from postrider_internal.prune(\(id)::int, \(epoch))").text(0, 0)
         #expect(pruned == "jobs_1 from 1 to 1000000")
         for sql in [
             "insert into postrider.callbacks (name, function) values ('x', 'pg_catalog.abs(bigint)')",
-            "drop table postrider.jobs_2", "select secret from postrider.ticket_key for update",
+            "drop table postrider_internal.jobs_2", "select secret from postrider_internal.ticket_key for update",
         ] {
             #expect(TestRole.refusal(of: sql, worker) == "42501", "\(sql)")
         }

@@ -41,7 +41,7 @@ struct RunningCallTests {
 
         try queue.connection.execute("select postrider.cancel(\(id))")
         #expect(try Self.running(queue) == 0)
-        try queue.wait(until: "select count(*) = 0 from postrider.progress")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
         _ = worker
     }
 
@@ -81,17 +81,18 @@ struct RunningCallTests {
         let id = try queue.insert("url", "'\(target.url)/hang'")
         try Self.wait(queue, for: id, "first_byte")
         worker.send(SIGSTOP)
-        let other = try queue.number("select worker from postrider.enlist(0, 'other', '1', null, 1, '{}', '{}')")
+        let other = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'other', '1', null, 1, '{}', '{}')")
         try queue.connection.execute(
             """
-            update postrider.workers set heartbeat_at = now() - interval '1 min' where id <> \(other);
-            update postrider.leases set until = now() - interval '1 s'
+            update postrider_internal.workers set heartbeat_at = now() - interval '1 min' where id <> \(other);
+            update postrider_internal.leases set until = now() - interval '1 s'
             """)
         let epoch = try queue.lead(other)
-        #expect(try queue.number("select count(*) from postrider.reap(\(other), \(epoch))") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.reap(\(other), \(epoch))") == 1)
         #expect(try Self.running(queue) == 0)
-        try queue.connection.execute("select postrider.fold(\(other), \(epoch), 0, 10)")
-        #expect(try queue.number("select count(*) from postrider.progress") == 0)
+        try queue.connection.execute("select postrider_internal.fold(\(other), \(epoch), 0, 10)")
+        #expect(try queue.number("select count(*) from postrider_internal.progress") == 0)
     }
 
     @Test func `attempts and job_status can be read on a standby`() throws {

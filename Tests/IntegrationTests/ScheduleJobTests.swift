@@ -50,7 +50,7 @@ struct ScheduleJobTests {
             try queue.wait(
                 60,
                 until:
-                    "select exists (select from postrider.jobs where run_at > now() - interval '2 s') from postrider.leases where until > now()"
+                    "select exists (select from postrider.jobs where run_at > now() - interval '2 s') from postrider_internal.leases where until > now()"
             )
             let leader = try queue.text("select worker from postrider.worker_status where leader") ?? ""
             let index = try #require(workers.firstIndex { leader.hasSuffix(":\($0.pid)") }, "round \(round): \(leader)")

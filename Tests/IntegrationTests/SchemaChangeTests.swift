@@ -12,7 +12,7 @@ struct SchemaChangeTests {
             """
             begin;
             do $$ begin
-              execute format('alter function %s rename to \(other)', 'postrider.\(name)'::regproc::regprocedure);
+              execute format('alter function %s rename to \(other)', 'postrider_internal.\(name)'::regproc::regprocedure);
             end $$;
             insert into postrider.migrations (name, checksum, worker_version, breaking)
             select '9999_future.sql', 'x', '99.0.0', true where \(isBreaking);

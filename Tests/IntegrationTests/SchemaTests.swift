@@ -7,7 +7,7 @@ import Testing
 
 /// What holds for the schema as a whole.
 struct SchemaTests {
-    @Test func `every object says whether it is public or private`() throws {
+    @Test func `every object has a comment`() throws {
         let queue = try TestQueue()
         // Partitions belong to their table, indexes and constraints to theirs, identity sequences to their column.
         let silent = try queue.rows(
@@ -15,17 +15,17 @@ struct SchemaTests {
             select kind || ' ' || name from (
               select 'relation' as kind, c.relname::text as name, obj_description(c.oid, 'pg_class') as words
                 from pg_class c
-               where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
+               where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v', 'm', 'S')
                  and not c.relispartition
                  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
               union all
               select 'function', p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc')
-                from pg_proc p where p.pronamespace = 'postrider'::regnamespace
+                from pg_proc p where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
               union all
               select 'type', t.typname::text, obj_description(t.oid, 'pg_type')
                 from pg_type t
-               where t.typnamespace = 'postrider'::regnamespace and t.typtype in ('e', 'd', 'r')) o
-            where words is null or words !~ '^(public|private): .'
+               where t.typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and t.typtype in ('e', 'd', 'r')) o
+            where words is null or words !~ '.'
             order by 1
             """)
         #expect(silent == [])
@@ -37,7 +37,7 @@ struct SchemaTests {
             """
             select a.attrelid::regclass || '.' || a.attname
               from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
-             where c.relnamespace = 'postrider'::regnamespace and c.relkind = 'v' and obj_description(c.oid, 'pg_class') like 'public%'
+             where c.relnamespace = 'postrider'::regnamespace and c.relkind = 'v'
                and col_description(c.oid, a.attnum) is null
              order by 1
             """)
@@ -50,8 +50,8 @@ struct SchemaTests {
         let compiled = try queue.rows(
             """
             select proname::text from pg_proc
-            where pronamespace = 'postrider'::regnamespace and prokind = 'f'
-              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider.(ready|scheduled|tallies|intake)')
+            where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prokind = 'f'
+              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|tallies|intake)')
               and proname not in ('retry', 'reschedule')
               and not coalesce('jit=off' = any (proconfig), false)
             order by 1
@@ -67,11 +67,12 @@ struct SchemaTests {
         let loose = try queue.rows(
             """
             select f.proname::text from pg_proc f
-            where f.pronamespace = 'postrider'::regnamespace and f.proparallel = 's'
+            where f.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and f.proparallel = 's'
               and (f.prosrc ~* 'exception\\s+when'
                    or exists (select from pg_proc g
-                               where g.pronamespace = f.pronamespace and g.proparallel <> 's' and g.oid <> f.oid
-                                 and f.prosrc ~ ('postrider\\.' || g.proname || '\\s*\\(')))
+                               join pg_namespace n on n.oid = g.pronamespace and n.nspname in ('postrider', 'postrider_internal')
+                               where g.proparallel <> 's' and g.oid <> f.oid
+                                 and f.prosrc ~ (n.nspname || '\\.' || g.proname || '\\s*\\(')))
             order by 1
             """)
         #expect(loose == [])
@@ -84,9 +85,9 @@ struct SchemaTests {
             """
             select distinct p.proname::text
             from pg_rewrite r
-            join pg_class c on c.oid = r.ev_class and c.relnamespace = 'postrider'::regnamespace
+            join pg_class c on c.oid = r.ev_class and c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
             join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
-            join pg_proc p on p.oid = d.refobjid and p.pronamespace = 'postrider'::regnamespace
+            join pg_proc p on p.oid = d.refobjid and p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
             where p.prosqlbody is null and coalesce(array_to_string(p.proconfig, ' '), '') not like '%search_path=%'
             """)
         #expect(read == [])
@@ -98,24 +99,25 @@ struct SchemaTests {
             """
             insert into postrider.services (name, base_url) values ('s', 'http://h/');
             insert into postrider.jobs (service, url, tag) select 's', 'x', 't' from generate_series(1, 300);
-            insert into postrider.results (job_id, attempt, state, fence, headers, body)
+            insert into postrider_internal.results (job_id, attempt, state, fence, headers, body)
             select job_id, 1, case when job_id % 3 = 0 then 'f' else 's' end, job_id, 'content-type: application/json',
                    case when job_id % 2 = 0 then '{"a": 1}' else '{"a": ' end::bytea
-              from postrider.ready where job_id <= 200;
-            delete from postrider.ready r using postrider.results f where f.job_id = r.job_id;
-            analyze postrider.jobs, postrider.results;
+              from postrider_internal.ready where job_id <= 200;
+            delete from postrider_internal.ready r using postrider_internal.results f where f.job_id = r.job_id;
+            analyze postrider.jobs, postrider_internal.results;
             set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
             set min_parallel_index_scan_size = 0;
             select set_config(name, 'on', false) from pg_settings where name in ('force_parallel_mode', 'debug_parallel_query')
             """)
         let views = try queue.rows(
             """
-            select relname::text from pg_class where relnamespace = 'postrider'::regnamespace and relkind = 'v' order by 1
+            select oid::regclass::text from pg_class
+             where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind = 'v' order by 1
             """)
         #expect(views.count > 10)
         for view in views.compactMap(\.[0]) {
             #expect(throws: Never.self, "\(view)") {
-                _ = try queue.rows("select v::text from postrider.\(view) v")
+                _ = try queue.rows("select v::text from \(view) v")
             }
         }
         let states =
@@ -156,20 +158,23 @@ struct SchemaTests {
 
     @Test func `a look for lost workers locks none that is well, so no claim fails meanwhile`() throws {
         let queue = try TestQueue()
-        let enlist = "select worker from postrider.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
+        let enlist = "select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
         let leader = try queue.number(enlist)
         let well = try queue.number(enlist)
         let silent = try queue.number(enlist)
         let epoch = try queue.lead(leader)
         try queue.connection.execute(
-            "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(silent); begin")
-        #expect(try queue.rows("select lost_worker::text from postrider.reap(\(leader), \(epoch))") == [["\(silent)"]])
+            "update postrider_internal.workers set heartbeat_at = now() - interval '11 s' where id = \(silent); begin")
+        #expect(
+            try queue.rows("select lost_worker::text from postrider_internal.reap(\(leader), \(epoch))") == [
+                ["\(silent)"]
+            ])
         let locked = "select objid::text from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"
         #expect(try queue.rows(locked) == [["\(silent)"]])
         let other = try PGConnection(queue.database)
         for id in [leader, well] {
             _ = try other.query(
-                "select job_id from postrider.claim(\(id)::int, 0::bigint, 1, '{}', '{}', '{}', true, '{}')")
+                "select job_id from postrider_internal.claim(\(id)::int, 0::bigint, 1, '{}', '{}', '{}', true, '{}')")
         }
         try queue.connection.execute("rollback")
     }

@@ -37,7 +37,7 @@ struct SearchPathTests {
         let watched = try WatchedWorker(queue.database)
         var id: Int64 = 0
         for number in 1...3 {
-            try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+            try queue.wait(until: "select count(*) = 1 from postrider_internal.idle_workers")
             id = try queue.insert("url", "'\(target.url)/ok/\(number)'")
             try queue.wait(for: id, toBe: "succeeded")
         }

@@ -87,7 +87,7 @@ struct ServerStormTests {
             count, "service, url, method, backoff, max_attempts",
             "'api', 'x', (array['GET', 'PUT', 'POST'])[1 + i % 3], '{0 s}', 100")
         var random = Randomness(seed: seed)
-        let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)"
+        let left = "select (select count(*) from postrider.jobs) - (select count(*) from postrider_internal.results)"
         try TestClock.wait(Soak.isOn ? 300 : 60, for: "all jobs of seed \(seed) to end") {
             let place = random.number(1...3)
             let step =

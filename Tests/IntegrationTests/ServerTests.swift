@@ -151,7 +151,7 @@ struct ServerTests {
         try TestClock.wait(20, for: "the probe") { bad.count == 1 }
         let other = try RunningWorker(queue.database)
         try queue.insert(5, "service, url", "'api', 'x'")
-        try queue.wait(until: "select count(*) = 5 from postrider.results")
+        try queue.wait(until: "select count(*) = 5 from postrider_internal.results")
         #expect(bad.count == 1)
         bad.fail(nil)
         prober.end(9)

@@ -293,7 +293,7 @@ struct ServiceTests {
             until: "select bytes_done between 1 and 79 and bytes_total = 80 from postrider.job_status where id = \(id)")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.text("select bytes_done::text from postrider.job_status where id = \(id)") == nil)
-        try queue.wait(until: "select count(*) = 0 from postrider.progress")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
         _ = worker
     }
 
@@ -306,7 +306,7 @@ struct ServiceTests {
             with plain as (insert into postrider.jobs (url) select '\(target.url)/ok/plain/' || n from generate_series(1, 200) n)
             insert into postrider.jobs (service, url) select 'api', 'rich/' || n from generate_series(1, 200) n
             """)
-        try queue.wait(until: "select count(*) > 20 from postrider.results")
+        try queue.wait(until: "select count(*) > 20 from postrider_internal.results")
         _ = first.end(SIGKILL)
         let second = try RunningWorker(queue.database, concurrency: 16)
         try queue.waitUntilDone(60)

@@ -96,7 +96,7 @@ struct SessionSettingTests {
             insert into postrider.jobs (url, query, headers, body_form, method)
             values ('\(api.url)/register', '{"a": "b c"}', '{"X-A": "b"}', '{"x": ["y", "z"]}', 'POST')
             """)
-        try queue.wait(until: "select count(*) = 7 from postrider.results")
+        try queue.wait(until: "select count(*) = 7 from postrider_internal.results")
         #expect(try queue.number("select count(*) from app.log where event = 'did_stop'") == 7)
         #expect(try queue.rows("select error from postrider.callback_errors") == [])
         let ends = try queue.rows(

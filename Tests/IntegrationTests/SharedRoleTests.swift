@@ -45,9 +45,9 @@ struct SharedRoleTests {
         func owners(_ name: String) throws -> [String] {
             let result = try PGConnection(cluster.connectionString(database: name)).query(
                 """
-                select nspowner::regrole::text from pg_namespace where nspname = 'postrider'
-                union select relowner::regrole::text from pg_class where relnamespace = 'postrider'::regnamespace
-                union select proowner::regrole::text from pg_proc where pronamespace = 'postrider'::regnamespace
+                select nspowner::regrole::text from pg_namespace where nspname in ('postrider', 'postrider_internal')
+                union select relowner::regrole::text from pg_class where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                union select proowner::regrole::text from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
                 order by 1
                 """)
             return (0..<result.rowCount).map { result.text($0, 0) }
@@ -183,7 +183,7 @@ struct SharedRoleTests {
         // As if the function were new in this version.
         try server.execute("grant create on database one to other, postrider_owner")
         let renew = """
-            drop function postrider.reap(int, bigint);
+            drop function postrider_internal.reap(int, bigint);
             delete from postrider.migrations where name = 'functions/workers/reap.sql'
             """
         try server.execute(renew, "one")

@@ -54,7 +54,7 @@ struct ShortageTests {
         }
         try queue.waitUntilDone(90)
         #expect(try queue.states() == "succeeded \(12 + 12 + 20 + 6 * 7)")
-        #expect(try queue.number("select count(*) from postrider.results where error_code is not null") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.results where error_code is not null") == 0)
         let repeated = try queue.rows(
             "select url from postrider.jobs where delivery = 'at_most_once' and kind = 'request'"
         ).filter { row in target.requests((row[0] ?? "").replacing(target.url, with: "")).count != 1 }
@@ -62,7 +62,7 @@ struct ShortageTests {
         #expect(target.requests.count == 12 + 12 + 20 + 6 * 5)
         #expect(
             try queue.number(
-                "select count(*) from postrider.results r join postrider.jobs j on j.id = r.job_id where j.extract is not null and r.result = '7'"
+                "select count(*) from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.extract is not null and r.result = '7'"
             )
                 == 32)
         for worker in workers { #expect(worker.count(of: "result_unstorable") == 0) }
@@ -88,7 +88,7 @@ struct ShortageTests {
               return new;
             end $$;
             grant usage on schema app to public;
-            create trigger fails before insert on postrider.results for each row execute function app.fail_row('results')
+            create trigger fails before insert on postrider_internal.results for each row execute function app.fail_row('results')
             """)
     }
 
@@ -132,7 +132,9 @@ struct ShortageTests {
         try end(queue)
         try queue.waitUntilDone(60)
         #expect(try queue.states() == "succeeded 8")
-        #expect(try queue.number("select count(*) from postrider.results where attempt = 1 and status_code = 200") == 8)
+        #expect(
+            try queue.number("select count(*) from postrider_internal.results where attempt = 1 and status_code = 200")
+                == 8)
         #expect(target.requests.count == 8)
         try watched.wait(until: "/readyz", hasStatus: 200)
         try queue.wait(
@@ -143,16 +145,16 @@ struct ShortageTests {
     private static func failPreparations(_ queue: borrowing TestQueue, of ending: String) throws {
         try queue.connection.execute(
             """
-            alter function postrider.job_url(text, boolean, postrider.services) rename to job_url_indeed;
-            create function postrider.job_url(p_url text, p_use_cdn boolean, p_service postrider.services) returns text
+            alter function postrider_internal.job_url(text, boolean, postrider.services) rename to job_url_indeed;
+            create function postrider_internal.job_url(p_url text, p_use_cdn boolean, p_service postrider.services) returns text
             language plpgsql as $$
             begin
-              if current_query() like '%postrider.prepare(%' and p_url like '%\(ending)' then
+              if current_query() like '%postrider_internal.prepare(%' and p_url like '%\(ending)' then
                 perform app.fail('prepare');
               end if;
-              return postrider.job_url_indeed(p_url, p_use_cdn, p_service);
+              return postrider_internal.job_url_indeed(p_url, p_use_cdn, p_service);
             end $$;
-            grant execute on function postrider.job_url(text, boolean, postrider.services) to public
+            grant execute on function postrider_internal.job_url(text, boolean, postrider.services) to public
             """)
     }
 
@@ -165,15 +167,15 @@ struct ShortageTests {
         let worker = try RunningWorker(queue.database, concurrency: 4)
         try begin(queue, "prepare")
         try queue.insert(8, "url, result_type", "'\(target.url)/ok/rich/' || i, 'object'")
-        try queue.wait(until: "select count(*) > 0 from postrider.scheduled")
+        try queue.wait(until: "select count(*) > 0 from postrider_internal.scheduled")
         try queue.insert(4, "url", "'\(target.url)/ok/plain/' || i")
-        try queue.wait(30, until: "select count(*) = 4 from postrider.results")
+        try queue.wait(30, until: "select count(*) = 4 from postrider_internal.results")
         #expect(try queue.states().contains("failed") == false)
         #expect(target.requests.count == 4)
         try end(queue)
         try queue.waitUntilDone(90)
         #expect(try queue.states() == "succeeded 12")
-        #expect(try queue.number("select count(*) from postrider.results where attempt = 1") == 12)
+        #expect(try queue.number("select count(*) from postrider_internal.results where attempt = 1") == 12)
         #expect(target.requests.count == 12)
         _ = worker
     }
@@ -189,17 +191,17 @@ struct ShortageTests {
         let evil = try queue.insert("url, result_type, delivery", "'\(target.url)/ok/evil', 'object', 'at_most_once'")
         try queue.insert(20, "url, result_type", "'\(target.url)/ok/' || i, 'object'")
         try queue.connection.execute("commit")
-        try queue.wait(until: "select count(*) = 20 from postrider.results")
+        try queue.wait(until: "select count(*) = 20 from postrider_internal.results")
         // Others are prepared now and then; only then a refusal counts.
         var count = 20
         try TestClock.wait(40, for: "3 refusals in a row") {
             count += 1
             try queue.insert("url, result_type", "'\(target.url)/ok/\(count)', 'object'")
             TestClock.sleep(milliseconds: 100)
-            return try queue.number("select postrider.refusals_in_row(\(evil))::bigint") >= 3
+            return try queue.number("select postrider_internal.refusals_in_row(\(evil))::bigint") >= 3
         }
         #expect(try queue.state(evil) != "failed")
-        try queue.connection.execute("update postrider.tries set refusals = 40 where job_id = \(evil)")
+        try queue.connection.execute("update postrider_internal.tries set refusals = 40 where job_id = \(evil)")
         try TestClock.wait(40, for: "the end of the job") {
             count += 1
             try queue.insert("url, result_type", "'\(target.url)/ok/\(count)', 'object'")
@@ -223,15 +225,15 @@ struct ShortageTests {
         try Self.makeFaults(queue)
         try queue.connection.execute(
             """
-            alter function postrider.answer_value(bytea, bytea, text) rename to answer_value_indeed;
-            create function postrider.answer_value(
+            alter function postrider_internal.answer_value(bytea, bytea, text) rename to answer_value_indeed;
+            create function postrider_internal.answer_value(
               p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
             language plpgsql as $$
             begin
               perform app.fail('answer');
-              select i.* into value, defect from postrider.answer_value_indeed(p_headers, p_body, p_encoding) i;
+              select i.* into value, defect from postrider_internal.answer_value_indeed(p_headers, p_body, p_encoding) i;
             end $$;
-            grant execute on function postrider.answer_value(bytea, bytea, text) to public;
+            grant execute on function postrider_internal.answer_value(bytea, bytea, text) to public;
             create trigger fails before insert on postrider.jobs for each row when (new.parent_id is not null)
               execute function app.fail_row('member')
             """)
@@ -250,13 +252,15 @@ struct ShortageTests {
             """)
         try begin(queue, "member")
         try queue.wait(
-            until: "select count(distinct tree_id) = 2 from postrider.tree_deltas where refused_since is not null")
+            until:
+                "select count(distinct tree_id) = 2 from postrider_internal.tree_deltas where refused_since is not null"
+        )
         TestClock.sleep(milliseconds: 1_000)
         #expect(try queue.state(held) == "running")
         // As after 15 minutes.
         try TestClock.wait(30, for: "the end of a chain that cannot go on for 15 minutes") {
             try queue.connection.execute(
-                "update postrider.tree_deltas set refused_since = now() - interval '16 min', due_at = now() where tree_id = \(lost)"
+                "update postrider_internal.tree_deltas set refused_since = now() - interval '16 min', due_at = now() where tree_id = \(lost)"
             )
             return try queue.state(lost) == "failed"
         }
@@ -265,7 +269,7 @@ struct ShortageTests {
         try queue.wait(
             40,
             until:
-                "select exists (select from postrider.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/2/%')"
+                "select exists (select from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/2/%')"
         )
         TestClock.sleep(milliseconds: 1_000)
         #expect(try queue.state(held) == "running")
@@ -289,7 +293,7 @@ struct ShortageTests {
               end if;
             end $$;
             create function app.fail_row() returns trigger language plpgsql as $$ begin perform app.fail(); return new; end $$;
-            create trigger fails before insert on postrider.results for each row execute function app.fail_row();
+            create trigger fails before insert on postrider_internal.results for each row execute function app.fail_row();
             create function app.short(bigint) returns void language plpgsql as $$
             begin
               perform app.fail();
@@ -301,10 +305,10 @@ struct ShortageTests {
         let worker = try RunningWorker(queue.database)
         let stored = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         let short = try queue.insert("url, on_success", "'\(target.url)/ok', 'short'")
-        try queue.wait(until: "select count(*) = 2 from postrider.outcomes where tries = 4")
+        try queue.wait(until: "select count(*) = 2 from postrider_internal.outcomes where tries = 4")
         // Longer than the waits before and after a fifth time.
         TestClock.sleep(milliseconds: 10_000)
-        #expect(try queue.number("select max(tries)::bigint from postrider.outcomes") == 4)
+        #expect(try queue.number("select max(tries)::bigint from postrider_internal.outcomes") == 4)
         try queue.connection.execute("delete from app.fault")
         for id in [stored, short] {
             try queue.wait(60, for: id, toBe: "succeeded")

@@ -22,7 +22,7 @@ struct SilentDatabaseTests {
         // From here on its track is known, and news of another job bring a claim.
         let first = try queue.insert("url", "'\(target.url)/ok/first'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.wait(until: "select exists (select from postrider.idle_workers)")
+        try queue.wait(until: "select exists (select from postrider_internal.idle_workers)")
         try queue.connection.execute("set synchronous_commit = local")
         try setStandbys("gone")
         // The server begins to wait a moment after it tells of the setting; the worker's heartbeat shows it.

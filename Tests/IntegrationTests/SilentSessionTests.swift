@@ -11,7 +11,7 @@ struct SilentSessionTests {
 
     /// Stops the backend of a session while it waits for a statement, in the server's eyes too.
     private func stop(_ session: Session, of queue: borrowing TestQueue) throws -> pid_t {
-        let isJobs = "query ~ 'postrider.(enlist|claim|finish|ready|schema)'"
+        let isJobs = "query ~ 'postrider_internal.(enlist|claim|finish|ready|schema)'"
         let found = try queue.number(
             """
             select pid::int8 from pg_stat_activity where datname = current_database() and usename = 'test_worker'
@@ -50,7 +50,7 @@ struct SilentSessionTests {
         #expect(worker.count(of: "connection_lost") == 1)
         #expect(worker.output.contains("the server waits for statements that were sent to it"))
         // The old backend ends when it goes on.
-        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider_internal.results r"
         let before = try queue.text(print)
         kill(process, SIGCONT)
         try queue.wait(until: "select count(*) = 0 from pg_stat_activity where pid = \(process)")
@@ -103,7 +103,7 @@ struct SilentSessionTests {
         try queue.insert(4, "url, method, delivery", "'\(target.url)/ok/' || i, 'POST', 'at_most_once'")
         try worker.wait(60, for: "enlisted", times: 2)
         try queue.waitUntilDone()
-        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider_internal.results r"
         let before = try queue.text(print)
         kill(process, SIGCONT)
         try queue.wait(until: "select count(*) = 0 from pg_stat_activity where pid = \(process)")

@@ -32,7 +32,7 @@ struct StaleStatisticsTests {
             60,
             until: """
                 select (select count(*) from postrider.jobs j where j.id >= \(first))
-                       = (select count(*) from postrider.results r where r.job_id >= \(first))
+                       = (select count(*) from postrider_internal.results r where r.job_id >= \(first))
                 """)
         #expect(worker.end(SIGTERM) == 0)
 
@@ -57,7 +57,7 @@ struct StaleStatisticsTests {
     private static func fill(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) values ('held', postrider.url_lane('http://h/'), 0);
+            insert into postrider_internal.tracks (queue, lane, priority) values ('held', postrider_internal.url_lane('http://h/'), 0);
             select postrider.pause_queue('held')
             """)
         try queue.insert(9_000, "queue, url", "'held', 'http://h/' || i")
@@ -75,7 +75,7 @@ struct StaleStatisticsTests {
             """
             update pg_class c set reltuples = 0, relpages = 1
               from pg_class t left join pg_index i on i.indrelid = t.oid
-             where t.relnamespace = 'postrider'::regnamespace and t.relname = any (\(tables)) and c.oid in (t.oid, i.indexrelid)
+             where t.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and t.relname = any (\(tables)) and c.oid in (t.oid, i.indexrelid)
             """)
     }
 
@@ -85,9 +85,9 @@ struct StaleStatisticsTests {
         return try queue.number(
             """
             select (select sum(t.seq_tup_read) from pg_stat_user_tables t
-                     where t.schemaname = 'postrider' and t.relname = any (\(tables)))::bigint
+                     where t.schemaname in ('postrider', 'postrider_internal') and t.relname = any (\(tables)))::bigint
                    + (select sum(i.idx_tup_read) from pg_stat_user_indexes i
-                       where i.schemaname = 'postrider' and i.relname = any (\(tables)))::bigint
+                       where i.schemaname in ('postrider', 'postrider_internal') and i.relname = any (\(tables)))::bigint
             """)
     }
 

@@ -32,8 +32,8 @@ struct StaleTokenTests {
         // A minute passes.
         try queue.connection.execute(
             """
-            update postrider.refreshes set refreshed_at = refreshed_at - interval '1 min', forced_at = null;
-            update postrider.tries set started_at = started_at - interval '1 min'
+            update postrider_internal.refreshes set refreshed_at = refreshed_at - interval '1 min', forced_at = null;
+            update postrider_internal.tries set started_at = started_at - interval '1 min'
             """)
     }
 
@@ -73,18 +73,18 @@ struct StaleTokenTests {
         let job = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'c'")
         try queue.connection.execute(
             """
-            update postrider.refreshes set \(refreshes);
-            insert into postrider.refused_endpoints (credential, endpoint, version, refused_at)
+            update postrider_internal.refreshes set \(refreshes);
+            insert into postrider_internal.refused_endpoints (credential, endpoint, version, refused_at)
             select 'c', 'GET http://127.0.0.1:1/' || o.path, 0, now() + o.at::interval from (values \(others)) o (path, at);
-            update postrider.ready set worker = 1, fence = 5, attempt = 1, since = now() where job_id = \(job);
-            insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code)
+            update postrider_internal.ready set worker = 1, fence = 5, attempt = 1, since = now() where job_id = \(job);
+            insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code)
             select \(job), n, now() - interval '1 min', 1, 1, 'token_expired' from generate_series(2, \(sends)) n
             """)
         return try queue.text(
             """
             select a.code
-              from unnest(postrider.judge_credentials(array[jsonb_populate_record(
-                     postrider.unsent_attempt(0, 0, 0, 'f', 'http_status', 'refused'),
+              from unnest(postrider_internal.judge_credentials(array[jsonb_populate_record(
+                     postrider_internal.unsent_attempt(0, 0, 0, 'f', 'http_status', 'refused'),
                      '{"job_id": \(job), "credential": "c", "version": 1, "status": 401}')])) a
             """)
     }
@@ -126,7 +126,7 @@ struct StaleTokenTests {
         let isLater = try queue.text(
             """
             select coalesce(s.next_try_at = r.forced_at and r.forced_at between now() and now() + interval '1 s', false)::text
-            from postrider.credential_status s, postrider.refreshes r
+            from postrider.credential_status s, postrider_internal.refreshes r
             """)
         #expect(isLater == "\(state == "cooldown")")
     }

@@ -16,7 +16,7 @@ struct StartOrderTests {
         let worker = try RunningWorker(queue.database, concurrency: 1)
         let first = try queue.insert("url, lane", "'\(target.url)/ok/first', 'L'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+        try queue.wait(until: "select count(*) = 1 from postrider_internal.idle_workers")
         return worker
     }
 
@@ -48,7 +48,7 @@ struct StartOrderTests {
             try queue.waitUntilDone()
             // Claims that follow each other closely wait for no survey.
             try queue.connection.execute("select pg_sleep(0.2)")
-            try queue.wait(until: "select count(*) = 1 from postrider.idle_workers")
+            try queue.wait(until: "select count(*) = 1 from postrider_internal.idle_workers")
             let order = arrived(target)
             if let high = order.firstIndex(of: "high\(level)"), let low = order.firstIndex(of: "low\(level)"),
                 high < low

@@ -43,7 +43,7 @@ struct StatusTests {
             """
             with b as (insert into postrider.jobs (kind) values ('batch') returning id)
             insert into postrider.jobs (parent_id, position, url) select b.id, i, 'http://h/' from b, generate_series(1, 20000) i;
-            insert into postrider.results (job_id, attempt, state) select id, 1, 's' from postrider.jobs where kind = 'request';
+            insert into postrider_internal.results (job_id, attempt, state) select id, 1, 's' from postrider.jobs where kind = 'request';
             analyze
             """)
         let batch = try queue.number("select max(id) from postrider.jobs where kind = 'batch'")
@@ -67,9 +67,9 @@ struct StatusTests {
         try queue.insert("parent_id, url", "\(batch), 'http://h/'")
         try queue.connection.execute(
             """
-            insert into postrider.tree_deltas (tree_id, run, added, finished)
+            insert into postrider_internal.tree_deltas (tree_id, run, added, finished)
             select case when i % 2 = 0 then \(batch) else -i end, 1, i % 2, 1 - i % 2 from generate_series(1, 100000) i;
-            analyze postrider.tree_deltas
+            analyze postrider_internal.tree_deltas
             """)
         let count = "select children from postrider.job_status where id = \(batch)"
         #expect(try queue.number(count) == 2)
@@ -166,11 +166,11 @@ struct StatusTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) values ('big', 'h:80', 0), ('small', 'h:80', 0), ('later', 'h:80', 0);
-            insert into postrider.ready (seq, job_id, track, max_attempts, worker)
+            insert into postrider_internal.tracks (queue, lane, priority) values ('big', 'h:80', 0), ('small', 'h:80', 0), ('later', 'h:80', 0);
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts, worker)
             select i, i, 1, 5, (i <= 64)::int from generate_series(1, \(count)) i;
-            insert into postrider.ready (seq, job_id, track, max_attempts) select i, i, 2, 5 from generate_series(1, 7) i;
-            insert into postrider.scheduled (run_at, job_id, track, max_attempts)
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 2, 5 from generate_series(1, 7) i;
+            insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts)
             select now() + interval '1 h', i, 3, 5 from generate_series(1, 2 * \(count)) i;
             """)
         let ready = try queue.number("select ready from postrider.queue_status where queue = 'big'")
@@ -181,7 +181,7 @@ struct StatusTests {
         #expect(try queue.number("select ready from postrider.queue_status where queue = 'small'") == 7)
         // Few rows in a table that was large are counted, not reckoned.
         try queue.connection.execute(
-            "delete from postrider.ready where track = 1 and seq > 64; delete from postrider.scheduled where job_id > 7"
+            "delete from postrider_internal.ready where track = 1 and seq > 64; delete from postrider_internal.scheduled where job_id > 7"
         )
         #expect(
             try queue.rows(
@@ -194,9 +194,9 @@ struct StatusTests {
         try queue.connection.execute(
             """
             insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 3000);
-            insert into postrider.results (job_id, attempt, state)
-            select job_id, 1, 's' from postrider.ready order by job_id limit 2900;
-            delete from postrider.ready r using postrider.results f where f.job_id = r.job_id;
+            insert into postrider_internal.results (job_id, attempt, state)
+            select job_id, 1, 's' from postrider_internal.ready order by job_id limit 2900;
+            delete from postrider_internal.ready r using postrider_internal.results f where f.job_id = r.job_id;
             insert into postrider.schedules (name, cron, spec)
             select 's' || i, '@daily', '{"url": "http://h/"}' from generate_series(1, 200) i;
             update postrider.schedules set last_job_id = 2710 + substr(name, 2)::int
@@ -267,7 +267,7 @@ struct StatusTests {
             select postrider.pause_queue('mail');
             select postrider.pause_lane('api');
             insert into postrider.lanes (name, rate_limit, rate_period) values ('slow', 1, '1 h');
-            insert into postrider.lane_states (lane, next_slot)
+            insert into postrider_internal.lane_states (lane, next_slot)
             select id, '2999-01-01 10:00+00' from postrider.lanes where name = 'slow';
             set timezone = 'UTC'
             """)

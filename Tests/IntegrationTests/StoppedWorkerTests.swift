@@ -81,7 +81,7 @@ struct StoppedWorkerTests {
         try queue.insert(8, "url", "'\(target.url)/slow/' || i")
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         try queue.wait(until: "select exists (select from postrider.worker_status where leader)")
-        let old = try queue.rows("select owner::text, epoch::text from postrider.leases where name = 'leader'")
+        let old = try queue.rows("select owner::text, epoch::text from postrider_internal.leases where name = 'leader'")
         let owner = old[0][0] ?? ""
         let epoch = old[0][1] ?? ""
         let second = try RunningWorker(queue.database)
@@ -89,37 +89,40 @@ struct StoppedWorkerTests {
         first.send(SIGSTOP)
         let stopped = TestClock.now
         try queue.wait(
-            15, until: "select owner <> \(owner) and until > now() from postrider.leases where name = 'leader'")
+            15, until: "select owner <> \(owner) and until > now() from postrider_internal.leases where name = 'leader'"
+        )
         try TestClock.wait(15, for: "second calls") { target.requests.count == 16 }
         #expect(TestClock.seconds(since: stopped) < Soak.seconds(15))
         try queue.waitUntilDone(5)
-        #expect(try queue.number("select count(*) from postrider.results where worker = \(owner)") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.results where worker = \(owner)") == 0)
 
         // Every statement of a leader, with the lease that is over: it finds work, and does none.
         let due = try queue.insert("url, run_at", "'\(target.url)/later', now() + interval '1 h'")
         try queue.connection.execute(
             """
             begin;
-            update postrider.scheduled set run_at = now() - interval '1 s', expires_at = now() where job_id = \(due);
+            update postrider_internal.scheduled set run_at = now() - interval '1 s', expires_at = now() where job_id = \(due);
             """)
         let calls = try queue.rows(Self.leaderCalls(owner, epoch)).map { $0[0] ?? "" }
         #expect(calls.count >= 8)
         for call in calls { try queue.connection.execute("select * from \(call)") }
-        #expect(try queue.number("select count(*) from postrider.scheduled where job_id = \(due)") == 1)
-        #expect(try queue.text("select postrider.lead(\(owner))::text") == nil)
-        #expect(try queue.number("select leads::int from postrider.run_queue_duties(\(owner), \(epoch), null)") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.scheduled where job_id = \(due)") == 1)
+        #expect(try queue.text("select postrider_internal.lead(\(owner))::text") == nil)
+        #expect(
+            try queue.number("select leads::int from postrider_internal.run_queue_duties(\(owner), \(epoch), null)")
+                == 0)
         try queue.connection.execute("rollback")
 
         // Now its calls have their answers, and it wants to store them.
         try TestClock.wait(20, for: "the slow answers") { target.underWay == 0 }
-        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider.results r"
+        let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider_internal.results r"
         let before = try queue.text(print)
         first.send(SIGCONT)
         try first.wait(for: "enlisted", times: 2)
         let id = try queue.insert("url", "'\(target.url)/after'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.text(print + " where job_id < \(due)") == before)
-        #expect(try queue.number("select count(*) from postrider.results where body = '\"old\"'") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.results where body = '\"old\"'") == 0)
         #expect(try queue.number("select count(*) from postrider.worker_status where leader") == 1)
         #expect(try queue.unexplainedCalls(target) == [])
     }
@@ -133,7 +136,7 @@ struct StoppedWorkerTests {
                         when 'p_lists' then '100' else 'null' end, ', ' order by a.place)
             from unnest(p.proargnames) with ordinality a(name, place) where a.place <= p.pronargs) || ')'
         from pg_proc p
-        where p.pronamespace = 'postrider'::regnamespace and p.proargnames[1:2] = '{p_worker,p_epoch}'
+        where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and p.proargnames[1:2] = '{p_worker,p_epoch}'
         """
     }
 }

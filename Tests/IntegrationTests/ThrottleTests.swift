@@ -42,7 +42,7 @@ struct ThrottleTests {
         let queue = try TestQueue()
         let id = try queue.insert("url, max_attempts, lane", "'\(target.url)/first', 1, 'l'")
         let worker = try RunningWorker(queue.database)
-        try queue.wait(until: "select exists (select from postrider.scheduled)")
+        try queue.wait(until: "select exists (select from postrider_internal.scheduled)")
         let mate = try queue.insert("url, lane", "'\(target.url)/mate', 'l'")
         try queue.wait(for: mate, toBe: "succeeded")
         let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
@@ -110,15 +110,16 @@ struct ThrottleTests {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         for count in 0...3 {
-            let waits = "postrider.throttle_wait(\(id), 1, 0) >= interval '1 s' * power(2, \(count))"
+            let waits = "postrider_internal.throttle_wait(\(id), 1, 0) >= interval '1 s' * power(2, \(count))"
             #expect(try queue.text("select (\(waits))::text") == "true")
             try queue.connection.execute(
                 """
-                insert into postrider.tries (job_id, fence, started_at, worker, attempt, status_code, error_code)
+                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, status_code, error_code)
                 values (\(id), \(count + 1), now(), 1, 1, 423, 'http_status')
                 """)
         }
-        let given = "postrider.throttle_wait(\(id), 1, 5000), postrider.throttle_wait(\(id), 1, 99999999)"
+        let given =
+            "postrider_internal.throttle_wait(\(id), 1, 5000), postrider_internal.throttle_wait(\(id), 1, 99999999)"
         let waits = try queue.rows("select x::text, y::text from (select \(given)) v (x, y)")
         #expect(waits == [["00:00:05", "01:00:00"]])
     }

@@ -51,7 +51,7 @@ struct TokenEndpointTests {
         #expect(!worker.output.contains("hushhush"))
         try api.set(#"{"expired": ["a1"]}"#)
         try queue.wait(for: id, toBe: "succeeded")
-        #expect(try queue.number("select refusals from postrider.refreshes") == 0)
+        #expect(try queue.number("select refusals from postrider_internal.refreshes") == 0)
         _ = worker
     }
 
@@ -75,15 +75,15 @@ struct TokenEndpointTests {
         let queue = try queue(api)
         let worker = try api.worker(queue)
         let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 100")
-        try queue.wait(until: "select refusals = 1 from postrider.refreshes")
-        try queue.connection.execute("update postrider.refreshes set refusals = 8, due_at = now()")
-        try queue.wait(until: "select refusals = 9 from postrider.refreshes")
+        try queue.wait(until: "select refusals = 1 from postrider_internal.refreshes")
+        try queue.connection.execute("update postrider_internal.refreshes set refusals = 8, due_at = now()")
+        try queue.wait(until: "select refusals = 9 from postrider_internal.refreshes")
         // Ten are not enough within ten minutes.
-        try queue.connection.execute("update postrider.refreshes set due_at = now()")
-        try queue.wait(until: "select refusals = 10 from postrider.refreshes")
+        try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
+        try queue.wait(until: "select refusals = 10 from postrider_internal.refreshes")
         #expect(try queue.text("select state from postrider.credentials") == "cooldown")
         try queue.connection.execute(
-            "update postrider.refreshes set due_at = now(), refused_since = now() - interval '10 min'")
+            "update postrider_internal.refreshes set due_at = now(), refused_since = now() - interval '10 min'")
         try queue.wait(for: id, toBe: "failed")
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
         _ = worker
@@ -118,7 +118,7 @@ struct TokenEndpointTests {
             values ('c', 'oauth2_refresh_token', 'https://h/token', 'app', '\(auth)')
             """)
         let call =
-            "select array_to_string(q.form, ',') || coalesce(q.client_id, '') from postrider.credentials c, postrider.refresh_call(c) q"
+            "select array_to_string(q.form, ',') || coalesce(q.client_id, '') from postrider.credentials c, postrider_internal.refresh_call(c) q"
         #expect(try queue.text(call) == "grant_type,refresh_token,refresh_token,{{refresh_token}},\(fields)")
     }
 }

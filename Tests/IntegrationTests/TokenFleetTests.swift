@@ -46,7 +46,7 @@ struct TokenFleetTests {
             let queue = try queue(api)
             let first = try api.worker(queue)
             try queue.insert(10, "url, credential", "'\(api.url)/api/x' || i, 'c'")
-            try queue.wait(until: "select count(*) = 1 from postrider.refreshes where until > now()")
+            try queue.wait(until: "select count(*) = 1 from postrider_internal.refreshes where until > now()")
             if step == "hang" { try TestClock.wait(20, for: "the token call") { !api.log("/token").isEmpty } }
             first.end(SIGKILL)
             try api.set(#"{"expired": ["a1"]}"#)
@@ -54,8 +54,8 @@ struct TokenFleetTests {
             // Not to wait for the ends of the leases, 14 s and 10 s.
             try queue.connection.execute(
                 """
-                update postrider.refreshes set until = now();
-                update postrider.workers set heartbeat_at = now() - interval '1 min' where id = (select min(id) from postrider.workers)
+                update postrider_internal.refreshes set until = now();
+                update postrider_internal.workers set heartbeat_at = now() - interval '1 min' where id = (select min(id) from postrider_internal.workers)
                 """)
             if step == "hang" {
                 try queue.wait(until: "select state = 'logged_off' from postrider.credentials")

@@ -17,31 +17,31 @@ struct TokenLeaseTests {
     /// The epoch and the sealed secrets of the refresh that a worker is given; nil if it is given none.
     private func take(_ queue: borrowing TestQueue) throws -> [String?]? {
         try queue.rows(
-            "select epoch::text, encode(sealed, 'escape') from postrider.next_credential_tasks(1, true) where task = 'r'"
+            "select epoch::text, encode(sealed, 'escape') from postrider_internal.next_credential_tasks(1, true) where task = 'r'"
         )
         .first
     }
 
     private func end(_ queue: borrowing TestQueue, _ epoch: String?, _ rest: String) throws -> Int64 {
-        try queue.number("select postrider.refresh_end('c', \(epoch ?? "0"), 1, \(rest))::int")
+        try queue.number("select postrider_internal.refresh_end('c', \(epoch ?? "0"), 1, \(rest))::int")
     }
 
     @Test func `one worker refreshes, and what comes too late is kept for the case that nothing else works`() throws {
         let queue = try queue()
         try queue.connection.execute(
             """
-            select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
-            select postrider.decide_credential_step('c');
+            select postrider_internal.log_in_sealed('c', '{refresh_token}', 'old', null);
+            select postrider_internal.decide_credential_step('c');
             """)
         let first = try take(queue)
         #expect(first?[1] == "old")
         #expect(try take(queue) == nil)
         // It is held up for longer than its lease.
-        try queue.connection.execute("update postrider.refreshes set until = now()")
+        try queue.connection.execute("update postrider_internal.refreshes set until = now()")
         let second = try take(queue)
         #expect(second != nil && second?[0] != first?[0])
         #expect(try end(queue, first?[0], "'s', 'late', '{}', 3600, null, null") == 0)
-        #expect(try queue.text("select encode(sealed, 'escape') from postrider.secrets") == "old")
+        #expect(try queue.text("select encode(sealed, 'escape') from postrider_internal.secrets") == "old")
         // The old one was used up by the first: refused for good.
         #expect(try end(queue, second?[0], "'f', null, '{}', null, null, 'refused'") == 1)
         #expect(try queue.text("select state from postrider.credentials") == "refreshing")
@@ -56,21 +56,22 @@ struct TokenLeaseTests {
         // Said twice, as after a lost answer: it changes nothing.
         #expect(try end(queue, third?[0], "'s', 'again', '{}', 3600, null, null") == 0)
         #expect(
-            try queue.rows("select encode(sealed, 'escape'), encode(spare_sealed, 'escape') from postrider.secrets")
+            try queue.rows(
+                "select encode(sealed, 'escape'), encode(spare_sealed, 'escape') from postrider_internal.secrets")
                 == [["new", "late"]])
     }
 
     @Test func `failures in a row wait longer each time, and a login or logout ends the refresh under way`() throws {
         let queue = try queue()
-        try queue.connection.execute("select postrider.log_in_sealed('c', '{refresh_token}', 'old', null)")
-        try queue.connection.execute("select postrider.decide_credential_step('c')")
+        try queue.connection.execute("select postrider_internal.log_in_sealed('c', '{refresh_token}', 'old', null)")
+        try queue.connection.execute("select postrider_internal.decide_credential_step('c')")
         // In one call, so that the wait is measured from the moment that it begins.
         try queue.connection.execute(
             """
             create function pg_temp.wait_after(epoch bigint, wait_ms bigint) returns bigint language plpgsql as $$
             begin
-              perform postrider.refresh_end('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
-              return (select ceil(extract(epoch from r.due_at - clock_timestamp())) from postrider.refreshes r);
+              perform postrider_internal.refresh_end('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
+              return (select ceil(extract(epoch from r.due_at - clock_timestamp())) from postrider_internal.refreshes r);
             end $$
             """)
         var waits: [Int64] = []
@@ -79,14 +80,14 @@ struct TokenLeaseTests {
             waits.append(
                 try queue.number(
                     "select pg_temp.wait_after(\(epoch), \(round == 2 ? "20000" : round == 10 ? "300000" : "null"))"))
-            try queue.connection.execute("update postrider.refreshes set due_at = now()")
+            try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
         }
         #expect(waits == [1, 20, 4, 8, 16, 32, 60, 60, 60, 300])
-        try queue.connection.execute("update postrider.refreshes set due_at = now()")
+        try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
         let last = try take(queue)?[0]
         try queue.connection.execute("select postrider.log_out('c')")
         #expect(try end(queue, last, "'s', 'new', '{}', 3600, null, null") == 0)
-        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.secrets") == 0)
         #expect(try queue.text("select state from postrider.credentials") == "logged_off")
     }
 
@@ -105,7 +106,7 @@ struct TokenLeaseTests {
         try queue.connection.execute(
             """
             update postrider.credentials set expires_at = now() - interval '1 s';
-            update postrider.refreshes set due_at = now();
+            update postrider_internal.refreshes set due_at = now();
             """)
         let third = try queue.insert("url, credential", "'\(api.url)/api/z', 'c'")
         try queue.wait(for: third, toBe: "failed")
@@ -123,7 +124,7 @@ struct TokenLeaseTests {
         let keyless = try RunningWorker(queue.database)
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(until: "select jobs_waiting = 1 from postrider.credential_status")
-        try queue.connection.execute("update postrider.refreshes set due_at = now() - interval '1 min'")
+        try queue.connection.execute("update postrider_internal.refreshes set due_at = now() - interval '1 min'")
         let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
         #expect(sentence.contains("waits for credential c to be refreshed (no worker has begun it"), "\(sentence)")
         #expect(sentence.contains("POSTRIDER_SECRET_KEY"), "\(sentence)")
@@ -171,7 +172,7 @@ struct TokenLeaseTests {
                 insert into postrider.jobs (url, credential) values ('\(api.url)/api/x', '\(name)')
                 """)
         }
-        let underWay = "select count(*) from postrider.refreshes where until > now()"
+        let underWay = "select count(*) from postrider_internal.refreshes where until > now()"
         for name in ["s1", "s2", "s3"] { try addSilent(name) }
         try queue.wait(40, until: "select (\(underWay)) = 3")
         try queue.connection.execute("select postrider.log_in('c', '{\"refresh_token\": \"r1\"}')")
@@ -194,13 +195,13 @@ struct TokenLeaseTests {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind, token_url) values ('d', 'oauth2_refresh_token', 'http://127.0.0.1:1/token');
-            select postrider.log_in_sealed(n, '{refresh_token}', 'old', null), postrider.decide_credential_step(n) from unnest('{c,d}'::text[]) n;
-            update postrider.refreshes set due_at = now() - interval '1 min' where credential = 'c';
-            update postrider.refreshes set until = now() + interval '1 min' where credential = 'd';
+            select postrider_internal.log_in_sealed(n, '{refresh_token}', 'old', null), postrider_internal.decide_credential_step(n) from unnest('{c,d}'::text[]) n;
+            update postrider_internal.refreshes set due_at = now() - interval '1 min' where credential = 'c';
+            update postrider_internal.refreshes set until = now() + interval '1 min' where credential = 'd';
             """)
         let error = "select last_error from postrider.credential_status where name = 'c'"
         #expect(try queue.text(error)?.contains("busy with other refreshes") == true)
-        try queue.connection.execute("update postrider.refreshes set until = null where credential = 'd'")
+        try queue.connection.execute("update postrider_internal.refreshes set until = null where credential = 'd'")
         #expect(try queue.text(error)?.contains("POSTRIDER_SECRET_KEY") == true)
     }
 
@@ -210,21 +211,22 @@ struct TokenLeaseTests {
         let queue = try queue()
         try queue.connection.execute(
             """
-            select postrider.log_in_sealed('c', '{refresh_token}', 'old', null);
-            select postrider.decide_credential_step('c');
-            update postrider.refreshes set due_at = now() + interval '1 h';
+            select postrider_internal.log_in_sealed('c', '{refresh_token}', 'old', null);
+            select postrider_internal.decide_credential_step('c');
+            update postrider_internal.refreshes set due_at = now() + interval '1 h';
             """)
         #expect(try take(queue) != nil)
         // The worker that has it may be dead or alive: others wait as long as for any other.
         try queue.connection.execute(
-            "update postrider.refreshes set until = until + interval '1 h', began_at = began_at + interval '1 h'")
+            "update postrider_internal.refreshes set until = until + interval '1 h', began_at = began_at + interval '1 h'"
+        )
         #expect(try take(queue) == nil)
         #expect(
             try queue.text(
-                "select (until between now() + interval '5 s' and now() + interval '14 s')::text from postrider.refreshes"
+                "select (until between now() + interval '5 s' and now() + interval '14 s')::text from postrider_internal.refreshes"
             )
                 == "true")
-        let epoch = try queue.text("select epoch::text from postrider.refreshes")
+        let epoch = try queue.text("select epoch::text from postrider_internal.refreshes")
         #expect(try end(queue, epoch, "'s', 'new', '{}', 3600, null, null") == 1)
         #expect(
             try queue.text("select (expires_at <= now() + interval '1 h')::text from postrider.credentials") == "true")

@@ -31,7 +31,7 @@ struct TokenRefreshTests {
     }
 
     private func end(_ queue: borrowing TestQueue, _ id: Int64) throws -> [String?] {
-        try queue.wait(until: "select count(*) > 0 from postrider.results where job_id = \(id)")
+        try queue.wait(until: "select count(*) > 0 from postrider_internal.results where job_id = \(id)")
         return try queue.rows(
             "select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
     }
@@ -110,7 +110,7 @@ struct TokenRefreshTests {
         let first = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
         #expect(try end(queue, first) == ["failed", "not_logged_in", "1"])
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
-        #expect(try queue.number("select count(*) from postrider.secrets") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.secrets") == 0)
         let second = try queue.insert("service, url, method", "'shop', 'y', 'POST'")
         #expect(try end(queue, second) == ["failed", "not_logged_in", "1"])
         #expect(api.log == ["POST /envelope/x a1 802"])
@@ -203,7 +203,7 @@ struct TokenRefreshTests {
         try queue.insert(3, "url, credential", "'\(api.url)/api/x' || i, 'c'")
         try queue.wait(until: "select jobs_waiting = 3 from postrider.credential_status")
         try queue.connection.execute("delete from postrider.credentials where name = 'c'")
-        #expect(try queue.number("select count(*) from postrider.scheduled") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.scheduled") == 0)
         try queue.waitUntilDone()
         let ends = "select distinct state, error_code from postrider.job_status"
         let rows = try queue.rows(ends)
@@ -219,7 +219,7 @@ struct TokenRefreshTests {
         let again = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/y', 'c', 2")
         // Not to wait out the backoff: each failure is followed at once by the next try.
         try TestClock.wait(40, for: "the end of the first job") {
-            try queue.connection.execute("update postrider.refreshes set due_at = now() where due_at > now()")
+            try queue.connection.execute("update postrider_internal.refreshes set due_at = now() where due_at > now()")
             return try queue.state(id) == "failed"
         }
         #expect(try end(queue, id) == ["failed", "refresh_failed", "1"])
@@ -248,7 +248,7 @@ struct TokenRefreshTests {
         #expect(api.log("/token") == ["POST /token c2+read 200"])
         // Still good, and about to end: calls go on, with the old one until the new one is there.
         try queue.connection.execute(
-            "update postrider.credentials set expires_at = now() + interval '30 s'; update postrider.refreshes set refreshed_at = now() - interval '1 h'"
+            "update postrider.credentials set expires_at = now() + interval '30 s'; update postrider_internal.refreshes set refreshed_at = now() - interval '1 h'"
         )
         let id = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
         #expect(try end(queue, id)[0] == "succeeded")
@@ -289,7 +289,7 @@ struct TokenRefreshTests {
             "select extract(epoch from next_try_at - last_refresh_at)::int from postrider.credential_status")
         #expect((29...31).contains(wait))
         #expect(api.log("/token").count == 1)
-        try queue.connection.execute("update postrider.refreshes set due_at = now()")
+        try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
         #expect(try end(queue, id)[0] == "succeeded")
         #expect(api.log("/token").count == 2)
         _ = worker

@@ -90,8 +90,8 @@ struct TransactionTimeoutTests {
         try queue.connection.execute(
             """
             update postrider.settings set retention = '5 min';
-            update postrider.results set finished_at = now() - interval '31 days';
-            update postrider.jobs_1 set created_at = now() - interval '31 days';
+            update postrider_internal.results set finished_at = now() - interval '31 days';
+            update postrider_internal.jobs_1 set created_at = now() - interval '31 days';
             create table plain (job_id bigint references postrider.jobs);
             create table bound (job_id bigint references postrider.jobs on delete cascade);
             create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(0.6); return old; end $$;
@@ -120,7 +120,7 @@ struct TransactionTimeoutTests {
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; lock table postrider.totals in access exclusive mode")
+        try holder.execute("begin; lock table postrider_internal.totals in access exclusive mode")
         let pages = watched.pages
         let isUp = Mutex(false)
         let reading = BackgroundThread {

@@ -77,8 +77,8 @@ final class TreeJoinTests {
         let last = try queue.insert("url", "'\(target.url)/ok/last'")
         try queue.wait(for: last, toBe: "succeeded")
         #expect(target.requests.map(\.path) == ["/ok/last"])
-        #expect(try queue.number("select count(*) from postrider.trees") == 0)
-        #expect(try queue.number("select count(*) from postrider.members") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.trees") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.members") == 0)
         _ = worker
     }
 
@@ -138,7 +138,7 @@ final class TreeJoinTests {
         for tree in [chain, batch] {
             try queue.wait(for: tree.id, toBe: "succeeded")
             // That a member has joined may be counted a moment after the end that it took part in.
-            try queue.wait(until: "select not exists (select from postrider.tree_deltas)")
+            try queue.wait(until: "select not exists (select from postrider_internal.tree_deltas)")
             #expect(
                 try queue.rows(
                     "select children::text, children_finished::text from postrider.job_status where id = \(tree.id)")
@@ -169,7 +169,7 @@ final class TreeJoinTests {
         try queue.wait(for: chain, toBe: "succeeded")
         #expect(target.requests("/ok/joined").count == 1)
         #expect((1...count).allSatisfy { target.requests("/ok/\($0)").count == 1 })
-        try queue.wait(until: "select not exists (select from postrider.tree_deltas)")
+        try queue.wait(until: "select not exists (select from postrider_internal.tree_deltas)")
         #expect(
             try queue.text("select children_finished::text from postrider.job_status where id = \(batch)")
                 == "\(count + 1)")
@@ -211,7 +211,7 @@ final class TreeJoinTests {
         let ended =
             "select distinct children::text, children_finished::text from postrider.job_status where kind <> 'request'"
         #expect(try queue.rows(ended) == [["3", "3"]])
-        try queue.wait(until: "select count(*) = 0 from postrider.tree_deltas")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.tree_deltas")
         #expect(try queue.rows(ended) == [["3", "3"]])
         _ = worker
     }
@@ -262,7 +262,7 @@ final class TreeJoinTests {
         #expect(refusals.withLock { $0 } == [])
         #expect(
             try queue.text(
-                "select concat_ws(' ', count(*), min(position), max(position)) from postrider.members where parent_id = \(batch)"
+                "select concat_ws(' ', count(*), min(position), max(position)) from postrider_internal.members where parent_id = \(batch)"
             )
                 == "321 1 321")
     }
@@ -272,7 +272,7 @@ final class TreeJoinTests {
         let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 h'", with: "'http://h/'")
         let values = "(\(batch), 'http://h/'" + (columns.hasSuffix("name") ? ", 'n')" : ")")
         let other = try PGConnection(queue.database)
-        try other.execute("begin isolation level repeatable read; select from postrider.members")
+        try other.execute("begin isolation level repeatable read; select from postrider_internal.members")
         try queue.connection.execute("insert into postrider.jobs (\(columns)) values \(values)")
         let error = #expect(throws: PGError.self) {
             try other.execute("insert into postrider.jobs (\(columns)) values \(values)")

@@ -24,8 +24,8 @@ final class TreeLifeTests {
     private func waitUntilDrained() throws {
         try queue.wait(
             until: """
-                select not exists (select from postrider.trees where is_draining) and not exists (select from postrider.ready)
-                   and not exists (select from postrider.tree_deltas) and not exists (select from postrider.aborts)
+                select not exists (select from postrider_internal.trees where is_draining) and not exists (select from postrider_internal.ready)
+                   and not exists (select from postrider_internal.tree_deltas) and not exists (select from postrider_internal.aborts)
                 """)
     }
 
@@ -64,17 +64,17 @@ final class TreeLifeTests {
             select postrider.submit('{"mode": "first", "batch": [
               {"url": "\(target.url)/hang", "notify": \(notify)}, {"url": "\(target.url)/held"}]}')
             """)
-        let member = try queue.number("select min(job_id) from postrider.members where parent_id = \(root)")
+        let member = try queue.number("select min(job_id) from postrider_internal.members where parent_id = \(root)")
         try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; select from postrider.ready where job_id = \(member) for update")
+        try holder.execute("begin; select from postrider_internal.ready where job_id = \(member) for update")
         let database = queue.database
         let person = BackgroundThread {
             _ = try? PGConnection(database).query("select postrider.cancel(\(member))")
         }
         try queue.waitUntilBlocked("select postrider.cancel")
         target.release()
-        try queue.wait(until: "select state = 's' from postrider.trees where job_id = \(root)")
+        try queue.wait(until: "select state = 's' from postrider_internal.trees where job_id = \(root)")
         try holder.execute("commit")
         person.join()
         try queue.wait(until: "select children_finished = 2 from postrider.job_status where id = \(root)")
@@ -142,12 +142,13 @@ final class TreeLifeTests {
         try chain.insert(into: queue)
         let other = try PGConnection(queue.database)
         // As finish does: the chain's row is held, while a person cancels the step that is next.
-        try queue.connection.execute("begin; select from postrider.trees where job_id = \(chain.id) for update")
+        try queue.connection.execute(
+            "begin; select from postrider_internal.trees where job_id = \(chain.id) for update")
         try other.execute("select postrider.cancel(\(chain.members[1].id))")
         try queue.connection.execute(
             """
-            select postrider.settle_tree(\(chain.id), t.run, p_finished => 1, p_succeeded => 1)
-            from postrider.trees t where t.job_id = \(chain.id);
+            select postrider_internal.settle_tree(\(chain.id), t.run, p_finished => 1, p_succeeded => 1)
+            from postrider_internal.trees t where t.job_id = \(chain.id);
             commit
             """)
         #expect(try queue.state(chain.members[2].id) == "waiting")
@@ -238,7 +239,7 @@ final class TreeLifeTests {
         let chain = try queue.number("select postrider.submit('\(spec)')")
         try queue.connection.execute("commit")
         #expect(try queue.number("select children from postrider.job_status where id = \(chain)") == 2)
-        #expect(try queue.number("select count(*) from postrider.ready") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 1)
     }
 
     @Test func `a tree cancelled before its run_at never started, and what it skips names the kind it is a part of`()

@@ -25,13 +25,13 @@ final class TreeRerunTests: TreeDesk {
 
     /// Concludes what is due, as a worker does.
     private func conclude(_ connection: borrowing PGConnection) throws {
-        while try connection.query("select more from postrider.conclude(10)").bool(0, 0) {}
+        while try connection.query("select more from postrider_internal.conclude(10)").bool(0, 0) {}
     }
 
     private func counts(_ id: Int64) throws -> [[String?]] {
         try queue.rows(
             """
-            select concat_ws(' ', children, released, finished, failed, succeeded) from postrider.trees where job_id = \(id)
+            select concat_ws(' ', children, released, finished, failed, succeeded) from postrider_internal.trees where job_id = \(id)
             """)
     }
 
@@ -51,7 +51,7 @@ final class TreeRerunTests: TreeDesk {
         #expect(error?.message == "job \(second), which is a part of it, has not finished")
         try queue.connection.execute("rollback")
         try queue.connection.execute("select postrider.cancel(\(id))")
-        try queue.wait(until: "select not exists (select from postrider.outcomes)")
+        try queue.wait(until: "select not exists (select from postrider_internal.outcomes)")
         try queue.connection.execute("select postrider.retry(\(id))")
         try TestClock.wait(10, for: "the second call once more") { target.requests("/held/2").count == 2 }
         #expect(try queue.state(try member("third")) == "waiting")
@@ -71,15 +71,15 @@ final class TreeRerunTests: TreeDesk {
         try queue.connection.execute(
             """
             select postrider.cancel(\(bad));
-            update postrider.results set state = 'f', error_code = 'connect' where job_id = \(bad);
-            select postrider.settle(0, true)
+            update postrider_internal.results set state = 'f', error_code = 'connect' where job_id = \(bad);
+            select postrider_internal.settle(0, true)
             """)
         #expect(try queue.state(id) == "failed")
         #expect(try queue.state(try member("other")) == "cancelled")
         #expect(try queue.number("select postrider.retry_failed()") == 0)
         try conclude(queue.connection)
         #expect(try queue.number("select postrider.retry_failed()") == 1)
-        #expect(try queue.number("select count(*) from postrider.ready where parent_id = \(id)") == 2)
+        #expect(try queue.number("select count(*) from postrider_internal.ready where parent_id = \(id)") == 2)
     }
 
     @Test(arguments: [
@@ -108,14 +108,14 @@ final class TreeRerunTests: TreeDesk {
         let deep = try member("deep")
         try queue.connection.execute("select postrider.cancel(\(id))")
         let other = try PGConnection(queue.database)
-        try other.execute("begin; select postrider.conclude(10)")
-        #expect(try other.query("select job_id from postrider.results").int64(0, 0) < deep)
-        try other.execute("select postrider.conclude(10)")
+        try other.execute("begin; select postrider_internal.conclude(10)")
+        #expect(try other.query("select job_id from postrider_internal.results").int64(0, 0) < deep)
+        try other.execute("select postrider_internal.conclude(10)")
         try conclude(queue.connection)
         #expect(try queue.state(id) == "cancelled")
         #expect(try queue.number("select count(*) from app.log where job = \(id)") == 0)
         try other.execute("commit")
-        try queue.wait(until: "select more from postrider.conclude(10)")
+        try queue.wait(until: "select more from postrider_internal.conclude(10)")
         try conclude(queue.connection)
         #expect(try queue.rows("select event, error from postrider.callback_errors") == [])
         #expect(try queue.state(id) == "running")
@@ -127,10 +127,10 @@ final class TreeRerunTests: TreeDesk {
         try addCallbacks(withHooks: true)
         let id = try submit(#"{"chain": [{"name": "a", "url": "URL/ok/1"}], "on_failure": "note"}"#)
         try queue.connection.execute(
-            "select postrider.cancel(\(id)); update postrider.outcomes set finished_at = finished_at - interval '1 min'"
+            "select postrider.cancel(\(id)); update postrider_internal.outcomes set finished_at = finished_at - interval '1 min'"
         )
         let other = try PGConnection(queue.database)
-        try other.execute("begin; select from postrider.outcomes where job_id = \(try member("a")) for update")
+        try other.execute("begin; select from postrider_internal.outcomes where job_id = \(try member("a")) for update")
         try conclude(queue.connection)
         #expect(try CallbackLog.lines(queue, of: id) == ["callback cancelled", "did_stop cancelled"])
     }
@@ -151,10 +151,10 @@ final class TreeRerunTests: TreeDesk {
     private func end(_ id: Int64, _ state: String, of tree: Int64) throws {
         try queue.connection.execute(
             """
-            delete from postrider.ready where job_id = \(id);
-            insert into postrider.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id), 0, 0, 1, 0, 0, '\(state)');
-            select postrider.count_ended_members(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
-            select postrider.settle(0, true)
+            delete from postrider_internal.ready where job_id = \(id);
+            insert into postrider_internal.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id), 0, 0, 1, 0, 0, '\(state)');
+            select postrider_internal.count_ended_members(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
+            select postrider_internal.settle(0, true)
             """)
     }
 
@@ -175,24 +175,24 @@ final class TreeRerunTests: TreeDesk {
         try end(m, tree.first, of: id)
         // It has seen the tree open, and is held up before it takes the result away.
         let keeper = try PGConnection(queue.database)
-        try keeper.execute("begin; select from postrider.results where job_id = \(m) for update")
+        try keeper.execute("begin; select from postrider_internal.results where job_id = \(m) for update")
         let database = queue.database
         let person = BackgroundThread {
             _ = try? PGConnection(database).query("select postrider.retry(\(m))")
         }
         try queue.waitUntilBlocked("select postrider.retry")
         try end(member("n"), tree.second, of: id)
-        #expect(try queue.text("select state from postrider.trees where job_id = \(id)") == "o")
+        #expect(try queue.text("select state from postrider_internal.trees where job_id = \(id)") == "o")
         try keeper.execute("commit")
         person.join()
         #expect(try queue.state(m) == (tree.end == "skipped" ? "waiting" : "ready"))
-        try queue.connection.execute("select postrider.settle(0, true)")
+        try queue.connection.execute("select postrider_internal.settle(0, true)")
         #expect(try queue.state(m) == tree.end)
         #expect(
             try queue.rows(
                 "select children_finished::text, children_failed::text from postrider.job_status where id = \(id)")
                 == [["2", "\((tree.second == "f" ? 1 : 0) + (tree.end == "cancelled" ? 1 : 0))"]])
-        #expect(try queue.number("select count(*) from postrider.tree_deltas") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.tree_deltas") == 0)
         if tree.second == "s" {
             #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(id))") }
         } else {

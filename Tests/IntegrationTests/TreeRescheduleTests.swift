@@ -58,7 +58,7 @@ struct TreeRescheduleTests {
         try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '2 h')")
         #expect(try queue.rows(hours) == moved("2.0"))
         // A person's word, like that of a single job: no failing lane holds them.
-        #expect(try queue.number("select count(*) from postrider.scheduled where has_slot") == 3)
+        #expect(try queue.number("select count(*) from postrider_internal.scheduled where has_slot") == 3)
     }
 
     @Test func `one of which something was called is refused, and stays as it is`() throws {
@@ -145,7 +145,7 @@ struct TreeRescheduleTests {
         let worker = try RunningWorker(queue.database)
         let id = try scheduled(queue)
         try queue.connection.execute("select postrider.cancel(\(id))")
-        try queue.wait(until: "select postrider.job_has_ended(\(id))")
+        try queue.wait(until: "select postrider_internal.job_has_ended(\(id))")
         try TestClock.wait(10, for: "all below to have ended") {
             do throws(PGError) {
                 try queue.connection.execute("select postrider.retry(\(id))")

@@ -44,7 +44,7 @@ final class TreeRetryTests: TreeDesk {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.state(try member("bad")) == "failed")
         try queue.connection.execute("select postrider.retry(\(id))")
-        try queue.wait(until: "select count(*) = 5 from postrider.results")
+        try queue.wait(until: "select count(*) = 5 from postrider_internal.results")
         #expect(try queue.state(try member("bad")) == "succeeded")
         #expect(try queue.state(id) == "succeeded")
         #expect(target.requests.count == 4)
@@ -89,7 +89,7 @@ final class TreeRetryTests: TreeDesk {
                 + #"{"name": "not", "url": "URL/ok/1", "run_if": "exists($.fan.gone)"}, "#
                 + #"{"name": "list", "url": "URL/ok/l", "query": {"n": "{{fan.results}}"}, "run_if": "$.fan.results[0] == null"}]}"#
         )
-        try queue.wait(until: "select count(*) = 7 from postrider.results")
+        try queue.wait(until: "select count(*) = 7 from postrider_internal.results")
         #expect(target.requests.contains { $0.path == "/ok/404" })
         #expect(try queue.state(try member("told")) == "succeeded")
         #expect(try queue.state(try member("not")) == "skipped")
@@ -102,12 +102,12 @@ final class TreeRetryTests: TreeDesk {
         let id = try submit(
             #"{"batch": {"each": ["# + (1...600).map { "\($0)" }.joined(separator: ",")
                 + #"], "do": {"service": "s", "url": "/ok/{{item}}"}}}"#)
-        let settle = "select postrider.settle(0, true)::text"
-        let members = "select count(*) from postrider.members where parent_id = \(id)"
+        let settle = "select postrider_internal.settle(0, true)::text"
+        let members = "select count(*) from postrider_internal.members where parent_id = \(id)"
         #expect(try queue.number(members) == 0)
         _ = try queue.text(settle)
         #expect(try queue.number(members) == 250)
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         try queue.connection.execute(
             """
             create function public.no() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -117,14 +117,15 @@ final class TreeRetryTests: TreeDesk {
         #expect(try queue.state(id) == "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "template")
         let worker = try RunningWorker(queue.database, concurrency: 32)
-        try queue.wait(until: "select not exists (select from postrider.trees where is_draining)")
+        try queue.wait(until: "select not exists (select from postrider_internal.trees where is_draining)")
         try queue.connection.execute("drop trigger no on postrider.jobs; select postrider.retry(\(id))")
         try queue.wait(60, for: id, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)).count == 600)
         #expect(target.requests.count == 600)
         #expect(
             try queue.number(
-                "select count(*) from postrider.members where parent_id = \(id) and item = to_jsonb(position)") == 600)
+                "select count(*) from postrider_internal.members where parent_id = \(id) and item = to_jsonb(position)")
+                == 600)
         _ = worker
     }
 

@@ -184,12 +184,12 @@ private final class Storm {
     private static let miscounted = """
         select t.job_id::text, t.kind::text, t.state::text, format('has %s %s %s %s %s', t.children, t.released, t.finished,
                t.failed, t.succeeded), format('should have %s %s %s %s %s', c.children, c.released, c.finished, c.failed, c.succeeded)
-        from postrider.trees t
+        from postrider_internal.trees t
         cross join lateral (
           select count(*) as children, count(*) filter (where not m.is_waiting) as released, count(r.job_id) as finished,
                  count(*) filter (where r.state in ('f', 'u', 'e', 'c')) as failed,
                  count(*) filter (where r.state = 's') as succeeded
-          from postrider.members m left join postrider.results r on r.job_id = m.job_id where m.parent_id = t.job_id) c
+          from postrider_internal.members m left join postrider_internal.results r on r.job_id = m.job_id where m.parent_id = t.job_id) c
         where (t.children, t.released, t.finished, t.succeeded) is distinct from (c.children, c.released, c.finished, c.succeeded)
            or t.failed <> c.failed
         """

@@ -24,8 +24,8 @@ final class TreeTests {
         try queue.wait(for: plan.id, toBe: state)
         try queue.wait(
             until: """
-                select not exists (select from postrider.trees where is_draining)
-                   and not exists (select from postrider.tree_deltas)
+                select not exists (select from postrider_internal.trees where is_draining)
+                   and not exists (select from postrider_internal.tree_deltas)
                 """)
     }
 
@@ -78,7 +78,7 @@ final class TreeTests {
         #expect(explained.contains(" because its member \(failing) 'third' failed after 1 attempt: "), "\(explained)")
         #expect(explained.hasSuffix(" (http_status)."), "\(explained)")
         #expect(try batch.members.map { try queue.state($0.id) } == ["cancelled", "cancelled"])
-        #expect(try queue.number("select count(*) from postrider.aborts") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.aborts") == 0)
         _ = worker
     }
 
@@ -197,11 +197,11 @@ final class TreeTests {
             try queue.rows(
                 """
                 select children::text, children_finished::text,
-                       (children_failed = (select count(*) from postrider.jobs j join postrider.results r on r.job_id = j.id
+                       (children_failed = (select count(*) from postrider.jobs j join postrider_internal.results r on r.job_id = j.id
                                             where j.parent_id = \(batch.id) and r.state in ('f', 'c')))::text
                 from postrider.job_status where id = \(batch.id)
                 """) == [["3001", "3001", "true"]])
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
         _ = worker
     }
 
@@ -216,7 +216,7 @@ final class TreeTests {
             "select postrider.submit($${\"chain\": [{\"name\": \"a\", \"url\": \"URL/large\", \"notify\": true}, {\"batch\": [\(members)]}]}$$)"
                 .replacing("URL", with: target.url))
         try queue.wait(
-            until: "select count(*) > 0 from postrider.members where parent_id <> \(root) and not is_waiting")
+            until: "select count(*) > 0 from postrider_internal.members where parent_id <> \(root) and not is_waiting")
         var slowest = 0.0
         for _ in 1...5 {
             let start = TestClock.now
@@ -235,22 +235,22 @@ final class TreeTests {
         }
         let other = try PGConnection(queue.database)
         // Rows that another transaction has locked are left for later.
-        try other.execute("begin; select from postrider.ready for update")
+        try other.execute("begin; select from postrider_internal.ready for update")
         for batch in batches { try queue.connection.execute("select postrider.cancel(\(batch))") }
         let draining = """
-            select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider.trees where is_draining
+            select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider_internal.trees where is_draining
             """
         #expect(try queue.text(draining) == "\(batches[0]),\(batches[1])")
         try other.execute("rollback; begin")
         try other.execute(
             """
-            insert into postrider.results (job_id, state, attempt)
+            insert into postrider_internal.results (job_id, state, attempt)
             select id, 'c', 0 from postrider.jobs where parent_id = \(batches[0])
             """)
-        try queue.connection.execute("select postrider.settle(0, true)")
+        try queue.connection.execute("select postrider_internal.settle(0, true)")
         #expect(try queue.text(draining) == "\(batches[0])")
         try other.execute("rollback")
-        try queue.connection.execute("select postrider.settle(0, true)")
+        try queue.connection.execute("select postrider_internal.settle(0, true)")
         #expect(try queue.text(draining) == "")
     }
 }

@@ -17,13 +17,14 @@ struct UnheardWorkerTests {
         try TestClock.wait(10, for: "4 calls") { target.underWay == 4 }
         let duties = """
             select pid from pg_stat_activity where usename = 'test_worker'
-            and query !~ 'postrider.(enlist|claim|finish|ready|schema)' and query ~ 'postrider'
+            and query !~ 'postrider_internal.(enlist|claim|finish|ready|schema)' and query ~ 'postrider'
             """
         try queue.connection.execute(
             "alter role test_worker connection limit 1; select pg_terminate_backend(pid) from (\(duties)) d")
-        try queue.wait(until: "select heartbeat_at < clock_timestamp() - interval '10 s' from postrider.workers")
+        try queue.wait(
+            until: "select heartbeat_at < clock_timestamp() - interval '10 s' from postrider_internal.workers")
         target.release()
-        try queue.wait(until: "select count(*) = 4 from postrider.results")
+        try queue.wait(until: "select count(*) = 4 from postrider_internal.results")
         // Its polls and attempts to connect are all that it does.
         let past = worker.cpuSeconds
         try queue.insert(20, "url", "'\(target.url)/ok/' || i")

@@ -21,13 +21,13 @@ struct UnreadLogTests {
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         // Each time it writes half a kilobyte.
         for _ in 1...20 {
-            let number = try queue.number("select max(id)::int8 from postrider.workers")
+            let number = try queue.number("select max(id)::int8 from postrider_internal.workers")
             try queue.connection.execute(
                 """
                 select pg_terminate_backend(pid) from pg_stat_activity
                 where usename = 'test_worker' and datname = current_database()
                 """)
-            try queue.wait(until: "select max(id) > \(number) from postrider.workers")
+            try queue.wait(until: "select max(id) > \(number) from postrider_internal.workers")
         }
         target.release()
         try queue.waitUntilDone()

@@ -53,11 +53,12 @@ final class UnreadableJSONTests: TreeDesk {
                 let root = try queue.number(
                     "select postrider.submit($s$\(chain.replacing("URL", with: target.url))$s$)")
                 let step = try queue.number(
-                    "select job_id from postrider.members where parent_id = \(root) order by position desc limit 1")
+                    "select job_id from postrider_internal.members where parent_id = \(root) order by position desc limit 1"
+                )
                 expected.append((step, body.reason))
             }
         }
-        try queue.wait(until: "select count(*) = 0 from postrider.trees where state in ('w', 'o')")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.trees where state in ('w', 'o')")
         for (number, (step, reason)) in expected.enumerated() {
             let row = try queue.rows(
                 "select state, error_code, error, postrider.explain(id) from postrider.job_status where id = \(step)"

@@ -70,7 +70,10 @@ struct WebhookTests {
             try queue.insert("url, callback_url", "'\(target.url)/ok', '\(receiver.url)\(path)'")
         }
         try queue.wait(
-            30, until: "select count(*) = 3 from postrider.results r join postrider.webhooks w using (job_id)")
+            30,
+            until:
+                "select count(*) = 3 from postrider_internal.results r join postrider_internal.webhooks w using (job_id)"
+        )
         let ends = try queue.rows(
             "select substr(url, \(receiver.url.count + 1)), state, error_code, attempt::text from postrider.job_status where tag = 'webhook' order by 1"
         )

@@ -12,7 +12,8 @@ struct CacheDesk: ~Copyable {
         let queue = try TestQueue()
         try queue.connection.execute(ClaimDesk.functions + Self.functions)
         let worker = try queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('desk', '0', 100) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('desk', '0', 100) returning id"
+        )
         self.queue = queue
         self.worker = worker
     }
@@ -73,7 +74,7 @@ struct CacheDesk: ~Copyable {
           with called as (
             insert into desk.held
             select x.job, x.track, x.seq, x.fence, p_worker, p.headers
-              from postrider.prepare(p_worker, p_app, t, s, f, j) p
+              from postrider_internal.prepare(p_worker, p_app, t, s, f, j) p
               join unnest(t, s, f, j) as x(track, seq, fence, job) on x.job = p.job_id
                 on conflict (job) do update
                set track = excluded.track, seq = excluded.seq, fence = excluded.fence, worker = excluded.worker,
@@ -86,15 +87,15 @@ struct CacheDesk: ~Copyable {
           p_verdict "char", p_code text) returns void language plpgsql as $$
         declare
           h desk.held;
-          a postrider.finished_attempt;
+          a postrider_internal.finished_attempt;
         begin
           delete from desk.held where job = p_job returning * into h;
-          a := postrider.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case when p_code is not null then 'it failed' end);
+          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case when p_code is not null then 'it failed' end);
           a.job_id := p_job;
           a.status := nullif(p_status, 0);
           a.headers := convert_to(p_headers, 'LATIN1');
           a.body := convert_to(p_body, 'UTF8');
-          perform postrider.judge(h.worker, p_app, array[a]);
+          perform postrider_internal.judge(h.worker, p_app, array[a]);
         end $$;
         create function desk.look(p_job bigint) returns text language sql as $$
           select concat_ws(' ', s.state, a.cache, s.error_code, s.status_code, convert_from(s.body, 'UTF8'))

@@ -19,7 +19,7 @@ struct CacheFlightTests {
         #expect(try desk.queue.states() == "ready 63, succeeded 1")
         #expect(
             try desk.queue.number(
-                "select count(*) from (select job_id < lag(job_id) over (order by seq) as d from postrider.ready) o where d"
+                "select count(*) from (select job_id < lag(job_id) over (order by seq) as d from postrider_internal.ready) o where d"
             )
                 == 0)
         #expect(try desk.take() == [])
@@ -32,7 +32,7 @@ struct CacheFlightTests {
     @Test func `the flight holds across workers`() throws {
         let desk = try CacheDesk()
         let other = try desk.queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('other', '0', 9) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         let first = try desk.insert()
         #expect(try desk.take() == [first])
         let second = try desk.insert()
@@ -47,7 +47,7 @@ struct CacheFlightTests {
     func `nobody waits for an answer that would not serve it`(column: String) throws {
         let desk = try CacheDesk()
         let other = try desk.queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('other', '0', 9) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         try desk.queue.insert(6, "url, cache_ttl, \(column)", "'http://h/a', '1 min', 1 + i % 3")
         // 1 and 4 ask for the same, and so on: 1 leads.
         #expect(try desk.take() == [1, 2, 3, 5, 6])
@@ -91,8 +91,8 @@ struct CacheFlightTests {
     }
 
     @Test(arguments: [
-        "select postrider.cancel(1)", "select postrider.requeue(1)",
-        "delete from postrider.ready where job_id = 1",
+        "select postrider.cancel(1)", "select postrider_internal.requeue(1)",
+        "delete from postrider_internal.ready where job_id = 1",
     ])
     func `a flight whose lease is gone leads nobody`(end: String) throws {
         let desk = try CacheDesk()
@@ -106,7 +106,7 @@ struct CacheFlightTests {
         #expect(called == [next] || called == [1])
         try desk.answer(called[0])
         _ = try desk.take()
-        #expect(try desk.queue.number("select count(*) from postrider.results where state = 's'") >= 3)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.results where state = 's'") >= 3)
         try expectNothingLeft(desk)
     }
 
@@ -115,10 +115,11 @@ struct CacheFlightTests {
         try desk.queue.insert(3, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try desk.take() == [1])
         #expect(try desk.queue.text("select postrider.cancel(1)::text") == "true")
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try desk.queue.states() == "cancelled 1, scheduled 2")
         try desk.queue.connection.execute(
-            "update postrider.cache_calls set at = at - interval '2 s'; select postrider.run_cache_duties()")
+            "update postrider_internal.cache_calls set at = at - interval '2 s'; select postrider_internal.run_cache_duties()"
+        )
         #expect(try desk.queue.states() == "cancelled 1, ready 1, scheduled 1")
         #expect(try desk.take() == [2])
     }
@@ -127,7 +128,7 @@ struct CacheFlightTests {
         let desk = try CacheDesk()
         try desk.queue.insert(2, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try desk.take() == [1])
-        try desk.queue.connection.execute("update postrider.ready set fence = fence + 1 where job_id = 1")
+        try desk.queue.connection.execute("update postrider_internal.ready set fence = fence + 1 where job_id = 1")
         try desk.answer(1)
         #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
         #expect(try desk.queue.state(2) == "ready")
@@ -168,15 +169,17 @@ struct CacheFlightTests {
         let third = try desk.insert("expires_at", "clock_timestamp() + interval '1 min'")
         let fourth = try desk.insert()
         #expect(try desk.take() == [])
-        #expect(try desk.queue.number("select count(*) from postrider.scheduled where expires_at is not null") == 1)
+        #expect(
+            try desk.queue.number("select count(*) from postrider_internal.scheduled where expires_at is not null") == 1
+        )
         try desk.queue.connection.execute("select postrider.cancel(\(second))")
-        try desk.queue.connection.execute("delete from postrider.scheduled where job_id = \(third)")
+        try desk.queue.connection.execute("delete from postrider_internal.scheduled where job_id = \(third)")
         try desk.answer(first, status: 404, verdict: "f", code: "http_status")
         #expect(try desk.take() == [fourth])
     }
 
     private func expectNothingLeft(_ desk: borrowing CacheDesk) throws {
-        #expect(try desk.queue.number("select count(*) from postrider.cache_calls") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_waits") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_calls") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_waits") == 0)
     }
 }

@@ -17,7 +17,7 @@ struct CacheHTTPTests {
     func `Cache-Control is read by the grammar`(text: String, expected: String) throws {
         let desk = try CacheDesk()
         let same =
-            "select (postrider.cache_control('\(text)') = '\(expected)')::text, postrider.cache_control('\(text)')::text"
+            "select (postrider_internal.cache_control('\(text)') = '\(expected)')::text, postrider_internal.cache_control('\(text)')::text"
         let row = try desk.queue.rows(same)
         #expect(row[0][0] == "true", "\(row[0][1] ?? "")")
     }
@@ -62,7 +62,7 @@ struct CacheHTTPTests {
         let answer = try desk.queue.text(
             """
             select concat_ws(' ', is_storable::text, extract(epoch from fresh)::bigint, is_strict::text, vary::text)
-            from postrider.http_freshness(convert_to('\(lines)' || chr(10), 'LATIN1'), '2026-11-21 10:00:00Z')
+            from postrider_internal.http_freshness(convert_to('\(lines)' || chr(10), 'LATIN1'), '2026-11-21 10:00:00Z')
             """)
         #expect(answer == expected)
     }
@@ -224,13 +224,16 @@ struct CacheHTTPTests {
     @Test(arguments: [
         ("cache-control: max-age=60", "select postrider.cache_invalidate()", "rollback"),
         ("cache-control: max-age=60", "select postrider.cache_invalidate()", "commit"),
-        ("cache-control: max-age=60\nvary: Accept-Language", "select from postrider.cache_varies for update", "commit"),
+        (
+            "cache-control: max-age=60\nvary: Accept-Language",
+            "select from postrider_internal.cache_varies for update", "commit"
+        ),
     ])
     func `what somebody holds is outdated without a wait, and the leader removes it when it is free`(
         headers: String, hold: String, end: String
     ) throws {
         let desk = try desk()
-        let noted = "select count(*) from postrider.cache_outdated"
+        let noted = "select count(*) from postrider_internal.cache_outdated"
         try desk.fetch("service", "'s'", "old", headers: headers)
         let other = try PGConnection(desk.queue.database)
         try other.execute("begin; \(hold)")
@@ -242,14 +245,14 @@ struct CacheHTTPTests {
         }
         #expect(try desk.queue.number(noted) == 1)
         // The leader does not wait either.
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try desk.queue.number(noted) == 1)
         #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 old")
         try other.execute(end)
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try desk.queue.number(noted) == 0)
         #expect(try desk.fetch("service", "'s'", "new", headers: headers) == "succeeded miss 200 new")
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 new")
     }
 
@@ -344,7 +347,7 @@ struct CacheHTTPTests {
     @Test func `what tells variants apart goes with the cache, and after a month in any case`() throws {
         let desk = try desk()
         let headers = "cache-control: max-age=60\nvary: accept"
-        let count = "select count(*) from postrider.cache_varies"
+        let count = "select count(*) from postrider_internal.cache_varies"
         for path in ["a", "b", "c"] {
             let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
             #expect(try desk.take() == [job])
@@ -353,14 +356,14 @@ struct CacheHTTPTests {
         #expect(try desk.queue.number(count) == 3)
         try desk.queue.connection.execute(
             """
-            update postrider.cache_varies set stored_at = now() - interval '31 days'
-             where key = (select key from postrider.cache_varies order by key limit 1);
-            select postrider.cache_evict();
+            update postrider_internal.cache_varies set stored_at = now() - interval '31 days'
+             where key = (select key from postrider_internal.cache_varies order by key limit 1);
+            select postrider_internal.cache_evict();
             """)
         #expect(try desk.queue.number(count) == 2)
         // What is stored again lives on, by the hour.
         try desk.queue.connection.execute(
-            "update postrider.cache_varies set stored_at = now() - interval '2 h'; update postrider.cache_entries set created_at = now() - interval '1 day'"
+            "update postrider_internal.cache_varies set stored_at = now() - interval '2 h'; update postrider.cache_entries set created_at = now() - interval '1 day'"
         )
         for path in ["a", "b", "c"] {
             let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
@@ -371,10 +374,10 @@ struct CacheHTTPTests {
         #expect(try desk.queue.number(count + " where stored_at > now() - interval '1 min'") == 3)
         try desk.queue.connection.execute(
             """
-            update postrider.cache_varies set stored_at = now() - interval '2 h'
-             where key = (select key from postrider.cache_varies order by key limit 1);
-            update postrider.cache_sweep set before = clock_timestamp(), page = 0;
-            select postrider.cache_evict();
+            update postrider_internal.cache_varies set stored_at = now() - interval '2 h'
+             where key = (select key from postrider_internal.cache_varies order by key limit 1);
+            update postrider_internal.cache_sweep set before = clock_timestamp(), page = 0;
+            select postrider_internal.cache_evict();
             """)
         #expect(try desk.queue.number(count) == 2)
     }

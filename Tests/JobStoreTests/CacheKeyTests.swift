@@ -72,7 +72,7 @@ struct CacheKeyTests {
         func key(_ arguments: [String]) throws -> String? {
             try queue.text(
                 """
-                select postrider.cache_digest('GET', 'http://h/a?\(arguments.joined(separator: "&"))', false, null, null, null, null,
+                select postrider_internal.cache_digest('GET', 'http://h/a?\(arguments.joined(separator: "&"))', false, null, null, null, null,
                   null, null, null, null, null, null, '{ts}', '')::text
                 """)
         }
@@ -111,7 +111,7 @@ struct CacheKeyTests {
         try desk.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")
         return try desk.queue.number(
             """
-            select count(distinct postrider.cache_key(j, s)) from postrider.jobs j
+            select count(distinct postrider_internal.cache_key(j, s)) from postrider.jobs j
             left join postrider.services s on s.name = j.service
             """)
     }

@@ -63,14 +63,14 @@ struct CacheServeBatchTests {
             let row = try desk.queue.rows(
                 """
                 select s.state, r.cache, r.error_code, r.result::text, r.encoding from postrider.job_status s
-                left join postrider.results r on r.job_id = s.id where s.id = \(jobs[place])
+                left join postrider_internal.results r on r.job_id = s.id where s.id = \(jobs[place])
                 """)
             #expect(row == [kind.expected(place)], "place \(place), \(kind)")
             if kind.isCalled { continue }
             #expect(
                 try desk.queue.number(
                     """
-                    select count(*) from postrider.results r join postrider.cache_entries e on e.body = r.body and e.headers = r.headers
+                    select count(*) from postrider_internal.results r join postrider.cache_entries e on e.body = r.body and e.headers = r.headers
                     where r.job_id = \(jobs[place]) and e.url = 'http://h/\(place)'
                     """) == 1, "place \(place), \(kind)")
         }

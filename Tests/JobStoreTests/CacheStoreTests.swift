@@ -85,7 +85,7 @@ struct CacheStoreTests {
             select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1000)) from generate_series(1, 2000) i;
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 1000 * (select max(bytes) from postrider.cache_entries);
-            select postrider.run_cache_duties();
+            select postrider_internal.run_cache_duties();
             """)
         let rest = try desk.queue.rows(
             "select count(*)::text, max(substr(url, 10)::int)::text from postrider.cache_entries")
@@ -93,7 +93,7 @@ struct CacheStoreTests {
         // 900 but for the sample, which is of pages.
         #expect((800...1000).contains(count))
         #expect(rest[0][1] == "\(count)")
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(
             try desk.queue.rows("select entries::text, bytes::text, evicted::text from postrider.cache_status")
                 == desk.queue.rows(
@@ -108,11 +108,11 @@ struct CacheStoreTests {
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 6000 * (select max(bytes) from postrider.cache_entries);
             """)
-        for _ in 1...8 { try desk.queue.connection.execute("select postrider.run_cache_duties()") }
+        for _ in 1...8 { try desk.queue.connection.execute("select postrider_internal.run_cache_duties()") }
         let rest = try desk.queue.number("select count(*) from postrider.cache_entries")
         #expect((4000...6000).contains(rest))
         #expect(try desk.queue.number("select max(substr(url, 10)::bigint) from postrider.cache_entries") < 7000)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_sweep where before is null") == 1)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_sweep where before is null") == 1)
     }
 
     @Test func `what would fill a quarter of the cache is not stored, nor is anything in a cache of 0`() throws {
@@ -129,8 +129,8 @@ struct CacheStoreTests {
         try desk.fetch("cache_version", "2")
         let status = "select (c)::text from postrider.cache_status c"
         let before = try desk.queue.text(status)
-        try desk.queue.connection.execute("select postrider.run_cache_duties()")
+        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try desk.queue.text(status) == before)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_tallies") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_tallies") == 0)
     }
 }

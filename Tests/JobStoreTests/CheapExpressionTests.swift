@@ -31,7 +31,8 @@ struct CheapExpressionTests {
         for (paths, isCheap) in [(Self.cheap, true), (Self.expensive, false)] {
             for path in paths {
                 #expect(
-                    try queue.text("select postrider.jsonpath_is_cheap($p$\(path)$p$)::text") == "\(isCheap)", "\(path)"
+                    try queue.text("select postrider_internal.jsonpath_is_cheap($p$\(path)$p$)::text") == "\(isCheap)",
+                    "\(path)"
                 )
             }
         }
@@ -63,7 +64,7 @@ struct CheapExpressionTests {
     ])
     func `a validator is cheap if it is short and has few levels`(validator: String, isCheap: Bool) throws {
         let queue = try TestQueue()
-        #expect(try queue.text("select postrider.validator_is_cheap('\(validator)')::text") == "\(isCheap)")
+        #expect(try queue.text("select postrider_internal.validator_is_cheap('\(validator)')::text") == "\(isCheap)")
     }
 
     @Test func `the deepest and widest cheap validators take no second over 30,000 elements`() throws {
@@ -73,10 +74,10 @@ struct CheapExpressionTests {
             """
             set statement_timeout = '4s';
             do $$ begin
-              perform postrider.validator_mismatch('[[[[[["string"]]]]]]',
+              perform postrider_internal.validator_mismatch('[[[[[["string"]]]]]]',
                 jsonb_build_array(jsonb_build_array(jsonb_build_array(jsonb_build_array(jsonb_build_array(
                   (select jsonb_agg('x'::text) || '[1]' from generate_series(1, 30000))))))));
-              perform postrider.validator_mismatch('\(wide)',
+              perform postrider_internal.validator_mismatch('\(wide)',
                 (select jsonb_agg((select jsonb_object_agg('k' || n, n) from generate_series(1, 60) n)) from generate_series(1, 3000)) || '[{"k1": "x"}]');
             end $$
             """)
@@ -90,6 +91,6 @@ struct CheapExpressionTests {
     ])
     func `an envelope is cheap if all of its paths are`(envelope: String, isCheap: Bool) throws {
         let queue = try TestQueue()
-        #expect(try queue.text("select postrider.envelope_is_cheap('\(envelope)')::text") == "\(isCheap)")
+        #expect(try queue.text("select postrider_internal.envelope_is_cheap('\(envelope)')::text") == "\(isCheap)")
     }
 }

@@ -16,11 +16,12 @@ struct ClaimOneTests {
         init() throws {
             let queue = try TestQueue()
             try queue.connection.execute(
-                "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
-            let track = try queue.number("select id from postrider.tracks")
-            let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+                "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
+            let track = try queue.number("select id from postrider_internal.tracks")
+            let worker = try queue.number(
+                "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
             try Self.prepare(queue.connection)
-            _ = try queue.rows("select postrider.close_hold_gate()::text")
+            _ = try queue.rows("select postrider_internal.close_hold_gate()::text")
             self.queue = queue
             self.track = track
             self.worker = worker
@@ -29,19 +30,19 @@ struct ClaimOneTests {
         static func prepare(_ connection: borrowing PGConnection) throws {
             try connection.execute("set enable_seqscan = off; set synchronous_commit = on")
             // As the enlisting does for the session that claims.
-            try connection.execute("select postrider.is_identified()")
+            try connection.execute("select postrider_internal.is_identified()")
             try connection.execute("prepare one as \(StoreStatement.claimOne.sql)")
         }
 
         func one(_ job: Int64, above: Int64 = 0) -> String { "execute one(\(worker), \(track), 0, \(above), \(job))" }
 
         var all: String {
-            "select * from postrider.claim(\(worker)::int, 0, 64, array[\(track)]::int[], '{64}', '{0}', true, '{0}')"
+            "select * from postrider_internal.claim(\(worker)::int, 0, 64, array[\(track)]::int[], '{64}', '{0}', true, '{0}')"
         }
 
-        func shutGate() throws { _ = try queue.rows("select postrider.close_hold_gate()::text") }
+        func shutGate() throws { _ = try queue.rows("select postrider_internal.close_hold_gate()::text") }
 
-        func isOpen() throws -> Bool { try queue.number("select last_value from postrider.hold_gate") == 2 }
+        func isOpen() throws -> Bool { try queue.number("select last_value from postrider_internal.hold_gate") == 2 }
 
         /// Whether it takes that job.
         func takes(_ job: Int64, above: Int64 = 0) throws -> Bool {
@@ -65,7 +66,8 @@ struct ClaimOneTests {
         try desk.queue.connection.execute("begin")
         let one = try desk.queue.rows(desk.one(first))
         let state = try desk.queue.rows(
-            "select worker::text, attempt::text, (since = now())::text from postrider.ready where job_id = \(first)")
+            "select worker::text, attempt::text, (since = now())::text from postrider_internal.ready where job_id = \(first)"
+        )
         try desk.queue.connection.execute("rollback; begin")
         let all = try desk.queue.rows("\(desk.all) order by seq limit 1")
         try desk.queue.connection.execute("rollback")
@@ -90,7 +92,7 @@ struct ClaimOneTests {
         "insert into postrider.lanes (name, max_in_flight) values ('other', 1)",
         "insert into postrider.lanes (name, rate_limit) values ('h:80', 1)",
         "select postrider.pause_lane('h:80')", "select postrider.pause_queue('default')",
-        "insert into postrider.lane_pauses (lane, until, reason) values ('h:80', now() + interval '1 h', '429')",
+        "insert into postrider_internal.lane_pauses (lane, until, reason) values ('h:80', now() + interval '1 h', '429')",
         """
         create function public.hook(bigint, text) returns void language sql as 'select';
         insert into postrider.hooks (event, function) values ('will_start', 'public.hook(bigint, text)')
@@ -110,7 +112,7 @@ struct ClaimOneTests {
         #expect(try desk.isOpen())
         #expect(try !desk.takes(job))
         try desk.queue.connection.execute(
-            "delete from postrider.lanes; delete from postrider.lane_pauses; delete from postrider.hooks; delete from postrider.queues"
+            "delete from postrider.lanes; delete from postrider_internal.lane_pauses; delete from postrider.hooks; delete from postrider.queues"
         )
         #expect(try !desk.takes(job))
         try desk.shutGate()
@@ -131,7 +133,7 @@ struct ClaimOneTests {
         let plain = try desk.queue.insert("url", "'http://h/b'")
         #expect(try !desk.takes(first))
         #expect(try !desk.takes(plain))
-        #expect(try desk.queue.number("select count(*) from postrider.ready where worker = 0") == 2)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where worker = 0") == 2)
         let all = try desk.queue.rows("select job_id::text from (\(desk.all)) c order by seq")
         #expect(all == [["\(first)"], ["\(plain)"]])
     }
@@ -140,23 +142,24 @@ struct ClaimOneTests {
         let desk = try Desk()
         let job = try desk.queue.insert("url", "'http://h/a'")
         let leader = try desk.queue.number(
-            "select worker from postrider.enlist(0, 'leader', '0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'leader', '0', null, 64, '{}', '{}')")
         let epoch = try desk.queue.lead(leader)
         try desk.queue.connection.execute(
-            "update postrider.workers set heartbeat_at = now() - interval '1 h' where id = \(desk.worker)")
+            "update postrider_internal.workers set heartbeat_at = now() - interval '1 h' where id = \(desk.worker)")
         let claims = try PGConnection(desk.queue.database)
         try Desk.prepare(claims)
         try claims.execute("begin")
         #expect(try claims.query(desk.one(job)).int64(0, 3) == job)
         // The whole claim's lock is not held: the row of the worker is.
         #expect(throws: PGError.self) {
-            try desk.queue.rows("select jobs::text from postrider.reap(\(leader)::int, \(epoch))")
+            try desk.queue.rows("select jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
         }
         try claims.execute("commit")
         #expect(
-            try desk.queue.rows("select lost_worker::text, jobs::text from postrider.reap(\(leader)::int, \(epoch))")
+            try desk.queue.rows(
+                "select lost_worker::text, jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
                 == [["\(desk.worker)", "1"]])
-        #expect(try desk.queue.number("select worker from postrider.ready where job_id = \(job)") == 0)
+        #expect(try desk.queue.number("select worker from postrider_internal.ready where job_id = \(job)") == 0)
         #expect(try !desk.takes(job))
     }
 
@@ -165,10 +168,10 @@ struct ClaimOneTests {
         let first = try desk.queue.insert("url", "'http://h/a'")
         let second = try desk.queue.insert("url", "'http://h/b'")
         let holder = try PGConnection(desk.queue.database)
-        try holder.execute("begin; select from postrider.ready where job_id = \(first) for update")
+        try holder.execute("begin; select from postrider_internal.ready where job_id = \(first) for update")
         #expect(try desk.takes(second))
         try holder.execute("rollback")
-        let fence = try desk.queue.number("select last_value from postrider.fences")
+        let fence = try desk.queue.number("select last_value from postrider_internal.fences")
         #expect(try !desk.takes(first, above: fence + 1_000))
         #expect(try desk.takes(first, above: fence))
     }
@@ -189,10 +192,10 @@ struct ClaimOneTests {
         func claim(above: Int64) throws -> Int64 {
             try desk.queue.number(
                 """
-                select fence from postrider.claim(\(desk.worker)::int, \(above), 1, array[\(desk.track)]::int[], '{64}', '{0}', true, '{0}')
+                select fence from postrider_internal.claim(\(desk.worker)::int, \(above), 1, array[\(desk.track)]::int[], '{64}', '{0}', true, '{0}')
                 """)
         }
-        let known = try desk.queue.number("select last_value + 1000 from postrider.fences")
+        let known = try desk.queue.number("select last_value + 1000 from postrider_internal.fences")
         #expect(try claim(above: known) == known + 1)
         // Any other worker's, too.
         #expect(try claim(above: 0) == known + 2)

@@ -19,7 +19,7 @@ struct CronTests {
             """
             select x.case from (select x.case, string_to_array(x.case, chr(9)) as c
                                   from regexp_split_to_table(rtrim($x$\(lines)$x$, chr(10)), chr(10)) as x("case")) x
-              cross join lateral postrider.cron_plan(x.c[1]) p
+              cross join lateral postrider_internal.cron_plan(x.c[1]) p
              where case when p.reason is null then postrider.cron_next(x.c[1], x.c[2], x.c[3]::timestamptz) end
                    is distinct from nullif(x.c[4], '')::timestamptz
                 or p.reason not like 'never fires%'

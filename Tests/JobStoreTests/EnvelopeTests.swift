@@ -33,7 +33,7 @@ struct EnvelopeTests {
         throws
     {
         let row = try Self.database().query(
-            "select o.code, o.error from postrider.envelope_outcome($x$\(Self.envelope)$x$, $x$\(json)$x$) o")
+            "select o.code, o.error from postrider_internal.envelope_outcome($x$\(Self.envelope)$x$, $x$\(json)$x$) o")
         #expect(row.optionalText(0, 0) == code)
         if let words {
             #expect(row.optionalText(0, 1)?.hasPrefix(words) == true, "\(row.optionalText(0, 1) ?? "none")")
@@ -45,7 +45,7 @@ struct EnvelopeTests {
     @Test func `a long message is shortened`() throws {
         let error = try Self.database().query(
             """
-            select length(o.error)::bigint from postrider.envelope_outcome($x$\(Self.envelope)$x$,
+            select length(o.error)::bigint from postrider_internal.envelope_outcome($x$\(Self.envelope)$x$,
               jsonb_build_object('code', repeat('9', 100000), 'msg', repeat('x', 1000000))) o
             """)
         #expect(error.int64(0, 0) <= 602)
@@ -69,7 +69,7 @@ struct EnvelopeTests {
     ])
     func `an envelope that is wrong is refused with the path and a hint`(envelope: String, words: String) throws {
         let row = try Self.database().query(
-            "select d.reason, d.hint from postrider.envelope_defect($x$\(envelope)$x$) d")
+            "select d.reason, d.hint from postrider_internal.envelope_defect($x$\(envelope)$x$) d")
         #expect(row.optionalText(0, 0)?.hasPrefix(words) == true, "\(row.optionalText(0, 0) ?? "good")")
         #expect(row.optionalText(0, 1)?.isEmpty == false)
     }
@@ -83,7 +83,7 @@ struct EnvelopeTests {
     func `if only errors have a code, an answer without one is a success`(json: String, code: String?) throws {
         let envelope = #"{"code": "$.errcode", "success": [0], "if_missing": "success", "token_expired": [40001]}"#
         let row = try Self.database().query(
-            "select o.code from postrider.envelope_outcome('\(envelope)', '\(json)') o union all select d.reason from postrider.envelope_defect('\(envelope)') d"
+            "select o.code from postrider_internal.envelope_outcome('\(envelope)', '\(json)') o union all select d.reason from postrider_internal.envelope_defect('\(envelope)') d"
         )
         #expect(row.optionalText(0, 0) == code)
         #expect(row.optionalText(1, 0) == nil)
@@ -102,7 +102,8 @@ struct EnvelopeTests {
 
     @Test func `a good one and none at all are not refused`() throws {
         for envelope in ["$x$\(Self.envelope)$x$", #"'{"code":"$.code"}'"#, "null"] {
-            let row = try Self.database().query("select d.reason from postrider.envelope_defect(\(envelope)) d")
+            let row = try Self.database().query(
+                "select d.reason from postrider_internal.envelope_defect(\(envelope)) d")
             #expect(row.optionalText(0, 0) == nil)
         }
     }

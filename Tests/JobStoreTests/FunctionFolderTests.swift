@@ -63,7 +63,7 @@ struct FunctionFolderTests {
         var forUsers: Set<String> = []
         for file in Migrations.all {
             let text = String(decoding: file.bytes, as: UTF8.self)
-            if file.kind == .function, text.contains("'public: ") {
+            if file.kind == .function, text.contains("create or replace function postrider.") {
                 forUsers.insert(String(file.name.split(separator: "/")[2].dropLast(4)))
             }
             triggers.formUnion(text.matches(of: /execute function postrider\w*\.(\w+)/).map { String($0.output.1) })

@@ -22,8 +22,8 @@ struct HeaderTextTests {
         let headers = "'\\x782d6e616d653a20\(bytes)0a782d6f746865723a20fc0a782d6d6f72653a20c3bc0a'::bytea"
         let read = try connection.query(
             """
-            select postrider.headers_json(\(headers)) #>> '{x-name,0}', postrider.header_value(\(headers), 'x-name'),
-                   postrider.headers_json(\(headers)) #>> '{x-other,0}', postrider.headers_json(\(headers)) #>> '{x-more,0}'
+            select postrider_internal.headers_json(\(headers)) #>> '{x-name,0}', postrider_internal.header_value(\(headers), 'x-name'),
+                   postrider_internal.headers_json(\(headers)) #>> '{x-other,0}', postrider_internal.headers_json(\(headers)) #>> '{x-more,0}'
             """)
         #expect((0..<4).map { read.text(0, $0) } == [text, text, "ü", "ü"])
     }
@@ -31,6 +31,6 @@ struct HeaderTextTests {
     @Test func `the next page's link keeps its letters`() throws {
         let connection = try PGConnection(Self.database.get())
         let link = #"convert_to('link: </seite?name=Jürgen>; rel="next"' || chr(10), 'UTF8')"#
-        #expect(try connection.query("select postrider.link_next(\(link))").text(0, 0) == "/seite?name=Jürgen")
+        #expect(try connection.query("select postrider_internal.link_next(\(link))").text(0, 0) == "/seite?name=Jürgen")
     }
 }

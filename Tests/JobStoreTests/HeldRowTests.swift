@@ -23,7 +23,7 @@ struct HeldRowTests {
         #expect(try desk.take() == [leader])
         #expect(try desk.answer(leader, "new") == "succeeded cache_version 200 new")
         #expect(try desk.take() == [follower])
-        #expect(try desk.queue.number("select count(*) from postrider.cache_passes") == 0)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_passes") == 0)
         let free = try desk.insert(url: "http://h/free")
         #expect(try desk.take() == [free])
         try desk.answer(free)
@@ -36,7 +36,7 @@ struct HeldRowTests {
     @Test func `who does not lead in the second round waits for the one that does like in the first`() throws {
         let desk = try CacheDesk()
         let other = try desk.queue.number(
-            "insert into postrider.workers (name, version, concurrency) values ('other', '0', 9) returning id")
+            "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         let leaders = [try desk.insert("cache_version", "1"), try desk.insert("cache_version", "2")]
         #expect(try desk.take(worker: other) == leaders)
         // The second of them leads from the moment on at which the first one's end is committed. There the second round begins: it
@@ -55,11 +55,11 @@ struct HeldRowTests {
               end if;
               return null;
             end $$;
-            create trigger pass before insert on postrider.cache_calls for each statement execute function desk.pass()
+            create trigger pass before insert on postrider_internal.cache_calls for each statement execute function desk.pass()
             """)
         let ends = try PGConnection(desk.queue.database)
         try ends.execute(
-            "begin; select from postrider.cache_calls where job_id = \(leaders[0]) for update")
+            "begin; select from postrider_internal.cache_calls where job_id = \(leaders[0]) for update")
         let job = try desk.insert("cache_version", "2")
         let database = desk.queue.database
         let worker = desk.worker
@@ -78,10 +78,10 @@ struct HeldRowTests {
             try desk.queue.waitUntilBlocked("taking")
             try ends.execute(
                 """
-                delete from postrider.cache_calls where job_id = \(leaders[0]);
-                update postrider.cache_calls set leads = true where job_id = \(leaders[1]); commit
+                delete from postrider_internal.cache_calls where job_id = \(leaders[0]);
+                update postrider_internal.cache_calls set leads = true where job_id = \(leaders[1]); commit
                 """)
-            try holds.execute("begin; select from postrider.cache_calls for update")
+            try holds.execute("begin; select from postrider_internal.cache_calls for update")
         }
         // Longer than the 20 ms that the second round's INSERT has.
         try TestClock.wait(20, for: "a wait in the second round") {
@@ -115,7 +115,7 @@ struct HeldRowTests {
         #expect(try desk.take() == [])
         #expect(try desk.queue.text("show lock_timeout") == "7s")
         try desk.queue.connection.execute("commit")
-        #expect(try desk.queue.number("select count(*) from postrider.credential_waits") == 60)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.credential_waits") == 60)
         // The one that nobody holds, the last by name, is being fetched.
         #expect(
             try desk.queue.rows("select name from postrider.credentials where state = 'refreshing'") == [["c9"]])
@@ -129,12 +129,12 @@ struct HeldRowTests {
             insert into postrider.credentials (name, kind, token_url)
             select 'c' || i, 'oauth2_refresh_token', 'http://h/token' from generate_series(1, 60) i;
             select postrider.log_in('c' || i, '{"refresh_token": "r", "access_token": "a"}') from generate_series(1, 60) i;
-            insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)
+            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)
             """)
         try queue.insert(60, "url, credential, backoff", "'http://h/', 'c' || i, '{1 h}'")
-        try queue.connection.execute("update postrider.ready set worker = 7, fence = 1, attempt = 1")
+        try queue.connection.execute("update postrider_internal.ready set worker = 7, fence = 1, attempt = 1")
         let attempts = try queue.rows(
-            "select seq::text, track::text, job_id::text from postrider.ready order by job_id"
+            "select seq::text, track::text, job_id::text from postrider_internal.ready order by job_id"
         )
         .enumerated().map { place, row in
             let lease = Lease(
@@ -156,14 +156,14 @@ struct HeldRowTests {
         batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         #expect(try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0).count == 60)
         #expect(
-            try queue.rows("select error_code, count(*)::text from postrider.tries group by 1 order by 1")
+            try queue.rows("select error_code, count(*)::text from postrider_internal.tries group by 1 order by 1")
                 == [["refresh_failed", "59"], ["token_expired", "1"]])
         // Somebody's transaction is no failure of theirs: they wait for its end and not for the job's own pause.
         #expect(
             try queue.rows(
                 """
                 select round(extract(epoch from s.run_at - r.at))::text, s.attempt::text, count(*)::text
-                  from postrider.scheduled s cross join (select min(run_at) as at from postrider.scheduled) r group by 1, 2 order by 1
+                  from postrider_internal.scheduled s cross join (select min(run_at) as at from postrider_internal.scheduled) r group by 1, 2 order by 1
                 """) == [["0", "0", "1"], ["5", "0", "59"]])
         try other.execute("rollback")
     }

@@ -25,7 +25,7 @@ struct HostileHeaderTests {
     func `the value of a header is found in no time, without the blanks around it`(lines: String, expected: String?)
         throws
     {
-        let value = "postrider.header_value(convert_to(\(lines), 'LATIN1'), 'etag')"
+        let value = "postrider_internal.header_value(convert_to(\(lines), 'LATIN1'), 'etag')"
         #expect(
             try text("select case when length(v) < 1000 then v else length(v)::text end from (select \(value) as v) x")
                 == expected)
@@ -35,7 +35,8 @@ struct HostileHeaderTests {
         let lines = "string_agg(E'content-type: ' || i || E'\\n', '' order by i)"
         #expect(
             try text(
-                "select postrider.content_type(convert_to(\(lines), 'LATIN1')) from generate_series(1, 100000) i")
+                "select postrider_internal.content_type(convert_to(\(lines), 'LATIN1')) from generate_series(1, 100000) i"
+            )
                 == "100"
         )
     }
@@ -46,7 +47,7 @@ struct HostileHeaderTests {
         }
         let merged = try text(
             """
-            select (octet_length(postrider.cache_merge(a, b)) - octet_length(a) - octet_length(b))::text
+            select (octet_length(postrider_internal.cache_merge(a, b)) - octet_length(a) - octet_length(b))::text
               from (select (\(lines("kept"))) || convert_to(E'same: old\\ndate: x\\n', 'LATIN1'),
                            (\(lines("new"))) || convert_to(E'same: new\\n', 'LATIN1')) as x(a, b)
             """)

@@ -69,10 +69,11 @@ struct InsertRefusalTests {
             """)
         #expect(try queue.number("select count(*) from postrider.lanes") >= 1)
         try queue.connection.execute(
-            "select postrider.add_tracks(array_agg(queue), array_agg(lane), array_agg(priority::int), '0') from postrider.jobs"
+            "select postrider_internal.add_tracks(array_agg(queue), array_agg(lane), array_agg(priority::int), '0') from postrider.jobs"
         )
         #expect(
-            try queue.number("select count(*) from postrider.tracks t join postrider.jobs j using (queue, lane)") == 1)
+            try queue.number(
+                "select count(*) from postrider_internal.tracks t join postrider.jobs j using (queue, lane)") == 1)
     }
 
     /// Row 777 of 1000 breaks a rule. The error names it, by its place and URL, and shows no query, password or body.

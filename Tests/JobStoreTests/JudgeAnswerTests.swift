@@ -297,7 +297,7 @@ struct JudgeAnswerTests {
         let row = try Self.database().query(
             """
             select a.verdict::text, a.code, a.error, a.result::text, a.encoding
-              from postrider.judge_answer(
+              from postrider_internal.judge_answer(
                 jsonb_populate_record(null::postrider.jobs, '{"method": "GET", "response_format": "raw",
                   "result_type": "any", "delivery": "at_least_once"}'::jsonb || $x$\(item.job)$x$::jsonb),
                 jsonb_populate_record(null::postrider.services, $x$\(item.service)$x$::jsonb), \(item.status),
@@ -325,7 +325,7 @@ struct JudgeAnswerTests {
                          from generate_series(1, 1 + i % 40)) r,
               lateral (select (array['', 'utf-16', 'utf-16le', 'latin1', 'shift_jis', 'gb18030', 'euc-kr', 'big5', 'johab',
                 'euc-tw', 'windows-1257', 'iso-8859-7', 'mule_internal', '"'])[1 + i % 14] as c) c,
-              lateral postrider.judge_answer(
+              lateral postrider_internal.judge_answer(
                 jsonb_populate_record(null::postrider.jobs, '{"method": "GET", "response_format": "json",
                   "result_type": "any", "extract": "$.a", "validator": {"a": ["string"]}}'),
                 jsonb_populate_record(null::postrider.services, '{"html_is_502": true, "envelope": {"code": "$.c"}}'), 200,
@@ -337,8 +337,8 @@ struct JudgeAnswerTests {
     @Test func `a raw answer of numbers without end has no result, so that a view over it can be shown`() throws {
         let row = try Self.database().query(
             """
-            select postrider.try_jsonb(convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')) is null,
-                   postrider.try_jsonb(convert_to('[' || repeat('"a1e10000",', 300) || '1e10000]', 'UTF8')) is null
+            select postrider_internal.try_jsonb(convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')) is null,
+                   postrider_internal.try_jsonb(convert_to('[' || repeat('"a1e10000",', 300) || '1e10000]', 'UTF8')) is null
             """)
         let (many, one) = (row.bool(0, 0), row.bool(0, 1))
         #expect(many)

@@ -14,10 +14,10 @@ struct JudgeBatchTests {
         try queue.insert(5, "url, response_format, extract", "'http://h/' || i, 'json', '$.n'")
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0);
-            update postrider.ready set worker = 7, fence = 1, attempt = 1
+            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0);
+            update postrider_internal.ready set worker = 7, fence = 1, attempt = 1
             """)
-        let seqs = try queue.rows("select seq::text, track::text from postrider.ready order by seq")
+        let seqs = try queue.rows("select seq::text, track::text from postrider_internal.ready order by seq")
         let attempts = seqs.enumerated().map { place, row in
             let seq = Int64(row[0] ?? "") ?? 0
             let lease = Lease(track: Int32(row[1] ?? "") ?? 0, seq: seq, fence: 1, jobID: seq, attempt: 1)
@@ -34,7 +34,7 @@ struct JudgeBatchTests {
         batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         let stored = try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0)
         #expect(stored.count == 5)
-        let rows = try queue.rows("select result::text, encoding from postrider.results order by job_id")
+        let rows = try queue.rows("select result::text, encoding from postrider_internal.results order by job_id")
         for (place, row) in rows.enumerated() {
             #expect(row == (failed.contains(place) ? [nil, nil] : ["\(place)", "utf-8"]), "place \(place)")
         }

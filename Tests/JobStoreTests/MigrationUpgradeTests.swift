@@ -14,10 +14,10 @@ struct MigrationUpgradeTests {
             """
             -- breaking: no
             alter table postrider.jobs add column shade text default 'grey';
-            alter table postrider.ready add column weight int not null default 1;
-            alter table postrider.scheduled add column weight int;
-            alter table postrider.results add column taste text;
-            alter table postrider.trees add column height int;
+            alter table postrider_internal.ready add column weight int not null default 1;
+            alter table postrider_internal.scheduled add column weight int;
+            alter table postrider_internal.results add column taste text;
+            alter table postrider_internal.trees add column height int;
             update postrider.settings set idempotency_header = 'X-Key';
             """.utf8))
 
@@ -38,7 +38,7 @@ struct MigrationUpgradeTests {
         for (job, state) in [(held, "running"), (done, "succeeded"), (failed, "failed")] {
             try queue.wait(for: job, toBe: state)
         }
-        try queue.wait(until: "select exists (select from postrider.tries where job_id = \(retried))")
+        try queue.wait(until: "select exists (select from postrider_internal.tries where job_id = \(retried))")
         try TestClock.wait(20, for: "the first step of the chain") { target.underWay == 2 }
         let before = try queue.states()
 

@@ -55,7 +55,7 @@ struct MigratorTests {
         }
         #expect(error?.code == .database)
         #expect(error?.message.hasPrefix("views/wrong.sql: ") == true)
-        #expect(try Self.text("select count(*) from pg_namespace where nspname = 'postrider'", connection) == "0")
+        #expect(try Self.text("select count(*) from pg_namespace where nspname like 'postrider%'", connection) == "0")
         #expect(try Migrator(files: [Self.table, Self.function]).migrate(connection).applied.count == 2)
     }
 
@@ -81,7 +81,7 @@ struct MigratorTests {
         }
         isOver.store(true, ordering: .releasing)
         killer.join()
-        #expect(try Self.text("select count(*) from pg_namespace where nspname = 'postrider'", observer) == "0")
+        #expect(try Self.text("select count(*) from pg_namespace where nspname like 'postrider%'", observer) == "0")
         #expect(try Migrator(files: [Self.table]).migrate(observer).applied == ["0001_table.sql"])
     }
 

@@ -15,7 +15,7 @@ final class NewestJobsTests {
 
     init() throws {
         queue = try TestQueue()
-        worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        worker = try queue.number("select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
         epoch = try queue.lead(worker)
     }
 
@@ -31,18 +31,20 @@ final class NewestJobsTests {
                 select postrider.submit('{"queue": "\(name)", "run_at": "2100-01-01", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}');
                 """)
         }
-        while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)") == 1 {}
+        while try queue.number("select more::int from postrider_internal.run_queue_duties(\(worker), \(epoch), null)")
+            == 1
+        {}
         try queue.connection.execute(
             """
             -- Some came back and stand behind all others.
-            update postrider.ready set seq = nextval('postrider.jobs_id_seq') where job_id % 7 = 0 and parent_id is null;
+            update postrider_internal.ready set seq = nextval('postrider.jobs_id_seq') where job_id % 7 = 0 and parent_id is null;
             -- Some run, some have ended, some end together with their callbacks.
-            update postrider.ready set worker = \(worker), fence = 1 where job_id % 4 = 0 and job_id % 3 = 0;
-            with gone as (delete from postrider.ready where job_id % 4 > 1 and parent_id is null returning *)
-            insert into postrider.results (job_id, attempt, state)
+            update postrider_internal.ready set worker = \(worker), fence = 1 where job_id % 4 = 0 and job_id % 3 = 0;
+            with gone as (delete from postrider_internal.ready where job_id % 4 > 1 and parent_id is null returning *)
+            insert into postrider_internal.results (job_id, attempt, state)
             select job_id, 1, (array['s', 'f', 'c', 'e', 'k', 'u'])[1 + job_id / 4 % 6]::"char" from gone;
-            with gone as (delete from postrider.ready where job_id % 4 = 1 and parent_id is null returning *)
-            insert into postrider.outcomes (job_id, attempt, state)
+            with gone as (delete from postrider_internal.ready where job_id % 4 = 1 and parent_id is null returning *)
+            insert into postrider_internal.outcomes (job_id, attempt, state)
             select job_id, 1, (array['s', 'f', 'c', 'e', 'k', 'u'])[1 + job_id / 4 % 6]::"char" from gone;
             insert into postrider.jobs (url) select 'http://h/late' from generate_series(1, 9);
             insert into postrider.jobs (url) select 'http://h/large/' || i from generate_series(1, 12000) i;
@@ -54,7 +56,7 @@ final class NewestJobsTests {
 
     @Test func `each state has the jobs that job_status says, newest first`() throws {
         try mix()
-        #expect(try queue.number("select count(distinct ids is null)::int from postrider.intake") == 1)
+        #expect(try queue.number("select count(distinct ids is null)::int from postrider_internal.intake") == 1)
         for state in Self.states {
             for name in ["null", "'default'", "'other'", "'none'"] {
                 let found = try queue.rows("select id::text from postrider.newest_jobs('\(state)', \(name), 10000)")
@@ -94,19 +96,21 @@ final class NewestJobsTests {
                     select 'http://h/', case when i % 10 = 0 then 'other' else 'default' end, \(run) from generate_series(1, \(count)) i
                     """)
             }
-            while try queue.number("select more::int from postrider.run_queue_duties(\(worker), \(epoch), null)") == 1 {
+            while try queue.number(
+                "select more::int from postrider_internal.run_queue_duties(\(worker), \(epoch), null)") == 1
+            {
             }
             // The oldest third has ended, well but for twenty; ten of each queue run.
             try queue.connection.execute(
                 """
-                with gone as (delete from postrider.ready where worker = 0 and job_id % 3 = 0 returning *)
-                insert into postrider.results (job_id, attempt, state)
+                with gone as (delete from postrider_internal.ready where worker = 0 and job_id % 3 = 0 returning *)
+                insert into postrider_internal.results (job_id, attempt, state)
                 select job_id, 1, case when row_number() over (order by job_id) <= 20 then 'f' else 's' end::"char" from gone;
                 """)
         }
         try fill(1_000)
         try queue.connection.execute(
-            "update postrider.ready set worker = \(worker), fence = 1 where job_id in (select job_id from postrider.ready order by job_id limit 10)"
+            "update postrider_internal.ready set worker = \(worker), fence = 1 where job_id in (select job_id from postrider_internal.ready order by job_id limit 10)"
         )
         let short = try measure()
         try fill(100_000)
@@ -124,12 +128,13 @@ final class NewestJobsTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 300) i;
-            insert into postrider.ready (seq, job_id, track, max_attempts)
+            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 300) i;
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts)
             select i, i, 1 + i % 300, 5 from generate_series(1, 15000) i;
-            analyze postrider.ready, postrider.tracks
+            analyze postrider_internal.ready, postrider_internal.tracks
             """)
-        let read = "select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'postrider.ready'::regclass"
+        let read =
+            "select idx_tup_fetch from pg_stat_xact_user_tables where relid = 'postrider_internal.ready'::regclass"
         try queue.connection.execute("begin")
         let before = try queue.number(read)
         let newest = try queue.rows("select id::text from postrider.newest_jobs('ready', null, 20) id")

@@ -12,18 +12,22 @@ final class OverflowTests {
     /// 40,000 ids have outrun the ranges.
     init() throws {
         queue = try TestQueue()
-        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        let worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
         leader = "\(worker), \(try queue.lead(worker))"
         try queue.overflow(from: 3_000_001)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 3040000)")
     }
 
-    private func extend() throws -> String? { try queue.text("select postrider.extend_partitions(\(leader))") }
+    private func extend() throws -> String? { try queue.text("select postrider_internal.extend_partitions(\(leader))") }
 
-    private func prune() throws -> String? { try queue.text("select wait_ms::text from postrider.prune(\(leader))") }
+    private func prune() throws -> String? {
+        try queue.text("select wait_ms::text from postrider_internal.prune(\(leader))")
+    }
 
     private func bound() throws -> String? {
-        try queue.text("select bound || case when is_proven then ' proven' else '' end from postrider.overflow_bound()")
+        try queue.text(
+            "select bound || case when is_proven then ' proven' else '' end from postrider_internal.overflow_bound()")
     }
 
     private func insert() throws -> String? {
@@ -38,11 +42,11 @@ final class OverflowTests {
         #expect(try bound() == nil)
         #expect(try prune() == "0")
         #expect(try bound() == "103040000")
-        #expect(try insert() == "postrider.jobs_overflow 3040001")
+        #expect(try insert() == "postrider_internal.jobs_overflow 3040001")
         #expect(try extend() == nil)
         for _ in ["results", "jobs"] { #expect(try prune() == "0") }
         #expect(try bound() == "103040000 proven")
-        #expect(try insert() == "postrider.jobs_overflow 3040002")
+        #expect(try insert() == "postrider_internal.jobs_overflow 3040002")
         let scans = "select sum(seq_scan)::bigint from pg_stat_xact_user_tables where relname like '%overflow'"
         try queue.connection.execute("begin")
         let before = try queue.number(scans)
@@ -50,20 +54,20 @@ final class OverflowTests {
         #expect(try queue.number(scans) == before)
         try queue.connection.execute("commit")
         #expect(try bound() == nil)
-        #expect(try insert() == "postrider.jobs_overflow 3040003")
+        #expect(try insert() == "postrider_internal.jobs_overflow 3040003")
         #expect(try extend() == nil)
-        #expect(try insert() == "postrider.jobs_3 103040000")
+        #expect(try insert() == "postrider_internal.jobs_3 103040000")
         #expect(try extend() == nil)
-        #expect(try insert() == "postrider.jobs_3 103040001")
+        #expect(try insert() == "postrider_internal.jobs_3 103040001")
         // The range after it in the same way; ids jump when this one is nearly used up.
         for _ in 1...3 { #expect(try prune() == "0") }
         #expect(try extend() == "jobs_4 from 203040001 to 204040000")
-        #expect(try insert() == "postrider.jobs_3 103040002")
+        #expect(try insert() == "postrider_internal.jobs_3 103040002")
         _ = try queue.number("select setval('postrider.jobs_id_seq', 103939999)")
         #expect(try extend() == nil)
-        #expect(try insert() == "postrider.jobs_3 103940000")
+        #expect(try insert() == "postrider_internal.jobs_3 103940000")
         #expect(try extend() == nil)
-        #expect(try insert() == "postrider.jobs_4 203040001")
+        #expect(try insert() == "postrider_internal.jobs_4 203040001")
     }
 
     @Test func `what would refuse an INSERT is dropped long before`() throws {
@@ -73,26 +77,27 @@ final class OverflowTests {
             _ = try queue.number("select setval('postrider.jobs_id_seq', \(isProven ? 103_200_000 : 53_100_000))")
             #expect(try extend() == nil)
             #expect(try bound() == nil)
-            #expect(try insert()?.hasPrefix("postrider.jobs_overflow") == true)
+            #expect(try insert()?.hasPrefix("postrider_internal.jobs_overflow") == true)
             for _ in 1...3 { #expect(try prune() == "0") }
         }
     }
 
     @Test func `a small overflow is read, and the range follows the ids`() throws {
-        try queue.connection.execute("truncate postrider.results_overflow")
+        try queue.connection.execute("truncate postrider_internal.results_overflow")
         _ = try prune()
         #expect(try bound() == nil)
         #expect(try extend() == "jobs_3 from 3040001 to 4040000")
-        #expect(try insert() == "postrider.jobs_3 3040001")
+        #expect(try insert() == "postrider_internal.jobs_3 3040001")
     }
 
     @Test func `after all ranges have been dropped there is one again`() throws {
         try queue.connection.execute(
-            "drop table postrider.jobs_1, postrider.jobs_2, postrider.results_1, postrider.results_2")
+            "drop table postrider_internal.jobs_1, postrider_internal.jobs_2, postrider_internal.results_1, postrider_internal.results_2"
+        )
         #expect(try extend() == nil)
         for _ in 1...3 { #expect(try prune() == "0") }
         #expect(try extend() == "jobs_1 from 103040000 to 104039999")
         #expect(try extend() == nil)
-        #expect(try insert() == "postrider.jobs_1 103040000")
+        #expect(try insert() == "postrider_internal.jobs_1 103040000")
     }
 }

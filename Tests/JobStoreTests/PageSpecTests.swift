@@ -104,7 +104,7 @@ struct PageSpecTests {
     func `param in a body is the path of a key that is free`(body: String, param: String, defect: String?) throws {
         let row = try Self.database().query(
             """
-            select d.reason from postrider.page_defect(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+            select d.reason from postrider_internal.page_defect(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
               'kind', 'request', 'method', 'POST', 'url', 'http://h/', 'body_json', $x$\(body)$x$::jsonb, 'paginate',
               jsonb_build_object('style', 'page', 'in', 'body', 'param', $x$\(param)$x$)))) d
             """)
@@ -124,7 +124,7 @@ struct PageSpecTests {
     ) throws {
         let row = try Self.database().query(
             """
-            select n.target, n.code from postrider.page_next(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+            select n.target, n.code from postrider_internal.page_next(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
               'url', '\(url)', 'paginate', '{"style": "link"}'::jsonb)), null, null, 1,
               convert_to('link: <\(link)>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null) n
             """)
@@ -147,9 +147,9 @@ struct PageSpecTests {
         let job = #"jsonb_populate_record(null::postrider.jobs, '{"url": "\#(url)", "paginate": {"style": "link"}}')"#
         let row = try Self.database().query(
             """
-            select postrider.service_applies('\(url)', \(service)),
-                   postrider.can_carry_credential(null::postrider.credentials, \(job), \(service), '\(url)', 'release'),
-                   (postrider.page_next(\(job), \(service), null, 1,
+            select postrider_internal.service_applies('\(url)', \(service)),
+                   postrider_internal.can_carry_credential(null::postrider.credentials, \(job), \(service), '\(url)', 'release'),
+                   (postrider_internal.page_next(\(job), \(service), null, 1,
                      convert_to('link: <?key=s3cret&p=2>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null)).next
             """)
         #expect(row.bool(0, 0) == isOwn && row.bool(0, 1) == isOwn)
@@ -178,12 +178,15 @@ struct PageSpecTests {
             ("https://x/y?z", "https://x/y?z"), (" ?a=b c&d=é ", "http://a/b/c/d;p?a=b%20c&d=%C3%A9"),
         ])
     func `references are resolved as RFC 3986 says`(reference: String, expected: String) throws {
-        let row = try Self.database().query("select postrider.url_resolve('http://a/b/c/d;p?q', $x$\(reference)$x$)")
+        let row = try Self.database().query(
+            "select postrider_internal.url_resolve('http://a/b/c/d;p?q', $x$\(reference)$x$)")
         #expect(row.text(0, 0) == expected)
     }
 
     @Test func `a base without a path has the root's`() throws {
-        #expect(try Self.database().query("select postrider.url_resolve('http://a', 'g')").text(0, 0) == "http://a/g")
+        #expect(
+            try Self.database().query("select postrider_internal.url_resolve('http://a', 'g')").text(0, 0)
+                == "http://a/g")
     }
 
     @Test(
@@ -202,7 +205,7 @@ struct PageSpecTests {
         ] as [(String, String?)])
     func `a Link header is read as RFC 8288 says`(lines: String, expected: String?) throws {
         let row = try Self.database().query(
-            "select postrider.link_next(convert_to($x$\(lines)$x$ || chr(10), 'LATIN1'))")
+            "select postrider_internal.link_next(convert_to($x$\(lines)$x$ || chr(10), 'LATIN1'))")
         #expect(row.optionalText(0, 0) == expected)
     }
 }

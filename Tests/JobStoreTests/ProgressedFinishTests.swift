@@ -21,11 +21,12 @@ struct ProgressedFinishTests {
 
     @Test func `progress uses no attempt, not even the last, and waits as after a first one`() throws {
         let queue = try finish(.progressed)
-        #expect(try queue.number("select attempt::bigint from postrider.scheduled") == 2)
-        let wait = try queue.number("select round(extract(epoch from run_at - now()))::bigint from postrider.scheduled")
+        #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
+        let wait = try queue.number(
+            "select round(extract(epoch from run_at - now()))::bigint from postrider_internal.scheduled")
         #expect((35...40).contains(wait))
-        #expect(try queue.text("select error_code from postrider.tries") == "truncated")
-        #expect(try queue.text("select states[1]::text from postrider.tallies") == "p")
+        #expect(try queue.text("select error_code from postrider_internal.tries") == "truncated")
+        #expect(try queue.text("select states[1]::text from postrider_internal.tallies") == "p")
     }
 
     /// Earlier attempts, oldest first: true for each that brought little.
@@ -35,11 +36,11 @@ struct ProgressedFinishTests {
         for (number, gainedLittle) in earlier.enumerated() {
             try queue.connection.execute(
                 """
-                insert into postrider.tries (job_id, fence, started_at, worker, attempt, gained_little)
+                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, gained_little)
                 values (\(id), \(number + 1), now(), 7, 3, \(gainedLittle))
                 """)
         }
-        try queue.connection.execute("update postrider.ready set fence = 100")
+        try queue.connection.execute("update postrider_internal.ready set fence = 100")
         try FinishDesk.finish(queue, attempt: 3, fence: 100, Verdict(.gainedLittle, .truncated, "cut"))
         return queue
     }
@@ -47,7 +48,7 @@ struct ProgressedFinishTests {
     @Test func `the twentieth attempt in a row that brought little ends the job with its own error`() throws {
         let queue = try finish(after: Array(repeating: true, count: 19))
         #expect(
-            try queue.rows("select state::text, error_code, error from postrider.results") == [
+            try queue.rows("select state::text, error_code, error from postrider_internal.results") == [
                 ["f", "truncated", "cut; this was the twentieth attempt in a row that brought less than 64 KiB"]
             ])
     }
@@ -57,20 +58,22 @@ struct ProgressedFinishTests {
         [true, false] + Array(repeating: true, count: 18),
     ]) func `an attempt that brought more begins a new count`(earlier: [Bool]) throws {
         let queue = try finish(after: earlier)
-        #expect(try queue.number("select attempt::bigint from postrider.scheduled") == 2)
+        #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
         #expect(
-            try queue.number("select count(*) from postrider.tries where gained_little") == earlier.count { $0 } + 1)
+            try queue.number("select count(*) from postrider_internal.tries where gained_little") == earlier.count {
+                $0
+            } + 1)
     }
 
     @Test func `the same end without progress is the job's end`() throws {
-        #expect(try finish(.retryable).text("select state::text from postrider.results") == "f")
+        #expect(try finish(.retryable).text("select state::text from postrider_internal.results") == "f")
     }
 
     @Test(arguments: [Verdict.Kind.progressed, .handedBack])
     func `progress, or being handed back, after expires_at ends the job with its last error`(kind: Verdict.Kind) throws
     {
         let queue = try finish(kind, expired: true)
-        #expect(try queue.text("select state::text || error_code from postrider.results") == "ftruncated")
-        #expect(try queue.number("select count(*) from postrider.scheduled") == 0)
+        #expect(try queue.text("select state::text || error_code from postrider_internal.results") == "ftruncated")
+        #expect(try queue.number("select count(*) from postrider_internal.scheduled") == 0)
     }
 }

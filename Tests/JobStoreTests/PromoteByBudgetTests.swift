@@ -15,12 +15,13 @@ struct PromoteByBudgetTests {
         /// - Parameter calls: of lane a within the last ten seconds.
         init(calls: Int = 0) throws {
             let queue = try TestQueue()
-            let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            let worker = try queue.number(
+                "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
             let epoch = try queue.lead(worker)
             try queue.connection.execute(
                 """
-                insert into postrider.tracks (queue, lane, priority) values ('default', 'a', 0), ('default', 'b', 0);
-                insert into postrider.lane_retries (lane, calls, good, bad, failing, at)
+                insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'a', 0), ('default', 'b', 0);
+                insert into postrider_internal.lane_retries (lane, calls, good, bad, failing, at)
                 values ('a', \(calls), 0, 100, true, now() + interval '1 h')
                 """)
             self.queue = queue
@@ -34,15 +35,16 @@ struct PromoteByBudgetTests {
             try queue.insert(count, "url, lane, run_at", "'http://h/' || i, '\(lane)', now() + interval '1 h'")
             try queue.connection.execute(
                 """
-                update postrider.scheduled set attempt = \(attempt), run_at = now() - interval '5 s' + (job_id - \(last)) * interval '1 us'
+                update postrider_internal.scheduled set attempt = \(attempt), run_at = now() - interval '5 s' + (job_id - \(last)) * interval '1 us'
                 where job_id > \(last)
                 """)
         }
 
         /// Another worker leads from now on.
         mutating func changeLeader() throws {
-            try queue.connection.execute("update postrider.leases set until = now() - interval '1 s'")
-            worker = try queue.number("select worker from postrider.enlist(0, 'next', '0', null, 64, '{}', '{}')")
+            try queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
+            worker = try queue.number(
+                "select worker from postrider_internal.enlist(0, 'next', '0', null, 64, '{}', '{}')")
             epoch = try queue.lead(worker)
         }
 
@@ -51,8 +53,8 @@ struct PromoteByBudgetTests {
             try queue.text(
                 """
                 select moved || ' ' || more || case when latest is distinct from due.last and not more then ', not to the last' else '' end
-                from (select max(run_at) as last from postrider.scheduled s where run_at <= now()) due,
-                  lateral postrider.promote(\(worker)::int, \(epoch), null, 5000)
+                from (select max(run_at) as last from postrider_internal.scheduled s where run_at <= now()) due,
+                  lateral postrider_internal.promote(\(worker)::int, \(epoch), null, 5000)
                 """) ?? ""
         }
 
@@ -60,8 +62,8 @@ struct PromoteByBudgetTests {
         func pass(_ time: String) throws {
             try queue.connection.execute(
                 """
-                update postrider.scheduled set run_at = run_at - interval '\(time)';
-                update postrider.lane_retries set next_slot = next_slot - interval '\(time)', next_look = next_look - interval '\(time)'
+                update postrider_internal.scheduled set run_at = run_at - interval '\(time)';
+                update postrider_internal.lane_retries set next_slot = next_slot - interval '\(time)', next_look = next_look - interval '\(time)'
                 """)
         }
 
@@ -71,15 +73,16 @@ struct PromoteByBudgetTests {
                 """
                 select concat_ws(' ', case when has_slot then 'slots' else 'looks' end, count(*),
                   round(extract(epoch from min(run_at) - now()), 1), round(extract(epoch from max(run_at) - now()), 1))
-                from postrider.scheduled group by has_slot order by has_slot desc
+                from postrider_internal.scheduled group by has_slot order by has_slot desc
                 """
             ).map { $0[0] ?? "" }
         }
 
         /// Adds up these tallies.
         func fold(_ tallies: String) throws {
-            try queue.connection.execute("insert into postrider.tallies (tracks, states, jobs) values \(tallies)")
-            _ = try queue.text("select postrider.fold(\(worker), \(epoch), 0, 10000)::text")
+            try queue.connection.execute(
+                "insert into postrider_internal.tallies (tracks, states, jobs) values \(tallies)")
+            _ = try queue.text("select postrider_internal.fold(\(worker), \(epoch), 0, 10000)::text")
         }
 
         func inOneMoment<Value>(_ body: (borrowing Desk) throws -> Value) throws -> Value {
@@ -100,16 +103,16 @@ struct PromoteByBudgetTests {
         }
         // Ten are a second's worth, five seconds of slots are given.
         #expect(states == ["100 false", "slots 50 0.1 5.0", "looks 240 5.0 5.5"])
-        #expect(try desk.queue.number("select count(*) from postrider.ready where attempt = 0") == 40)
-        #expect(try desk.queue.number("select count(*) from postrider.ready where attempt = 3") == 50)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where attempt = 0") == 40)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where attempt = 3") == 50)
         let disorder = """
-            select count(*) from postrider.scheduled s join postrider.scheduled t
+            select count(*) from postrider_internal.scheduled s join postrider_internal.scheduled t
             on t.job_id > s.job_id and t.run_at < s.run_at
             """
         #expect(try desk.queue.number(disorder) == 0)
         #expect(
             try desk.queue.number(
-                "select min(s.job_id) - max(r.job_id) from postrider.scheduled s, postrider.ready r where r.attempt = 1"
+                "select min(s.job_id) - max(r.job_id) from postrider_internal.scheduled s, postrider_internal.ready r where r.attempt = 1"
             ) == 1)
     }
 
@@ -146,7 +149,8 @@ struct PromoteByBudgetTests {
         try desk.add(12_000, lane: "a", attempt: 1)
         let (states, last) = try desk.inOneMoment { desk in
             let states = try [desk.promote(), desk.promote(), desk.promote()] + desk.left()
-            try desk.queue.connection.execute("update postrider.lane_retries set next_look = now() + interval '1 h'")
+            try desk.queue.connection.execute(
+                "update postrider_internal.lane_retries set next_look = now() + interval '1 h'")
             try desk.add(10, lane: "a", attempt: 1)
             return try (states, [desk.promote()] + desk.left())
         }
@@ -159,11 +163,11 @@ struct PromoteByBudgetTests {
         let desk = try Desk()
         try desk.queue.connection.execute(
             """
-            truncate postrider.lane_retries;
-            insert into postrider.tracks (queue, lane, priority) values ('other', 'a', 4), ('other', 'c', 0)
+            truncate postrider_internal.lane_retries;
+            insert into postrider_internal.tracks (queue, lane, priority) values ('other', 'a', 4), ('other', 'c', 0)
             """)
         let rows = """
-            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing from postrider.lane_retries order by lane
+            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing from postrider_internal.lane_retries order by lane
             """
         // Tracks 1 and 3 are of lane a, 2 of b, 4 of c. What was cancelled or handed back was no call, nor was what is taken back.
         try desk.fold(
@@ -176,7 +180,7 @@ struct PromoteByBudgetTests {
         #expect(try desk.queue.rows(rows) == [["a 63 6 50 false"]])
         #expect(
             try desk.queue.rows(
-                "select concat_ws(' ', queue, state, jobs) from postrider.totals order by queue, state"
+                "select concat_ws(' ', queue, state, jobs) from postrider_internal.totals order by queue, state"
             ).map { $0[0] } == [
                 "default c 1000", "default f 7", "default h 50", "default r 130", "default s -409", "other r 5",
                 "other s 55",
@@ -184,10 +188,11 @@ struct PromoteByBudgetTests {
     }
 
     @Test(arguments: [
-        "update postrider.lane_retries set failing = false", "delete from postrider.lane_retries",
-        "update postrider.lane_retries set at = now() - interval '61 s'",
+        "update postrider_internal.lane_retries set failing = false", "delete from postrider_internal.lane_retries",
+        "update postrider_internal.lane_retries set at = now() - interval '61 s'",
         "insert into postrider.lanes (name, retry_budget) values ('a', 1)",
-        "update postrider.lane_retries set lane = 'b'", "update postrider.scheduled set has_slot = true",
+        "update postrider_internal.lane_retries set lane = 'b'",
+        "update postrider_internal.scheduled set has_slot = true",
     ])
     func `nothing is held in a lane that is well, forgotten or without a budget`(change: String) throws {
         let desk = try Desk()
@@ -202,15 +207,15 @@ struct PromoteByBudgetTests {
         try desk.add(60, lane: "a", attempt: 1)
         try desk.queue.connection.execute(
             """
-            insert into postrider.cache_waits (job_id, key, seq, run_at)
-            select job_id, 'x', job_id, run_at from postrider.scheduled order by job_id desc limit 20;
-            insert into postrider.credential_waits (job_id, credential, seq, run_at)
+            insert into postrider_internal.cache_waits (job_id, key, seq, run_at)
+            select job_id, 'x', job_id, run_at from postrider_internal.scheduled order by job_id desc limit 20;
+            insert into postrider_internal.credential_waits (job_id, credential, seq, run_at)
             select job_id, 'x', job_id, run_at + case when job_id % 2 = 0 then '0 s' else '1 s' end::interval
-            from postrider.scheduled order by job_id limit 40
+            from postrider_internal.scheduled order by job_id limit 40
             """)
         // 20 for the cache, 20 for a credential; the other waits are of another time.
         #expect(try desk.promote() == "50 false")
-        #expect(try desk.queue.number("select count(*) from postrider.scheduled where job_id % 2 = 1") == 10)
+        #expect(try desk.queue.number("select count(*) from postrider_internal.scheduled where job_id % 2 = 1") == 10)
     }
 
     @Test func `the next leader goes on where the last one stopped, and who leads no more moves nothing`() throws {
@@ -219,7 +224,7 @@ struct PromoteByBudgetTests {
         try desk.queue.connection.execute("begin")
         #expect(try desk.promote() == "10 false")
         try desk.add(100, lane: "a", attempt: 2)
-        try desk.queue.connection.execute("update postrider.leases set until = now() - interval '1 s'")
+        try desk.queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
         #expect(try desk.promote() == "0 false, not to the last")
         try desk.changeLeader()
         // The slots of the next five seconds are given away.
@@ -233,7 +238,7 @@ struct PromoteByBudgetTests {
         try desk.add(100, lane: "a", attempt: 1)
         let moved = try desk.inOneMoment { desk in
             let first = try desk.promote()
-            let id = try desk.queue.number("select max(job_id) from postrider.scheduled")
+            let id = try desk.queue.number("select max(job_id) from postrider_internal.scheduled")
             _ = try desk.queue.rows("select postrider.reschedule(\(id), now())::text")
             return try [first, desk.promote()]
         }
@@ -246,7 +251,7 @@ struct PromoteByBudgetTests {
         try desk.add(1, lane: "b", attempt: 1)
         try desk.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 0.25)")
         #expect(try desk.promote() == "26 false")
-        let id = try desk.queue.number("select min(job_id) from postrider.scheduled")
+        let id = try desk.queue.number("select min(job_id) from postrider_internal.scheduled")
         let sentence = try desk.queue.text("select postrider.explain(\(id))") ?? ""
         #expect(
             sentence.contains("scheduled: try 2 follows at ")

@@ -11,7 +11,8 @@ final class PruneTests {
 
     init() throws {
         queue = try TestQueue()
-        let worker = try queue.number("select worker from postrider.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        let worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
         leader = "\(worker), \(try queue.lead(worker))"
     }
 
@@ -26,8 +27,8 @@ final class PruneTests {
     private func age(_ which: String, state: String, days: Int) throws {
         try queue.connection.execute(
             """
-            update postrider.results set state = '\(state)', finished_at = now() - interval '\(days) days' where \(which);
-            update postrider.jobs_1 j set created_at = now() - interval '\(days) days'
+            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(days) days' where \(which);
+            update postrider_internal.jobs_1 j set created_at = now() - interval '\(days) days'
             """)
     }
 
@@ -36,37 +37,40 @@ final class PruneTests {
         var steps: [String] = []
         repeat {
             let step = try queue.rows(
-                "select jobs::text, coalesce(dropped, '-'), wait_ms::text from postrider.prune(\(leader))")[0]
+                "select jobs::text, coalesce(dropped, '-'), wait_ms::text from postrider_internal.prune(\(leader))")[0]
             steps.append(step.map { $0 ?? "null" }.joined(separator: " "))
         } while steps.last?.hasSuffix(" 0") == true && steps.count < 50
         return steps
     }
 
     private func parts() throws -> String {
-        try queue.text("select string_agg(part, ' ') from postrider.job_ranges()") ?? ""
+        try queue.text("select string_agg(part, ' ') from postrider_internal.job_ranges()") ?? ""
     }
 
     @Test func `a range all of whose jobs are outdated is dropped`() throws {
         try fill(100, days: 31)
         try queue.connection.execute(
             """
-            insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
-            insert into postrider.hook_starts (job_id) values (7), (1000002)
+            insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
+            insert into postrider_internal.hook_starts (job_id) values (7), (1000002)
             """)
         let young = try queue.insert("url", "'http://h/young'")
         #expect(try round() == ["100 jobs_1 from 1 to 1000000 0", "0 - 0", "0 - 600000"])
         #expect(try parts() == "2 overflow")
-        #expect(try queue.text("select to_regclass('postrider.results_1')::text") == nil)
+        #expect(try queue.text("select to_regclass('postrider_internal.results_1')::text") == nil)
         #expect(try queue.number("select count(*) from postrider.jobs") == 1)
-        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.tries") == "\(young)")
-        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.hook_starts") == "\(young)")
-        #expect(try queue.number("select count(*) from postrider.prune_leftovers") == 0)
+        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.tries") == "\(young)")
+        #expect(
+            try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.hook_starts") == "\(young)")
+        #expect(try queue.number("select count(*) from postrider_internal.prune_leftovers") == 0)
         let told = try queue.text("select postrider.explain(7)")
         #expect(
             told?.hasPrefix("Job 7 does not exist: jobs with ids from 1 to 1000000 were pruned on 20") == true,
             "\(told ?? "")")
         // Life goes on: a range is added behind, and the ids of the dropped one are nobody's.
-        #expect(try queue.text("select postrider.extend_partitions(\(leader))") == "jobs_3 from 2000001 to 3000000")
+        #expect(
+            try queue.text("select postrider_internal.extend_partitions(\(leader))") == "jobs_3 from 2000001 to 3000000"
+        )
         _ = try queue.number("select postrider.cancel(\(young))::int")
         #expect(try queue.state(young) == "cancelled")
     }
@@ -77,18 +81,18 @@ final class PruneTests {
         // The look asks this of each job: here it does not end before the test says so.
         try queue.connection.execute(
             """
-            alter function postrider.is_job_past_retention rename to is_outdated_at_once;
-            create function postrider.is_job_past_retention(
+            alter function postrider_internal.is_job_past_retention rename to is_outdated_at_once;
+            create function postrider_internal.is_job_past_retention(
               a bigint, b boolean, c "char", d timestamptz, e timestamptz, f timestamptz) returns boolean language plpgsql as $$
             begin
               while not pg_try_advisory_lock(4711) loop perform pg_sleep(0.01); end loop;
-              return postrider.is_outdated_at_once(a, b, c, d, e, f);
+              return postrider_internal.is_outdated_at_once(a, b, c, d, e, f);
             end $$;
             select pg_advisory_lock(4711)
             """)
         let (database, leader) = (queue.database, leader)
         let look = BackgroundThread {
-            _ = try? PGConnection(database).query("select postrider.prune(\(leader))")
+            _ = try? PGConnection(database).query("select postrider_internal.prune(\(leader))")
         }
         try queue.wait(
             until: """
@@ -101,12 +105,12 @@ final class PruneTests {
         #expect(try parts() == "1 2 overflow")
         #expect(try queue.state(other) == "ready")
         #expect(try queue.text("select url from postrider.job_status where id = \(other)") == "http://h/other")
-        #expect(try queue.number("select count(*) from postrider.reopened") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.reopened") == 1)
         // The next look sees for itself that it runs, and takes it along.
         #expect(try round().first == "50 jobs_1 from 1 to 1000000 0")
         #expect(try parts() == "2 overflow")
         #expect(try queue.state(other) == "ready")
-        #expect(try queue.number("select count(*) from postrider.reopened") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.reopened") == 0)
     }
 
     @Test func `a range is added between transactions that follow each other closely`() throws {
@@ -116,15 +120,15 @@ final class PruneTests {
         // While a whole range is ahead nobody waits.
         _ = try queue.number("select setval('postrider.jobs_id_seq', 900000)")
         try client.execute("begin; insert into postrider.jobs (url) values ('http://h/')")
-        #expect(try queue.text("select postrider.extend_partitions(\(leader))") == nil)
+        #expect(try queue.text("select postrider_internal.extend_partitions(\(leader))") == nil)
         try client.execute("commit")
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1600000)")
         for _ in 1...100 where try parts() == "1 2 overflow" {
             try client.execute("begin; insert into postrider.jobs (url) values ('http://h/')")
             let duty = BackgroundThread {
-                _ = try? PGConnection(database).query("select postrider.extend_partitions(\(leader))")
+                _ = try? PGConnection(database).query("select postrider_internal.extend_partitions(\(leader))")
             }
-            try? queue.waitUntilBlocked("select postrider.extend_partitions")
+            try? queue.waitUntilBlocked("select postrider_internal.extend_partitions")
             try client.execute("commit")
             duty.join()
         }
@@ -138,14 +142,14 @@ final class PruneTests {
             #"select postrider.submit('{"chain": [{"url": "http://h/1"}, {"url": "http://h/2"}]}')"#)
         try fill(50, days: 60)
         try age("job_id % 10 = 0", state: "f", days: 60)
-        try queue.connection.execute("update postrider.jobs_1 set created_at = now() - interval '60 days'")
+        try queue.connection.execute("update postrider_internal.jobs_1 set created_at = now() - interval '60 days'")
         let rows = "select (to_jsonb(j) - 'elapsed')::text from postrider.job_status j"
         let before = try queue.rows(
             rows + " where state in ('ready', 'scheduled', 'failed', 'waiting', 'running') order by id")
         #expect(try round()[0] == "45 jobs_1 from 1 to 1000000 0")
         #expect(try queue.rows(rows + " order by id") == before)
         #expect(before.count == 10)
-        #expect(try queue.number("select count(*) from postrider.jobs_overflow") == 10)
+        #expect(try queue.number("select count(*) from postrider_internal.jobs_overflow") == 10)
 
         // Nothing of it has lost its ways: it is claimed, cancelled, retried, and goes when its time comes.
         let other = try queue.insert("url, dedupe_key, on_duplicate", "'http://h/same', 'k', 'error'", refused: true)
@@ -153,14 +157,14 @@ final class PruneTests {
         _ = try queue.number("select postrider.cancel(\(chain))::int")
         try queue.wait(
             until:
-                "select (postrider.settle(0, true)).has_more is not null and not exists (select from postrider.trees where state in ('w', 'o') or is_draining)"
+                "select (postrider_internal.settle(0, true)).has_more is not null and not exists (select from postrider_internal.trees where state in ('w', 'o') or is_draining)"
         )
         #expect(try queue.state(chain) == "cancelled")
         #expect(try queue.number("select postrider.retry_failed()") == 5)
         #expect(try queue.number("select postrider.cancel_all()") >= 7)
         try queue.connection.execute(
             """
-            update postrider.results set finished_at = now() - interval '31 days';
+            update postrider_internal.results set finished_at = now() - interval '31 days';
             """)
         #expect(try round().contains("10 - 0"))
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
@@ -169,11 +173,11 @@ final class PruneTests {
     @Test func `a range with too much to keep is thinned out, and goes when the rest may`() throws {
         try fill(12_000, state: "f", days: 31)
         try age("job_id <= 1000", state: "s", days: 31)
-        try queue.connection.execute("insert into postrider.hook_starts (job_id) values (1000), (1001)")
+        try queue.connection.execute("insert into postrider_internal.hook_starts (job_id) values (1000), (1001)")
         #expect(try round() == ["1000 - 0", "0 - 0", "0 - 0", "0 - 600000"])
         #expect(try parts() == "1 2 overflow")
         #expect(try queue.number("select count(*) from postrider.jobs") == 11_000)
-        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider.hook_starts") == "1001")
+        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.hook_starts") == "1001")
         try age("true", state: "f", days: 91)
         #expect(try round()[0] == "11000 jobs_1 from 1 to 1000000 0")
     }
@@ -181,7 +185,7 @@ final class PruneTests {
     @Test func `bodies of more than 64 MiB are not copied either`() throws {
         try fill(10, days: 31)
         try queue.connection.execute(
-            "update postrider.results set body = (select string_agg(sha512(i::text::bytea), '') from generate_series(1, 150000) i), state = 'f' where job_id <= 8"
+            "update postrider_internal.results set body = (select string_agg(sha512(i::text::bytea), '') from generate_series(1, 150000) i), state = 'f' where job_id <= 8"
         )
         #expect(try round()[0] == "2 - 0")
         #expect(try parts() == "1 2 overflow")
@@ -189,7 +193,7 @@ final class PruneTests {
 
     @Test func `a full range whose last job is young is left alone, the one that fills is not`() throws {
         try fill(20, days: 31)
-        try queue.connection.execute("update postrider.jobs_1 set created_at = now() where id = 20")
+        try queue.connection.execute("update postrider_internal.jobs_1 set created_at = now() where id = 20")
         #expect(try round() == ["0 - 600000"])
         #expect(try queue.number("select count(*) from postrider.jobs") == 20)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 20)")
@@ -233,20 +237,22 @@ final class PruneTests {
     @Test func `workers that ended before all jobs are forgotten, too`() throws {
         for days in [0, 31, 91] {
             let worker = try queue.number(
-                "select worker from postrider.enlist(0, 'w\(days)', '0', null, 64, '{}', '{}')")
+                "select worker from postrider_internal.enlist(0, 'w\(days)', '0', null, 64, '{}', '{}')")
             guard days > 0 else { continue }
             try queue.connection.execute(
-                "update postrider.workers set ended_at = now() - interval '\(days) days' where id = \(worker)")
+                "update postrider_internal.workers set ended_at = now() - interval '\(days) days' where id = \(worker)")
         }
         #expect(try round() == ["0 - 600000"])
-        #expect(try queue.text("select string_agg(name, ' ' order by id) from postrider.workers") == "desk w0 w31")
+        #expect(
+            try queue.text("select string_agg(name, ' ' order by id) from postrider_internal.workers") == "desk w0 w31")
     }
 
     @Test func `who does not lead forgets nothing`() throws {
         try fill(20, days: 31)
-        let other = try queue.number("select worker from postrider.enlist(0, 'other', '0', null, 64, '{}', '{}')")
+        let other = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'other', '0', null, 64, '{}', '{}')")
         #expect(
-            try queue.rows("select jobs::text, dropped, wait_ms::text from postrider.prune(\(other), 1)") == [
+            try queue.rows("select jobs::text, dropped, wait_ms::text from postrider_internal.prune(\(other), 1)") == [
                 ["0", nil, nil]
             ])
         #expect(try queue.number("select count(*) from postrider.jobs") == 20)
@@ -256,19 +262,20 @@ final class PruneTests {
         try queue.connection.execute(
             """
             insert into postrider.services (name) values ('there');
-            insert into postrider.cache_totals (service, outcome, jobs, entries, bytes)
+            insert into postrider_internal.cache_totals (service, outcome, jobs, entries, bytes)
             values ('', 'hit', 5, 0, 0), ('there', 'hit', 5, 0, 0), ('gone', 'stored', 2, 2, 90), ('gone', 'evicted', 2, -2, -90),
                    ('held', 'stored', 2, 2, 90), ('held', 'evicted', 1, -1, -40), ('unfolded', 'hit', 1, 0, 0),
                    ('busy', 'hit', 1, 0, 0), ('busy', 'miss', 1, 0, 0);
-            insert into postrider.cache_tallies (service, outcome, jobs) values ('unfolded', 'hit', 1)
+            insert into postrider_internal.cache_tallies (service, outcome, jobs) values ('unfolded', 'hit', 1)
             """)
         let fold = try PGConnection(queue.database)
-        try fold.execute("begin; update postrider.cache_totals set jobs = 2 where service = 'busy' and outcome = 'hit'")
-        let names = "select string_agg(distinct service, ' ' order by service) from postrider.cache_totals"
+        try fold.execute(
+            "begin; update postrider_internal.cache_totals set jobs = 2 where service = 'busy' and outcome = 'hit'")
+        let names = "select string_agg(distinct service, ' ' order by service) from postrider_internal.cache_totals"
         #expect(try round().last == "0 - 600000")
         #expect(try queue.text(names) == " busy held there unfolded")
-        #expect(try queue.number("select sum(bytes)::bigint from postrider.cache_totals") == 50)
-        try fold.execute("commit; delete from postrider.cache_tallies")
+        #expect(try queue.number("select sum(bytes)::bigint from postrider_internal.cache_totals") == 50)
+        try fold.execute("commit; delete from postrider_internal.cache_tallies")
         #expect(try round().last == "0 - 600000")
         #expect(try queue.text(names) == " held there")
     }

@@ -17,8 +17,8 @@ final class PurgeTests {
         try queue.connection.execute(
             """
             select postrider.cancel(\(id));
-            update postrider.results set state = '\(state)', finished_at = now() - interval '\(ago)' where job_id = \(id);
-            update postrider.jobs_1 set created_at = now() - interval '\(ago)' where id = \(id)
+            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(ago)' where job_id = \(id);
+            update postrider_internal.jobs_1 set created_at = now() - interval '\(ago)' where id = \(id)
             """)
     }
 
@@ -36,8 +36,8 @@ final class PurgeTests {
             try end(id, state)
             try queue.connection.execute(
                 """
-                insert into postrider.tries (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
-                insert into postrider.callback_faults (job_id, event, function, sqlstate, error)
+                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
+                insert into postrider_internal.callback_faults (job_id, event, function, sqlstate, error)
                 values (\(id), 'did_stop', 'f', 'XX000', 'x')
                 """)
         }
@@ -45,13 +45,13 @@ final class PurgeTests {
         try end(young, "s", ago: "29 days")
         let ready = try queue.insert("url", "'http://h/ready'")
         let later = try queue.insert("url, run_at", "'http://h/later', now() + interval '1 h'")
-        try queue.connection.execute("update postrider.jobs_1 set created_at = now() - interval '1 year'")
+        try queue.connection.execute("update postrider_internal.jobs_1 set created_at = now() - interval '1 year'")
         #expect(try purge() == 6)
         #expect(try jobs() == "\(young) \(ready) \(later)")
         for table in ["tries", "callback_faults"] {
-            #expect(try queue.number("select count(*) from postrider.\(table)") == 0)
+            #expect(try queue.number("select count(*) from postrider_internal.\(table)") == 0)
         }
-        #expect(try queue.number("select count(*) from postrider.results") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.results") == 1)
         #expect(try purge() == 0)
         #expect(try purge("'infinity'") == 1)
         #expect(try jobs() == "\(ready) \(later)")
@@ -62,13 +62,14 @@ final class PurgeTests {
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
         try queue.connection.execute(
             """
-            update postrider.results set finished_at = now() - interval '1 h' where job_id % 3 > 0;
-            update postrider.jobs_1 set created_at = now() - interval '1 h'
+            update postrider_internal.results set finished_at = now() - interval '1 h' where job_id % 3 > 0;
+            update postrider_internal.jobs_1 set created_at = now() - interval '1 h'
             """)
         #expect(try purge("now() - interval '1 min'") == 8_000)
         #expect(try queue.number("select count(*) from postrider.jobs") == 4_000)
         #expect(
-            try queue.text("select jobs || ' ' || first_id || ' ' || last_id from postrider.prunes") == "8000 1 11999")
+            try queue.text("select jobs || ' ' || first_id || ' ' || last_id from postrider_internal.prunes")
+                == "8000 1 11999")
     }
 
     @Test func `a tree stays until its root may go, and goes as a whole`() throws {
@@ -81,25 +82,26 @@ final class PurgeTests {
         try end(single, "s")
         // A member that has ended long ago, of a chain that has not.
         try queue.connection.execute(
-            "insert into postrider.results (job_id, attempt, state, finished_at) values (\(root + 1), 1, 's', now() - interval '1 year')"
+            "insert into postrider_internal.results (job_id, attempt, state, finished_at) values (\(root + 1), 1, 's', now() - interval '1 year')"
         )
         #expect(try purge() == 1)
         #expect(try queue.number("select count(*) from postrider.jobs") == 6)
-        try queue.connection.execute("delete from postrider.results where job_id = \(root + 1)")
+        try queue.connection.execute("delete from postrider_internal.results where job_id = \(root + 1)")
 
         _ = try queue.number("select postrider.cancel(\(root))::int")
         try queue.wait(
             until:
-                "select (postrider.settle(0, true)).has_more is not null and not exists (select from postrider.trees where state in ('w', 'o') or is_draining)"
+                "select (postrider_internal.settle(0, true)).has_more is not null and not exists (select from postrider_internal.trees where state in ('w', 'o') or is_draining)"
         )
         try queue.connection.execute(
-            "update postrider.results set finished_at = now() - interval '40 days' where job_id <> \(root)")
+            "update postrider_internal.results set finished_at = now() - interval '40 days' where job_id <> \(root)")
         #expect(try purge() == 0)
         try queue.connection.execute(
-            "update postrider.results set finished_at = now() - interval '40 days' where job_id = \(root)")
+            "update postrider_internal.results set finished_at = now() - interval '40 days' where job_id = \(root)")
         #expect(try purge() == 6)
-        for table in ["jobs", "results", "trees", "members", "resolved"] {
-            #expect(try queue.number("select count(*) from postrider.\(table)") == 0, "\(table)")
+        #expect(try queue.number("select count(*) from postrider.jobs") == 0)
+        for table in ["results", "trees", "members", "resolved"] {
+            #expect(try queue.number("select count(*) from postrider_internal.\(table)") == 0, "\(table)")
         }
     }
 
@@ -108,12 +110,12 @@ final class PurgeTests {
             "insert into postrider.jobs (url, callback_url) values ('http://h/source', 'http://h/hook')")
         let source = try queue.number("select max(id) from postrider.jobs")
         _ = try queue.number("select postrider.cancel(\(source))::int")
-        _ = try queue.text("select ended::text from postrider.conclude(100)")
-        let hook = try queue.number("select job_id from postrider.webhooks where source_job_id = \(source)")
+        _ = try queue.text("select ended::text from postrider_internal.conclude(100)")
+        let hook = try queue.number("select job_id from postrider_internal.webhooks where source_job_id = \(source)")
         #expect(try purge("'infinity'") == 0)
         try end(hook, "s")
         #expect(try purge("'infinity'") == 2)
-        #expect(try queue.number("select count(*) from postrider.webhooks") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.webhooks") == 0)
     }
 
     @Test func `what somebody retries at this moment stays`() throws {
@@ -142,7 +144,7 @@ final class PurgeTests {
         try queue.waitUntilBlocked("postrider.retry")
         try other.execute("commit")
         retry.join()
-        #expect(try queue.number("select count(*) from postrider.ready") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
     }
 
     @Test(arguments: ["retry(ID)", "cancel(ID)", "reschedule(ID, now())"])

@@ -15,7 +15,7 @@ struct RefusalRuleTests {
             "42P01", "3F000", "42501", "P0001", "PR008", "25006",
         ]
         for state in states {
-            let isShortage = try queue.number("select postrider.is_shortage('\(state)')::int::bigint") == 1
+            let isShortage = try queue.number("select postrider_internal.is_shortage('\(state)')::int::bigint") == 1
             #expect(isShortage == (SQLState(rawValue: state).cause == .shortage), "\(state)")
         }
     }
@@ -24,13 +24,13 @@ struct RefusalRuleTests {
     private func place(after refusals: Int, isExpired: Bool = false) throws -> String? {
         let queue = try TestQueue()
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
         let id = try queue.insert("url, delivery, expires_at", "'http://h/', 'at_most_once', now() + interval '1 s'")
         if isExpired { TestClock.sleep(milliseconds: 1_100) }
         if refusals > 0 {
             try queue.connection.execute(
                 """
-                insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, refusals)
+                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code, refusals)
                 values (\(id), 0, now(), 7, 1, 'internal', \(refusals))
                 """)
         }
@@ -38,10 +38,10 @@ struct RefusalRuleTests {
         return try queue.text(
             """
             select coalesce(
-              (select format('%s %s', postrider.state_name(r.state), r.error_code) from postrider.results r),
+              (select format('%s %s', postrider_internal.state_name(r.state), r.error_code) from postrider_internal.results r),
               (select format('scheduled in %s ms, attempt %s, refusals %s', round(extract(epoch from s.run_at - t.finished_at) * 1000),
                              s.attempt, t.refusals)
-                 from postrider.scheduled s, postrider.tries t where t.fence = 1))
+                 from postrider_internal.scheduled s, postrider_internal.tries t where t.fence = 1))
             """)
     }
 
@@ -53,7 +53,8 @@ struct RefusalRuleTests {
         #expect(try place(after: 35) == "failed internal")
         #expect(try place(after: 0, isExpired: true) == "failed internal")
         let queue = try TestQueue()
-        let waited = "select sum(extract(epoch from postrider.refusal_wait(n)))::bigint from generate_series(1, 35) n"
+        let waited =
+            "select sum(extract(epoch from postrider_internal.refusal_wait(n)))::bigint from generate_series(1, 35) n"
         #expect(try (870...930).contains(queue.number(waited)))
     }
 
@@ -62,8 +63,8 @@ struct RefusalRuleTests {
         try queue.connection.execute(
             """
             insert into postrider.jobs (url, method, delivery, tag) select 'http://h/', 'POST', 'at_most_once', e.code from postrider.error_codes e;
-            with gone as (delete from postrider.ready returning *)
-            insert into postrider.results (job_id, attempt, track, state, error_code, fence, started_at, status_code, bytes_sent)
+            with gone as (delete from postrider_internal.ready returning *)
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, fence, started_at, status_code, bytes_sent)
             select g.job_id, 1, g.track, 'f', j.tag, 7, now(), \(status), \(sent) from gone g join postrider.jobs j on j.id = g.job_id
             """)
     }
@@ -88,7 +89,7 @@ struct RefusalRuleTests {
         #expect(try queue.number("select postrider.retry_failed(error_code => 'internal')") == 1)
         let other = try TestQueue()
         try makeFailed(other, status: "200", sent: 90)
-        let id = try other.number("select job_id from postrider.results where error_code = 'internal'")
+        let id = try other.number("select job_id from postrider_internal.results where error_code = 'internal'")
         try other.connection.execute("select postrider.retry(\(id))")
         #expect(try other.state(id) == "ready")
     }

@@ -10,25 +10,26 @@ struct RestoredRowsTests {
 
     private func enlist(_ old: Int64, start: String = start, identity: String = "null", wal: Int64 = 0) -> String {
         """
-        postrider.enlist(\(old)::int, 'a', '0', null, 8, array[r.track], array[r.seq], 'release', array[r.fence], '\(start)',
+        postrider_internal.enlist(\(old)::int, 'a', '0', null, 8, array[r.track], array[r.seq], 'release', array[r.fence], '\(start)',
           \(identity), \(wal))
         """
     }
 
-    private static let newest = "(select i.id from postrider.identities i order by i.number desc limit 1)"
+    private static let newest = "(select i.id from postrider_internal.identities i order by i.number desc limit 1)"
 
     /// A worker with two leases, one of them of an at_most_once job.
     private func leased(_ queue: borrowing TestQueue) throws -> Int64 {
         let worker = try queue.number(
-            "select worker from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}', p_start => '\(Self.start)')")
+            "select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}', p_start => '\(Self.start)')"
+        )
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0);
+            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0);
             insert into postrider.jobs (url, delivery) values ('http://h/once', 'at_most_once'), ('http://h/often', default);
-            update postrider.ready set worker = \(worker), fence = nextval('postrider.fences'), attempt = 1, since = now();
-            update postrider.workers set in_flight = 2;
-            insert into postrider.aborts (worker, fence, job_id) values (\(worker), 1, 1);
-            update postrider.leases set owner = \(worker), epoch = 3, until = now() + interval '10 s'
+            update postrider_internal.ready set worker = \(worker), fence = nextval('postrider_internal.fences'), attempt = 1, since = now();
+            update postrider_internal.workers set in_flight = 2;
+            insert into postrider_internal.aborts (worker, fence, job_id) values (\(worker), 1, 1);
+            update postrider_internal.leases set owner = \(worker), epoch = 3, until = now() + interval '10 s'
             """)
         return worker
     }
@@ -37,7 +38,7 @@ struct RestoredRowsTests {
         let queue = try TestQueue()
         _ = try leased(queue)
         let last = try queue.number("select max(id) from postrider.jobs")
-        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
         // One is open until after the first worker.
         let open = try PGConnection(queue.database)
         try open.execute("begin; insert into postrider.jobs (url) values ('http://h/open')")
@@ -46,39 +47,39 @@ struct RestoredRowsTests {
         try client.execute("insert into postrider.jobs (url) select 'http://h/' || i from generate_series(1, 12000) i")
         try client.execute("select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}]}')")
         let above = try queue.number(
-            "select e.keys_above[1] from postrider.enlist(0, 'a', '0', null, 8, '{}', '{}') e")
+            "select e.keys_above[1] from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}') e")
         #expect(above == last)
         try open.execute("commit")
         #expect(try queue.number("select min(id) from postrider.jobs where url = 'http://h/open'") > above)
-        try queue.connection.execute("delete from postrider.early_inserts")
+        try queue.connection.execute("delete from postrider_internal.early_inserts")
         // Then no INSERT notes anything.
         try client.execute("insert into postrider.jobs (url) values ('http://h/3')")
-        #expect(try queue.number("select count(*) from postrider.early_inserts") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.early_inserts") == 0)
     }
 
     @Test func `the first worker ends all leases, and a second one finds nothing left`() throws {
         let queue = try TestQueue()
         let old = try leased(queue)
-        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
         let first = try queue.rows(
             """
             select e.worker::text, cardinality(e.held)::text, e.lost_leases::text, e.unknown_jobs::text, e.keys_above::text
-            from (select array_agg(r.track) t, array_agg(r.seq) s, array_agg(r.fence) f from postrider.ready r) r,
-              postrider.enlist(\(old)::int, 'a', '0', null, 8, r.t, r.s, 'release', r.f, '\(Self.start)', \(Self.newest)) e
+            from (select array_agg(r.track) t, array_agg(r.seq) s, array_agg(r.fence) f from postrider_internal.ready r) r,
+              postrider_internal.enlist(\(old)::int, 'a', '0', null, 8, r.t, r.s, 'release', r.f, '\(Self.start)', \(Self.newest)) e
             """)[0]
         #expect(first[1...] == ["0", "2", "1", "{2}"])
         #expect(try queue.states() == "ready 1, unknown 1")
-        #expect(try queue.number("select attempt from postrider.ready") == 1)
-        #expect(try queue.number("select count(*) from postrider.tries where error_code = 'lost_worker'") == 1)
-        #expect(try queue.number("select count(*) from postrider.workers where id = \(old) and lost") == 1)
-        #expect(try queue.number("select count(*) from postrider.aborts") == 0)
-        #expect(try queue.number("select count(*) from postrider.leases where until > now()") == 0)
+        #expect(try queue.number("select attempt from postrider_internal.ready") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.tries where error_code = 'lost_worker'") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.workers where id = \(old) and lost") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.aborts") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.leases where until > now()") == 0)
         let clock = "extract(epoch from now() - interval '1 min') * 1000000"
-        #expect(try queue.number("select (last_value > \(clock))::int from postrider.fences") == 1)
-        #expect(try queue.number("select (epoch > \(clock))::int from postrider.leases") == 1)
+        #expect(try queue.number("select (last_value > \(clock))::int from postrider_internal.fences") == 1)
+        #expect(try queue.number("select (epoch > \(clock))::int from postrider_internal.leases") == 1)
         #expect(Int64(first[0] ?? "") ?? 0 > 200_000_000)
         let second = try queue.rows(
-            "select e.lost_leases::text from postrider.enlist(0, 'b', '0', null, 8, '{}', '{}') e")
+            "select e.lost_leases::text from postrider_internal.enlist(0, 'b', '0', null, 8, '{}', '{}') e")
         #expect(second == [[nil]])
         #expect(try queue.rows("select worker, lost_leases::text from postrider.restores") == [["a", "2"]])
     }
@@ -86,16 +87,17 @@ struct RestoredRowsTests {
     @Test func `two workers at once: one of them ends the leases`() throws {
         let queue = try TestQueue()
         _ = try leased(queue)
-        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
         let other = try PGConnection(queue.database)
-        try other.execute("begin; select postrider.enlist(0, 'b', '0', null, 8, '{}', '{}')")
+        try other.execute("begin; select postrider_internal.enlist(0, 'b', '0', null, 8, '{}', '{}')")
         let refused = #expect(throws: PGError.self) {
-            try queue.rows("select e.worker::text from postrider.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
+            try queue.rows("select e.worker::text from postrider_internal.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
         }
         #expect(refused?.sqlState == .lockNotAvailable)
         try other.execute("commit")
         #expect(
-            try queue.rows("select e.lost_leases::text from postrider.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
+            try queue.rows(
+                "select e.lost_leases::text from postrider_internal.enlist(0, 'c', '0', null, 8, '{}', '{}') e")
                 == [[nil]])
         #expect(try queue.number("select count(*) from postrider.restores") == 1)
     }
@@ -104,11 +106,13 @@ struct RestoredRowsTests {
     func `a number that was given by another database is another worker's`(identity: String) throws {
         let queue = try TestQueue()
         let other = try leased(queue)
-        let sql = "select cardinality(e.held) from postrider.ready r, \(enlist(other, identity: identity)) e limit 1"
+        let sql =
+            "select cardinality(e.held) from postrider_internal.ready r, \(enlist(other, identity: identity)) e limit 1"
         #expect(try queue.number(sql) == 0)
         #expect(
-            try queue.number("select count(*) from postrider.workers where id = \(other) and ended_at is null") == 1)
-        #expect(try queue.number("select count(*) from postrider.ready where worker = \(other)") == 2)
+            try queue.number("select count(*) from postrider_internal.workers where id = \(other) and ended_at is null")
+                == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.ready where worker = \(other)") == 2)
         #expect(try queue.number("select count(*) from postrider.restores") == 0)
     }
 
@@ -130,15 +134,15 @@ struct RestoredRowsTests {
     @Test func `before a worker has enlisted nobody claims, leads or is alive`() throws {
         let queue = try TestQueue()
         let worker = try leased(queue)
-        try queue.connection.execute("update postrider.identities set timeline = timeline + 1")
+        try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
         let fresh = try PGConnection(queue.database)
-        let claim = "select postrider.claim(\(worker)::int, 0, 1, '{1}', '{1}', '{0}', true, '{0}')"
+        let claim = "select postrider_internal.claim(\(worker)::int, 0, 1, '{1}', '{1}', '{0}', true, '{0}')"
         #expect(TestRole.refusal(of: claim, fresh) == "PR008")
-        #expect(try fresh.query("select postrider.lead(\(worker)::int)").isNull(0, 0))
-        #expect(try !fresh.query("select postrider.leads(\(worker)::int, 3)").bool(0, 0))
-        #expect(try !fresh.query("select postrider.beat(\(worker)::int, 0, false, false)").bool(0, 0))
-        try queue.connection.execute("update postrider.identities set timeline = timeline - 1")
-        #expect(try fresh.query("select postrider.beat(\(worker)::int, 0, false, false)").bool(0, 0))
+        #expect(try fresh.query("select postrider_internal.lead(\(worker)::int)").isNull(0, 0))
+        #expect(try !fresh.query("select postrider_internal.leads(\(worker)::int, 3)").bool(0, 0))
+        #expect(try !fresh.query("select postrider_internal.beat(\(worker)::int, 0, false, false)").bool(0, 0))
+        try queue.connection.execute("update postrider_internal.identities set timeline = timeline - 1")
+        #expect(try fresh.query("select postrider_internal.beat(\(worker)::int, 0, false, false)").bool(0, 0))
         #expect(TestRole.refusal(of: claim, fresh) == nil)
     }
 
@@ -153,7 +157,8 @@ struct RestoredRowsTests {
         let admin = try TestRole.admin.connect(queue)
         #expect(try admin.query("select postrider.end_unknown(before => now())").int64(0, 0) == 2)
         #expect(try queue.states() == "running 2, scheduled 1, unknown 2")
-        #expect(try queue.number("select count(*) from postrider.results where error_code = 'lost_worker'") == 2)
+        #expect(
+            try queue.number("select count(*) from postrider_internal.results where error_code = 'lost_worker'") == 2)
         #expect(try admin.query("select postrider.end_unknown(before => now())").int64(0, 0) == 0)
         #expect(try admin.query("select postrider.retry_failed()").int64(0, 0) == 0)
         try queue.insert("url, delivery", "'http://h/', 'at_most_once'")
@@ -164,7 +169,7 @@ struct RestoredRowsTests {
     @Test func `a heartbeat of another start, or of a WAL that this database does not have, is refused`() throws {
         let queue = try TestQueue()
         let worker = try leased(queue)
-        let beat = "select postrider.beat(\(worker)::int, 0, false, false"
+        let beat = "select postrider_internal.beat(\(worker)::int, 0, false, false"
         #expect(try queue.connection.query("\(beat), '\(Self.start)', 0)").bool(0, 0))
         #expect(try !queue.connection.query("\(beat), gen_random_uuid(), 0)").bool(0, 0))
         #expect(

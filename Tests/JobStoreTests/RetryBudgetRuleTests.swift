@@ -22,16 +22,16 @@ struct RetryBudgetRuleTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.lane_retries (lane, at, calls, good, bad, failing)
+            insert into postrider_internal.lane_retries (lane, at, calls, good, bad, failing)
             values ('l', now() - interval '59 s', 4e-320, 4e-320, 4e-320, \(isFailing));
-            select postrider.fold_retries('{l}', '{9}', '{0}', '{9}', now(), false)
+            select postrider_internal.fold_retries('{l}', '{9}', '{0}', '{9}', now(), false)
             """)
-        #expect(try queue.text("select good::text from postrider.lane_retries") == "0")
+        #expect(try queue.text("select good::text from postrider_internal.lane_retries") == "0")
     }
 
     /// What is known of the lane after each fold: `-` nothing, `s` a row, `F` failing.
     private func run(_ queue: borrowing TestQueue, _ folds: [Fold]) throws -> String {
-        try queue.connection.execute("truncate postrider.lane_retries")
+        try queue.connection.execute("truncate postrider_internal.lane_retries")
         var time = 0.0
         var said = ""
         for fold in folds {
@@ -41,11 +41,11 @@ struct RetryBudgetRuleTests {
             if fold.bad > max(fold.good, 4) || said.last.map({ $0 != "-" }) == true {
                 try queue.connection.execute(
                     """
-                    select postrider.fold_retries('{l}', '{\(calls)}', '{\(fold.good)}', '{\(fold.bad)}',
+                    select postrider_internal.fold_retries('{l}', '{\(calls)}', '{\(fold.good)}', '{\(fold.bad)}',
                       timestamptz '2026-01-01' + \(time) * interval '1 s', false)
                     """)
             }
-            let state = "select case when failing then 'F' else 's' end from postrider.lane_retries"
+            let state = "select case when failing then 'F' else 's' end from postrider_internal.lane_retries"
             said += try queue.text(state) ?? "-"
         }
         return said
@@ -89,14 +89,15 @@ struct RetryBudgetRuleTests {
         let queue = try TestQueue()
         let outage = [Fold](repeating: Fold(bad: 500), count: 3)
         #expect(try run(queue, outage + [Fold(bad: 500, after: 59), Fold(bad: 500, after: 61)]) == "ssFFs")
-        let forget = "select postrider.fold_retries(null, null, null, null, at + '61 s', %) from postrider.lane_retries"
+        let forget =
+            "select postrider_internal.fold_retries(null, null, null, null, at + '61 s', %) from postrider_internal.lane_retries"
         try queue.connection.execute(forget.replacing("%", with: "false"))
-        #expect(try queue.number("select count(*) from postrider.lane_retries") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 1)
         try queue.connection.execute(forget.replacing("%", with: "true"))
-        #expect(try queue.number("select count(*) from postrider.lane_retries") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 0)
         #expect(try run(queue, outage) == "ssF")
         try queue.connection.execute(forget.replacing("%", with: "false"))
-        #expect(try queue.number("select count(*) from postrider.lane_retries") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 0)
     }
 
     @Test(arguments: 1...4)
@@ -116,7 +117,7 @@ struct RetryBudgetRuleTests {
             time += after
             try queue.connection.execute(
                 """
-                select postrider.fold_retries('{l}', '{\(new)}', '{\(fold.good)}', '{\(fold.bad)}',
+                select postrider_internal.fold_retries('{l}', '{\(new)}', '{\(fold.good)}', '{\(fold.bad)}',
                   timestamptz '2026-01-01' + \(time) * interval '1 s', false)
                 """)
             let fade = exp(-after / (failing ? 2 : 10))
@@ -125,7 +126,8 @@ struct RetryBudgetRuleTests {
             let few = min(1, 10 / Double(fold.good + fold.bad))
             good = good * fade + Double(fold.good) * (failing ? few : 1)
             bad = bad * fade + Double(fold.bad) * (failing ? few : 1)
-            let row = try queue.connection.query("select calls, good, bad, failing from postrider.lane_retries")
+            let row = try queue.connection.query(
+                "select calls, good, bad, failing from postrider_internal.lane_retries")
             let isFailing = row.rowCount == 1 && row.bool(0, 3)
             if isFailing, !failing {
                 (calls, good, bad) = (0, Double(fold.good) * few, Double(fold.bad) * few)
@@ -152,7 +154,7 @@ struct RetryBudgetRuleTests {
     func `the rate is the budget's part of the calls a second, ten at least, and none when nothing is held`(
         arguments: String, rate: Double?
     ) throws {
-        let result = try TestQueue().connection.query("select postrider.retry_rate(\(arguments))")
+        let result = try TestQueue().connection.query("select postrider_internal.retry_rate(\(arguments))")
         #expect(result.isNull(0, 0) == (rate == nil))
         if let rate { #expect(abs(result.float8(0, 0) - rate) < 1e-6 * rate) }
     }

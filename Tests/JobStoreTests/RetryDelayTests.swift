@@ -17,7 +17,7 @@ struct RetryDelayTests {
     ) throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         _ = try Migrator().migrate(connection)
-        let wait = "select extract(epoch from postrider.retry_delay(\(arguments)))::float8"
+        let wait = "select extract(epoch from postrider_internal.retry_delay(\(arguments)))::float8"
         #expect(try connection.query(wait).float8(0, 0) == seconds)
     }
 
@@ -27,7 +27,7 @@ struct RetryDelayTests {
         for (attempt, bound) in [(1, 2.0), (3, 8.0), (30, 900.0)] {
             let longest = try connection.query(
                 """
-                select max(extract(epoch from postrider.retry_delay(null, \(attempt), null)))::float8
+                select max(extract(epoch from postrider_internal.retry_delay(null, \(attempt), null)))::float8
                 from generate_series(1, 500)
                 """
             ).float8(0, 0)

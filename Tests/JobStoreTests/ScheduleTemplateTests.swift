@@ -87,13 +87,14 @@ struct ScheduleTemplateTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             #"""
-            update postrider.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader';
+            update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader';
             insert into postrider.schedules (name, cron, next_run_at, spec) values ('a', '* * * * *', '2025-11-22 10:00Z',
               '{"url": "http://h/{{{{x}}", "query": {"{{{{k": ["{{{{v}}", 1]}, "headers": {"X-A": "{{{{{{{{"}, "method": "POST",
                 "body_json": {"t": [{"u": "a {{{{ b"}], "n": null}, "metadata": {"m": "{{{{"}}')
             """#)
         #expect(
-            try queue.number("select made from postrider.run_schedules(1, 1, null, 100, '2025-11-22 10:00Z')") == 1)
+            try queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100, '2025-11-22 10:00Z')")
+                == 1)
         #expect(try queue.text("select postrider.run_schedule('a')::text") != nil)
         let rows = try queue.rows(
             "select url, query::text, headers::text, body_json::text, metadata::text from postrider.jobs")

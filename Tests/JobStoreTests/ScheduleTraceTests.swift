@@ -15,7 +15,7 @@ struct ScheduleTraceTests {
             try queue.connection.execute(
                 """
                 set timezone = 'UTC';
-                update postrider.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
+                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
                 """)
             self.queue = queue
         }
@@ -28,7 +28,7 @@ struct ScheduleTraceTests {
         /// The leader looks at a time; how many jobs it made.
         @discardableResult
         func look(_ at: String) throws -> Int64 {
-            try queue.number("select made from postrider.run_schedules(1, 1, null, 100, '\(at)')")
+            try queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100, '\(at)')")
         }
 
         /// missed, skipped, last_missed_at, last_missed_reason.
@@ -53,7 +53,7 @@ struct ScheduleTraceTests {
         let desk = try Desk()
         try desk.queue.connection.execute(
             """
-            insert into postrider.workers (name, version, concurrency, started_at, heartbeat_at, ended_at) values
+            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at) values
               ('before', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:30Z', '2025-11-22 10:00:30Z'),
               ('after', '0', 1, '2025-11-22 10:02:05Z', '2025-11-22 10:02:05Z', null)
             """)
@@ -109,7 +109,7 @@ struct ScheduleTraceTests {
             create trigger slow before insert on postrider.jobs for each row execute function slow()
             """)
         try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * *', '2025-11-22 10:00Z', 'all', 12")
-        let look = "select more::text from postrider.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
+        let look = "select more::text from postrider_internal.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
         var looks = 1
         while try desk.queue.rows(look)[0][0] == "true", looks < 20 { looks += 1 }
         #expect(looks > 2)

@@ -81,17 +81,18 @@ struct ServerChoiceTests {
         // The second attempt begins anew.
         #expect(try desk.queue.text("select concat_ws(' ', state, attempt) from postrider.job_status") == "scheduled 1")
         try desk.queue.connection.execute(
-            "update postrider.scheduled set run_at = now() - interval '1 s'"
+            "update postrider_internal.scheduled set run_at = now() - interval '1 s'"
         )
         let epoch = try desk.queue.lead(worker)
-        _ = try desk.queue.rows("select moved::text from postrider.run_queue_duties(\(worker), \(epoch), null)")
+        _ = try desk.queue.rows(
+            "select moved::text from postrider_internal.run_queue_duties(\(worker), \(epoch), null)")
         #expect(try desk.calls(worker) == ["http://one/x+"])
         try desk.end(job, "o", "f")
         #expect(try desk.calls(worker) == ["http://two/x+"])
         try desk.end(job, "s", "w")
         #expect(
             try desk.queue.rows(
-                "select s.state, s.attempt::text, r.server from postrider.job_status s join postrider.results r on r.job_id = s.id"
+                "select s.state, s.attempt::text, r.server from postrider.job_status s join postrider_internal.results r on r.job_id = s.id"
             )
                 == [["succeeded", "2", "http://two/"]])
     }
@@ -104,7 +105,7 @@ struct ServerChoiceTests {
         try desk.end(job, "o", "f")
         #expect(
             try desk.queue.text(
-                "select concat_ws(' ', attempt, rekey, tried, expires_at is not null) from postrider.ready")
+                "select concat_ws(' ', attempt, rekey, tried, expires_at is not null) from postrider_internal.ready")
                 == "0 0 {1} t")
         #expect(try desk.calls(worker) == ["http://two/x+"])
         // The hour is over.
@@ -112,7 +113,7 @@ struct ServerChoiceTests {
             """
             set session_replication_role = replica;
             update postrider.jobs set expires_at = now() - interval '1 s';
-            update postrider.ready set expires_at = now() - interval '1 s';
+            update postrider_internal.ready set expires_at = now() - interval '1 s';
             reset session_replication_role
             """)
         try desk.end(job, "o", "f")
@@ -173,7 +174,7 @@ struct ServerChoiceTests {
     @Test func `a service knows whether it has servers, so its relative URLs are good at first sight`() throws {
         let desk = try ServerDesk(servers: 2)
         let look = """
-            select string_agg(s.has_servers || ' ' || postrider.is_valid_with_service(j, s), ', ' order by s.name)
+            select string_agg(s.has_servers || ' ' || postrider_internal.is_valid_with_service(j, s), ', ' order by s.name)
             from postrider.services s cross join postrider.jobs j
             """
         try desk.insert()

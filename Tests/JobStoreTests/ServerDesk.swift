@@ -26,7 +26,7 @@ struct ServerDesk: ~Copyable {
     /// A worker's number.
     func worker(environment: String = "release") throws -> Int64 {
         try queue.number(
-            "select worker from postrider.enlist(0, 'desk', '0', null, 100, '{}', '{}', '\(environment)')")
+            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 100, '{}', '{}', '\(environment)')")
     }
 
     /// Inserts a job of the service.
@@ -69,7 +69,9 @@ struct ServerDesk: ~Copyable {
     }
 
     /// The leader's look.
-    func fold() throws { _ = try queue.number("select postrider.fold_servers(clock_timestamp(), null, true)::bigint") }
+    func fold() throws {
+        _ = try queue.number("select postrider_internal.fold_servers(clock_timestamp(), null, true)::bigint")
+    }
 
     /// Lets a server's time aside be over.
     func reopen(_ position: Int) throws {
@@ -87,7 +89,7 @@ struct ServerDesk: ~Copyable {
           if j is null then return; end if;
           return query
           with called as materialized (
-            select p.job_id, p.url, p.server, p.goes_on from postrider.prepare(p_worker, null, t, s, f, j) p),
+            select p.job_id, p.url, p.server, p.goes_on from postrider_internal.prepare(p_worker, null, t, s, f, j) p),
           noted as (
             insert into desk.held
             select x.job, x.track, x.seq, x.fence, p_worker, c.server
@@ -100,14 +102,14 @@ struct ServerDesk: ~Copyable {
         create function desk.finish(p_job bigint, p_verdict "char", p_health "char") returns void language plpgsql as $$
         declare
           h desk.held;
-          a postrider.finished_attempt;
+          a postrider_internal.finished_attempt;
         begin
           delete from desk.held where job = p_job returning * into h;
-          a := postrider.unsent_attempt(h.track, h.seq, h.fence, p_verdict, case when p_verdict <> 's' then 'connect' end,
+          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, case when p_verdict <> 's' then 'connect' end,
             case when p_verdict <> 's' then 'it failed' end);
           a.server := h.server;
           a.health := p_health;
-          perform postrider.finish(h.worker, array[a]);
+          perform postrider_internal.finish(h.worker, array[a]);
         end $$;
         """
 }

@@ -15,7 +15,7 @@ struct ServerPlanTests {
     @Test func `picking servers reads as much after a thousand folds under a transaction held open`() throws {
         let cluster = try TestQueue.quietCluster()
         let desk = try ServerDesk(on: cluster)
-        let routes = "select postrider.routes_of('api', 'release')"
+        let routes = "select postrider_internal.routes_of('api', 'release')"
         let counters = "select count(calls) from postrider.servers where service = 'api'"
         let first = try buffers(routes, desk.queue)
         let holder = try PGConnection(desk.queue.database)

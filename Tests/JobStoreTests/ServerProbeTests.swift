@@ -60,10 +60,12 @@ struct ServerProbeTests {
         #expect(try desk.calls(other) == ["http://two/x+"])
         // It is silent for ten seconds, and the leader declares it lost.
         try desk.queue.connection.execute(
-            "update postrider.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
+            "update postrider_internal.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
         let epoch = try desk.queue.lead(other)
         #expect(
-            try desk.queue.rows("select lost_worker::text from postrider.reap(\(other), \(epoch))") == [["\(prober)"]])
+            try desk.queue.rows("select lost_worker::text from postrider_internal.reap(\(other), \(epoch))") == [
+                ["\(prober)"]
+            ])
         #expect(try desk.calls(other) == ["http://one/x+"])
         try desk.queue.connection.execute("select postrider.cancel(\(job))")
         try desk.insert()
@@ -82,7 +84,7 @@ struct ServerProbeTests {
         // A preparation whose commit takes its time.
         let late = try PGConnection(desk.queue.database)
         try late.execute(
-            "begin; select postrider.begin_probe(id, 1, 1, 1) from postrider.servers where position = 1")
+            "begin; select postrider_internal.begin_probe(id, 1, 1, 1) from postrider.servers where position = 1")
         let next = try desk.insert()
         #expect(try desk.calls(workers[1]) == ["http://two/x+"])
         try desk.end(job, "o", "f")
@@ -100,7 +102,7 @@ struct ServerProbeTests {
         try desk.insert("method", "'POST'")
         try desk.insert()
         #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+", "http://one/x+"])
-        try desk.queue.connection.execute("delete from postrider.ready")
+        try desk.queue.connection.execute("delete from postrider_internal.ready")
         try desk.insert("delivery", "'at_most_once'")
         try desk.insert("download_to", "'folder/file'")
         #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+"])

@@ -19,7 +19,7 @@ struct ServerRuleTests {
               select (jsonb_populate_record(s, jsonb_build_object(
                 'calls', \(older.0 + recent.0), 'errors', \(older.1 + recent.1),
                 'recent_calls', \(recent.0), 'recent_errors', \(recent.1)))).*) k
-            cross join lateral postrider.update_server_state(
+            cross join lateral postrider_internal.update_server_state(
               row(k.*)::postrider.servers, v, \(new.0), \(new.1), s.window_began + interval '\(age) s') w
             """)
     }
@@ -59,7 +59,7 @@ struct ServerRuleTests {
         let queue = try queue()
         let text = """
             select (w.open_until - s.window_began)::text from postrider.servers s join postrider.services v on v.name = s.service
-            cross join lateral postrider.update_server_state(s, v, 40, 40, s.window_began + interval '5 s') w
+            cross join lateral postrider_internal.update_server_state(s, v, 40, 40, s.window_began + interval '5 s') w
             """
         #expect(try queue.text(text) == "00:00:35")
         try queue.connection.execute("update postrider.services set cool_down = '2 min', min_calls = 80")
@@ -111,16 +111,18 @@ struct ServerRuleTests {
             try queue.number(
                 "select count(*) from postrider.servers where open_until between now() + '25 s' and now() + '35 s'")
                 == 1)
-        #expect(try queue.text("select state from postrider.server_routes") == "aside")
+        #expect(try queue.text("select state from postrider_internal.server_routes") == "aside")
         try queue.connection.execute("update postrider.servers set state = 'active'")
         #expect(
             try queue.text("select concat_ws(' ', state, calls, errors, open_until) from postrider.servers")
                 == "active 0 0")
-        #expect(try queue.text("select concat_ws(' ', state, open_until) from postrider.server_routes") == "active")
+        #expect(
+            try queue.text("select concat_ws(' ', state, open_until) from postrider_internal.server_routes") == "active"
+        )
         try queue.connection.execute("update postrider.services set name = 'other'")
-        #expect(try queue.text("select service from postrider.server_routes") == "other")
+        #expect(try queue.text("select service from postrider_internal.server_routes") == "other")
         try queue.connection.execute("delete from postrider.services")
-        #expect(try queue.number("select count(*) from postrider.server_routes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.server_routes") == 0)
     }
 
     @Test func `service_status has a service without servers, too, and TRUNCATE takes them from all`() throws {
@@ -131,6 +133,6 @@ struct ServerRuleTests {
         #expect(try queue.rows(states) == [["api", "active"], ["plain", "no servers"]])
         try queue.connection.execute("truncate postrider.servers")
         #expect(try queue.rows(states) == [["api", "no servers"], ["plain", "no servers"]])
-        #expect(try queue.number("select count(*) from postrider.server_routes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.server_routes") == 0)
     }
 }

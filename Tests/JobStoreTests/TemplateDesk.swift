@@ -48,16 +48,16 @@ struct TemplateDesk: ~Copyable {
             begin
               insert into postrider.jobs overriding system value select v_job.*;
               if p_parent is not null then
-                insert into postrider.members (job_id, parent_id, position, name) values (p_id, p_parent, p_position, p_name);
+                insert into postrider_internal.members (job_id, parent_id, position, name) values (p_id, p_parent, p_position, p_name);
               end if;
               if v_job.kind <> 'request' then
-                insert into postrider.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
+                insert into postrider_internal.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
                 values (p_id, p_parent, 1, 1, left(v_job.kind, 1)::"char", 's', now(), p_state::"char");
               end if;
             end $$;
             create function pg_temp.answer(p_job bigint, p_state text, p_status int, p_headers text, p_body bytea)
               returns void language sql as $$
-              insert into postrider.results (job_id, attempt, state, status_code, headers, body)
+              insert into postrider_internal.results (job_id, attempt, state, status_code, headers, body)
               values (p_job, 1, p_state::"char", p_status, convert_to(p_headers, 'LATIN1'), p_body) $$;
 
             insert into postrider.services (name, base_url) values ('api', 'https://api.example.com/v1');
@@ -77,13 +77,13 @@ struct TemplateDesk: ~Copyable {
             declare
               v_job postrider.jobs := pg_temp.job(p_row || (
                 select jsonb_build_object('id', j.id, 'parent_id', j.parent_id) from postrider.jobs j where j.id = p_job));
-              v_outcome record := postrider.fill_templates(v_job);
+              v_outcome record := postrider_internal.fill_templates(v_job);
               v_filled postrider.jobs;
             begin
               if v_outcome.code is not null then
                 return jsonb_build_object('code', v_outcome.code, 'sentence', v_outcome.defect);
               end if;
-              v_filled := postrider.filled_job(v_job);
+              v_filled := postrider_internal.filled_job(v_job);
               return jsonb_strip_nulls(jsonb_build_object('url', v_filled.url, 'query', v_filled.query, 'headers', v_filled.headers))
                 || coalesce(jsonb_build_object('body_json', v_filled.body_json), '{}')
                 || jsonb_build_object('body_form', v_filled.body_form, 'body_parts', v_filled.body_parts);
@@ -96,7 +96,7 @@ struct TemplateDesk: ~Copyable {
     func answer(_ step: Int, type: String, body: String) throws {
         try queue.connection.execute(
             """
-            delete from postrider.results where job_id = \(step);
+            delete from postrider_internal.results where job_id = \(step);
             select pg_temp.answer(\(step), 's', 200, 'content-type: \(type)', \(body))
             """)
     }

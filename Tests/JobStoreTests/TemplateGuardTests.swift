@@ -39,7 +39,7 @@ struct TemplateGuardTests {
             """
             select coalesce(o.defect, o.holds::text)
               from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
-                   postrider.run_if_holds(r.j) o
+                   postrider_internal.run_if_holds(r.j) o
             """)
         #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
     }
@@ -97,7 +97,7 @@ struct TemplateGuardTests {
             """
             select coalesce(o.defect, o.items::text)
               from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'each', \(each))) as j) r,
-                   postrider.each_list(r.j) o
+                   postrider_internal.each_list(r.j) o
             """)
     }
 
@@ -171,7 +171,7 @@ struct TemplateGuardTests {
                 """
                 select o.column_name || ': ' || o.reason
                   from (select pg_temp.job('{"id": 9, "parent_id": 1}'::jsonb || $x$\(row)$x$::jsonb) as j) r,
-                       postrider.job_template_defect(r.j) o
+                       postrider_internal.job_template_defect(r.j) o
                 """)
             #expect(refusal.map { found?.hasPrefix($0) ?? false } ?? (found == nil), "\(row): \(found ?? "null")")
         }

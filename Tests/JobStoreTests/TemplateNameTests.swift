@@ -63,15 +63,15 @@ struct TemplateNameTests {
         // 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
         try desk.queue.connection.execute(
             """
-            insert into postrider.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
+            insert into postrider_internal.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
             values (9, 1, 1, 2, 'c', 'a', now(), 'o');
             select pg_temp.member(20, 9, 1, 'a', null, '{}'), pg_temp.answer(20, 's', 200, 'content-type: application/json', '{"v":1}');
             select pg_temp.member(21, 9, 2, 'each', 'o', '{"kind": "batch"}');
             select pg_temp.member(22, 21, 1, 'x', null, '{}'), pg_temp.answer(22, 's', 200, 'content-type: application/json', '{"v":2}');
             select pg_temp.member(23, 21, 2, 'y', 'o', '{"kind": "chain"}');
             select pg_temp.member(26, 23, 1, 'first', null, '{}');
-            update postrider.members set item = '{"id": "i22"}' where job_id = 22;
-            update postrider.members set item = '{"id": ["i23"], "none": null}' where job_id = 23;
+            update postrider_internal.members set item = '{"id": "i22"}' where job_id = 22;
+            update postrider_internal.members set item = '{"id": ["i23"], "none": null}' where job_id = 23;
             select pg_temp.member(24, 9, 3, 'register', null, '{}'), pg_temp.answer(24, 's', 204, 'x: y', null);
             select pg_temp.member(25, 9, 4, 'last', null, '{}');
             """)
@@ -92,7 +92,7 @@ struct TemplateNameTests {
                 found == becomes || found.contains("{{\(template)}}") && found.contains(becomes),
                 "\(job) \(template): \(found)")
         }
-        try desk.queue.connection.execute("update postrider.trees set state = 's' where job_id = 21")
+        try desk.queue.connection.execute("update postrider_internal.trees set state = 's' where job_id = 21")
         #expect(try desk.fill("body_json", #""{{each.results}}""#, of: 25) == #"[{"v": 2}, [null]]"#)
         #expect(try desk.fill("body_json", #""{{each.y.first.body}}""#, of: 25).contains("job 23 has not ended"))
     }
@@ -148,14 +148,15 @@ struct TemplateNameTests {
         let desk = try TemplateDesk()
         _ = try desk.fill("body_json", #""{{register.status}}""#)
         _ = try desk.fill("url", "/u/{{register.status}}")
-        #expect(try desk.queue.rows("select url, body_json::text from postrider.resolved") == [["/u/201", nil]])
+        #expect(
+            try desk.queue.rows("select url, body_json::text from postrider_internal.resolved") == [["/u/201", nil]])
         #expect(try desk.fill("url", "/plain") == "/u/201")
         #expect(
             try desk.queue.number(
                 """
                 select count(*) from (select pg_temp.job('{"id": 99, "url": "http://h/{{x", "headers": {"a": "{{"}}') as j) o
-                 where (postrider.fill_templates(j)).code is null and not postrider.job_is_templated(j)
-                   and (postrider.filled_job(j)).url = 'http://h/{{x'
+                 where (postrider_internal.fill_templates(j)).code is null and not postrider_internal.job_is_templated(j)
+                   and (postrider_internal.filled_job(j)).url = 'http://h/{{x'
                 """) == 1)
     }
 }

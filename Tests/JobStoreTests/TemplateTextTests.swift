@@ -51,10 +51,10 @@ struct TemplateTextTests {
             parameters.append(text: test.text)
             let row = try queue.connection.query(
                 """
-                select array_to_string(postrider.template_names($1), ','),
+                select array_to_string(postrider_internal.template_names($1), ','),
                        (select coalesce(string_agg(coalesce(array_to_string(p, '|'), '?'), ';' order by p), '')
-                          from postrider.template_paths($1) p),
-                       (postrider.template_defect($1)).reason
+                          from postrider_internal.template_paths($1) p),
+                       (postrider_internal.template_defect($1)).reason
                 """, &parameters)
             #expect(row.optionalText(0, 0) == test.names, "\(test.text)")
             #expect(row.optionalText(0, 1) == test.paths, "\(test.text)")
@@ -66,11 +66,12 @@ struct TemplateTextTests {
     @Test func `a text of many templates is refused at once`() throws {
         let queue = try TestQueue()
         #expect(
-            try queue.text("select (postrider.template_defect(repeat('{{a.status}}', 100000))).reason")
+            try queue.text("select (postrider_internal.template_defect(repeat('{{a.status}}', 100000))).reason")
                 == "holds more than 1000 templates")
-        #expect(try queue.text("select (postrider.template_defect(repeat('{{a.status}}', 1000))).reason") == nil)
         #expect(
-            try queue.text("select (postrider.template_defect('{{' || repeat('a', 3000) || '}}')).reason")
+            try queue.text("select (postrider_internal.template_defect(repeat('{{a.status}}', 1000))).reason") == nil)
+        #expect(
+            try queue.text("select (postrider_internal.template_defect('{{' || repeat('a', 3000) || '}}')).reason")
                 == "holds a template of more than 2000 characters")
     }
 }

@@ -15,7 +15,7 @@ struct TickTests {
             try queue.connection.execute(
                 """
                 set timezone = 'UTC';
-                update postrider.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
+                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
                 """)
             self.queue = queue
         }
@@ -29,7 +29,7 @@ struct TickTests {
         /// The leader looks at a time; how many jobs it made.
         @discardableResult
         func look(_ at: String, epoch: Int = 1) throws -> Int64 {
-            try queue.number("select made from postrider.run_schedules(1, \(epoch), null, 100, '\(at)')")
+            try queue.number("select made from postrider_internal.run_schedules(1, \(epoch), null, 100, '\(at)')")
         }
 
         /// The ticks that made jobs.
@@ -59,7 +59,7 @@ struct TickTests {
             do $$
             begin
               for i in 0 .. 7 * 24 * 4 loop
-                perform postrider.run_schedules(1, 1, null, 100, '\(from)'::timestamptz + i * interval '15 min' + interval '3 s');
+                perform postrider_internal.run_schedules(1, 1, null, 100, '\(from)'::timestamptz + i * interval '15 min' + interval '3 s');
               end loop;
             end $$;
             create temp table instants as
@@ -202,13 +202,13 @@ struct TickTests {
         // One died at :05, the other waits for its lease to end.
         try desk.queue.connection.execute(
             """
-            insert into postrider.workers (name, version, concurrency, started_at, heartbeat_at)
+            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at)
             values ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z'), ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:16Z')
             """)
         try desk.look("2025-11-22 10:00:16.2Z")
         #expect(try desk.ticks().count == 11)
         // Said goodbye: what follows is missed.
-        try desk.queue.connection.execute("update postrider.workers set ended_at = '2025-11-22 10:00:20Z'")
+        try desk.queue.connection.execute("update postrider_internal.workers set ended_at = '2025-11-22 10:00:20Z'")
         try desk.look("2025-11-22 10:00:40.2Z")
         #expect(try desk.ticks().count == 11 + 4 + 1)
     }
@@ -222,7 +222,7 @@ struct TickTests {
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:19Z', '\(policy)', 4")
         try desk.queue.connection.execute(
             """
-            insert into postrider.workers (name, version, concurrency, started_at, heartbeat_at, ended_at, lost) values
+            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at, lost) values
               ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z', '2025-11-22 10:00:16Z', true),
               ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:20Z', '2025-11-22 10:00:20Z', false)
             """)
@@ -326,7 +326,8 @@ struct TickTests {
               ('other', '* * * * *', '2025-11-22 11:00Z', '{"url": "http://h/"}', 'none', 1);
             set statement_timeout = '6s'
             """)
-        let look = "select more::text, made::text from postrider.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
+        let look =
+            "select more::text, made::text from postrider_internal.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
         var looks = 1
         while try desk.queue.rows(look)[0][0] == "true", looks < 100 { looks += 1 }
         #expect((15...40).contains(looks), "\(looks)")
@@ -368,10 +369,10 @@ struct TickTests {
             analyze postrider.schedules;
             insert into postrider.schedules (name, cron, spec, next_run_at) values ('a', '@yearly', '{"url": "http://h/"}', '2026-01-01Z')
             """)
-        #expect(try desk.queue.number("select made from postrider.run_schedules(1, 1, null, 100)") == 0)
+        #expect(try desk.queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100)") == 0)
         let read =
             "select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint from pg_stat_xact_user_tables where relname = 'schedules'"
-        try desk.queue.connection.execute("begin; select postrider.run_schedules(1, 1, null, 100)")
+        try desk.queue.connection.execute("begin; select postrider_internal.run_schedules(1, 1, null, 100)")
         #expect(try desk.queue.number(read) < 10)
         try desk.queue.connection.execute("commit")
     }

@@ -12,7 +12,7 @@ struct URLHostTests {
             """
             select string_agg(format('%s%s', n, t), ' ' order by n, t) from generate_series(252, 255) n
             cross join unnest('{"",.,:8080,.:8080}'::text[]) t
-            where (postrider.url_defect('http://' || repeat('a', n) || t || '/')).reason is null
+            where (postrider_internal.url_defect('http://' || repeat('a', n) || t || '/')).reason is null
             """)
         #expect(accepted == "252 252. 252.:8080 252:8080 253 253. 253.:8080 253:8080")
         // The short way for plain hosts refuses nothing that is right, and admits nothing that is wrong.
@@ -27,12 +27,12 @@ struct URLHostTests {
         let queue = try TestQueue()
         let differing = try queue.rows(
             """
-            select u, postrider.job_lane(null, u), postrider.url_lane(u)
+            select u, postrider_internal.job_lane(null, u), postrider_internal.url_lane(u)
             from unnest(array['http://h', 'http://h/', 'https://h/', 'HTTPS://H/', 'http://h:1/', 'http://h:080/', 'https://h:0443/',
               'http://h./', 'http://h.:81/', 'http://h..a/', 'http://a_b/', 'http://u:p@h/', 'http://@h/', 'http://u@h:81?q', 'http://h?a=/x/y',
               'http://h#/x', 'http://h:81#x', 'http://h:?x', 'http://[::1]/', 'http://[::1]:81/', 'http://[AB::1]', 'http://-h-/',
               'http://h:65535/x', 'http://127.0.0.1:5/', 'http://./']) u
-            where (postrider.url_defect(u)).reason is null and postrider.job_lane(null, u) is distinct from postrider.url_lane(u)
+            where (postrider_internal.url_defect(u)).reason is null and postrider_internal.job_lane(null, u) is distinct from postrider_internal.url_lane(u)
             """)
         #expect(differing == [])
     }

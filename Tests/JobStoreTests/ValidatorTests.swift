@@ -63,7 +63,7 @@ struct ValidatorTests {
     ])
     func `a template that is none is refused with the path and a hint`(template: String, words: String) throws {
         let row = try Self.database().query(
-            "select d.reason, d.hint from postrider.validator_defect(\(literal(template))) d")
+            "select d.reason, d.hint from postrider_internal.validator_defect(\(literal(template))) d")
         #expect(row.optionalText(0, 0)?.hasPrefix(words) == true, "\(row.optionalText(0, 0) ?? "good")")
         #expect(row.optionalText(0, 1)?.isEmpty == false)
     }
@@ -82,9 +82,9 @@ struct ValidatorTests {
                 '{"a":1}', '[{"a":1},{"a":null}]', '[{"a":"x"}]', '{"a":"x"}', '{"a":[1]}', '{"a":{"b":true}}',
                 '{"a":{"b":[]}}', '{"a":[{"b":0}]}', '{"a":[{}]}', '[[1],[2,null]]', '[[1],["x"]]', '[[],1]',
                 '{"a":null,"b":2}', '{"b":2}']::jsonb[]) u)
-            select count(*), count(*) filter (where postrider.validator_mismatch(t, v) is null),
-                   count(*) filter (where (postrider.validator_mismatch(t, v) is null)
-                     <> jsonb_path_exists(v, format('strict $ ? %s', postrider.validator_path(t))::jsonpath))
+            select count(*), count(*) filter (where postrider_internal.validator_mismatch(t, v) is null),
+                   count(*) filter (where (postrider_internal.validator_mismatch(t, v) is null)
+                     <> jsonb_path_exists(v, format('strict $ ? %s', postrider_internal.validator_path(t))::jsonpath))
               from shapes, unnest(all_shapes) t, members, unnest(all_values) v
             """)
         #expect(row.int64(0, 0) == 13 * 23)
@@ -96,29 +96,34 @@ struct ValidatorTests {
         let connection = try Self.database()
         let deep = "(repeat('[', 3000) || repeat(']', 3000))::jsonb"
         #expect(
-            try connection.query("select postrider.validator_mismatch('[[\"string\"]]', \(deep))").optionalText(0, 0)
+            try connection.query("select postrider_internal.validator_mismatch('[[\"string\"]]', \(deep))")
+                .optionalText(0, 0)
                 == "$[0][0] should be a string and is an array")
         let wide = "(select jsonb_agg(jsonb_build_object('id', i, 'name', 'x')) from generate_series(1, 200000) i)"
         let template = #"[{"id":"number","name":"string"}]"#
         #expect(
-            try connection.query("select postrider.validator_mismatch('\(template)', \(wide))").optionalText(0, 0)
+            try connection.query("select postrider_internal.validator_mismatch('\(template)', \(wide))").optionalText(
+                0, 0)
                 == nil)
         let last = "\(wide) || '[{\"id\":\"x\",\"name\":\"x\"}]'"
         #expect(
-            try connection.query("select postrider.validator_mismatch('\(template)', \(last))").optionalText(0, 0)
+            try connection.query("select postrider_internal.validator_mismatch('\(template)', \(last))").optionalText(
+                0, 0)
                 == "$[200000].id should be a number and is a string")
     }
 
     private func mismatch(_ template: String, _ value: String) throws -> String? {
-        try Self.database().query("select postrider.validator_mismatch(\(literal(template)), \(literal(value)))")
-            .optionalText(0, 0)
+        try Self.database().query(
+            "select postrider_internal.validator_mismatch(\(literal(template)), \(literal(value)))"
+        )
+        .optionalText(0, 0)
     }
 
     private func fits(_ template: String, _ value: String) throws -> Bool {
         try Self.database().query(
             """
             select jsonb_path_exists(\(literal(value)),
-              format('strict $ ? %s', postrider.validator_path(\(literal(template))))::jsonpath)
+              format('strict $ ? %s', postrider_internal.validator_path(\(literal(template))))::jsonpath)
             """
         ).bool(0, 0)
     }

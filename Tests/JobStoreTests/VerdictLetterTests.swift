@@ -12,7 +12,7 @@ struct VerdictLetterTests {
     private func place(after kind: Verdict.Kind) throws -> String {
         let queue = try TestQueue()
         try queue.connection.execute(
-            "insert into postrider.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
+            "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
         try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s, 900 s}'")
         // Long enough that the look below still finds it ahead on a loaded machine.
         let wait: Duration? = kind == .delayed ? .seconds(20) : nil
@@ -20,12 +20,12 @@ struct VerdictLetterTests {
         return try queue.text(
             """
             select concat_ws(', ',
-              (select 'ended ' || postrider.state_name(r.state) from postrider.results r),
+              (select 'ended ' || postrider_internal.state_name(r.state) from postrider_internal.results r),
               (select format('scheduled %s, attempt %s', case when s.run_at < now() + interval '1 s' then 'at once'
                                                               when s.run_at < now() + interval '1 min' then 'soon' else 'later' end, s.attempt)
-                 from postrider.scheduled s),
-              (select format('ready, attempt %s', r.attempt) from postrider.ready r),
-              (select 'lane paused' where exists (select from postrider.lane_pauses)
+                 from postrider_internal.scheduled s),
+              (select format('ready, attempt %s', r.attempt) from postrider_internal.ready r),
+              (select 'lane paused' where exists (select from postrider_internal.lane_pauses)
                   or exists (select from postrider.lanes n where n.paused_until > now())))
             """) ?? ""
     }

@@ -8,23 +8,23 @@ import Testing
 struct WorkLeftTests {
     private static let job = "insert into postrider.jobs (url, queue, lane) values ('http://h/', 'q', 'l');"
     private static let tracks =
-        "insert into postrider.tracks (queue, lane, priority) values ('q', 'l', 0), ('other', 'l', 0);"
+        "insert into postrider_internal.tracks (queue, lane, priority) values ('q', 'l', 0), ('other', 'l', 0);"
     private static let scheduled =
         "insert into postrider.jobs (url, queue, lane, run_at) values ('http://h/', 'q', 'l', now() + interval '1 min');"
     private static let waits =
-        "insert into postrider.credential_waits (job_id, credential, seq, run_at) values (1, 'c', 1, now());"
+        "insert into postrider_internal.credential_waits (job_id, credential, seq, run_at) values (1, 'c', 1, now());"
     private static let worker =
-        "insert into postrider.workers (name, version, concurrency, heartbeat_at) values ('gone', '0', 1, now() -"
+        "insert into postrider_internal.workers (name, version, concurrency, heartbeat_at) values ('gone', '0', 1, now() -"
 
     /// What was done, what is left for any queue and for q, and whether queue `other` has to wait for it too.
     @Test(arguments: [
         ("", "-", false), (job, "track", false), (tracks + job, "ready", false),
-        (tracks + job + "update postrider.ready set worker = 1;", "-", false),
+        (tracks + job + "update postrider_internal.ready set worker = 1;", "-", false),
         (tracks + job + "select postrider.pause_lane('l');", "-", false),
         (tracks + job + "select postrider.pause_lane('l', now() + interval '3 s');", "ready", false),
         (
             tracks + job
-                + "insert into postrider.lane_pauses (lane, until, reason) values ('l', now() + interval '1 min', 'r');",
+                + "insert into postrider_internal.lane_pauses (lane, until, reason) values ('l', now() + interval '1 min', 'r');",
             "-", false
         ),
         (tracks + job + "select postrider.pause_queue('q');", "-", false),
@@ -33,19 +33,22 @@ struct WorkLeftTests {
             "intake", false
         ),
         (scheduled, "-", false), (tracks + scheduled, "-", false),
-        (scheduled + "update postrider.scheduled set run_at = now();", "due", false),
+        (scheduled + "update postrider_internal.scheduled set run_at = now();", "due", false),
         (
             job
-                + "delete from postrider.ready; insert into postrider.outcomes (job_id, attempt, state) values (1, 1, 's');",
+                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state) values (1, 1, 's');",
             "end", false
         ),
         (
             job
-                + "delete from postrider.ready; insert into postrider.outcomes (job_id, attempt, state, due_at) values (1, 1, 's', now() + interval '9 s');",
+                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state, due_at) values (1, 1, 's', now() + interval '9 s');",
             "-", false
         ),
-        ("insert into postrider.tree_deltas (tree_id, run) values (1, 1);", "tree", true),
-        ("insert into postrider.tree_deltas (tree_id, run, due_at) values (1, 1, now() + interval '9 s');", "-", false),
+        ("insert into postrider_internal.tree_deltas (tree_id, run) values (1, 1);", "tree", true),
+        (
+            "insert into postrider_internal.tree_deltas (tree_id, run, due_at) values (1, 1, now() + interval '9 s');",
+            "-", false
+        ),
         (
             "insert into postrider.schedules (name, cron, spec) values ('s', '0 0 1 1 *', '{\"url\": \"http://h/\"}'); update postrider.schedules set next_run_at = now();",
             "schedule", true
@@ -58,7 +61,7 @@ struct WorkLeftTests {
         let queue = try TestQueue()
         for statement in done.split(separator: ";") { try queue.connection.execute(String(statement)) }
         func told(_ queues: String) throws -> String {
-            try queue.text("select postrider.work_left(\(queues))") ?? "-"
+            try queue.text("select postrider_internal.work_left(\(queues))") ?? "-"
         }
         #expect(try told("null") == left)
         #expect(try told("'{q}'") == left)
@@ -74,7 +77,7 @@ struct WorkLeftTests {
             update postrider.credentials set state = '\(state)';
             \(Self.scheduled) \(Self.waits)
             """)
-        #expect(try queue.text("select coalesce(postrider.work_left('{q}'), '-')") == left)
+        #expect(try queue.text("select coalesce(postrider_internal.work_left('{q}'), '-')") == left)
     }
 
     @Test func `beside very many jobs it reads little`() throws {
@@ -83,17 +86,17 @@ struct WorkLeftTests {
         let count = Soak.count(1_000_000, reduced: 100_000)
         try queue.connection.execute(
             """
-            insert into postrider.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 100) i;
+            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 100) i;
             insert into postrider.queues (name, paused) values ('q', true);
             set session_replication_role = replica;
-            insert into postrider.ready (seq, job_id, track, max_attempts) select i, i, 1 + i % 100, 5 from generate_series(1, \(count)) i;
-            insert into postrider.scheduled (run_at, job_id, track, max_attempts, attempt)
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 1 + i % 100, 5 from generate_series(1, \(count)) i;
+            insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, attempt)
             select now() + interval '1 h', \(count) + i, 1 + i % 100, 5, 0 from generate_series(1, \(count)) i;
             reset session_replication_role;
             """)
         for queues in ["null", "'{q}'"] {
-            _ = try queue.text("select postrider.work_left(\(queues))")
-            let blocks = try queue.buffers("select postrider.work_left(\(queues))")
+            _ = try queue.text("select postrider_internal.work_left(\(queues))")
+            let blocks = try queue.buffers("select postrider_internal.work_left(\(queues))")
             #expect(blocks < 2_000, "\(blocks)")
         }
     }

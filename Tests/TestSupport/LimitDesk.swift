@@ -16,7 +16,7 @@ public struct LimitDesk: ~Copyable {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let worker = try queue.number(
-            "select worker from postrider.enlist(0, 'desk', '0.1.0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'desk', '0.1.0', null, 64, '{}', '{}')")
         let epoch = try queue.lead(worker)
         try queue.connection.execute(
             "insert into postrider.client_limits (role, \(columns)) values ('\(role)', \(values))")
@@ -34,19 +34,19 @@ public struct LimitDesk: ~Copyable {
 
     /// Counts like the leader does once a second. Throws an error of the count, which the leader only keeps.
     public func count() throws {
-        try queue.connection.execute("select postrider.fold(\(worker), \(epoch), 0, 100000)")
-        if let error = try queue.text("select error from postrider.client_counting") {
+        try queue.connection.execute("select postrider_internal.fold(\(worker), \(epoch), 0, 100000)")
+        if let error = try queue.text("select error from postrider_internal.client_counting") {
             throw TestClock.Timeout(description: "the count failed: \(error)")
         }
     }
 
     /// Counts until a recount has come to its end.
     public func recount() throws {
-        try queue.connection.execute("update postrider.client_counting set recounted_at = null")
+        try queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
         try TestClock.wait(60, for: "the end of the recount") {
             try count()
             return try queue.number(
-                "select count(*) from postrider.client_counting where recounted_at is not null and recounted_from is null"
+                "select count(*) from postrider_internal.client_counting where recounted_at is not null and recounted_from is null"
             ) == 1
         }
     }
@@ -62,11 +62,11 @@ public struct LimitDesk: ~Copyable {
     public func truth(_ role: String = TestRole.client.name) throws -> String? {
         try queue.text(
             """
-            select count(*) || ' ' || count(distinct postrider.job_lane(coalesce(j.lane, j.service), j.url))
+            select count(*) || ' ' || count(distinct postrider_internal.job_lane(coalesce(j.lane, j.service), j.url))
               from postrider.jobs j
              where j.created_by = '\(role)' and j.kind = 'request'
-               and not exists (select from postrider.results r where r.job_id = j.id)
-               and not exists (select from postrider.outcomes o where o.job_id = j.id)
+               and not exists (select from postrider_internal.results r where r.job_id = j.id)
+               and not exists (select from postrider_internal.outcomes o where o.job_id = j.id)
             """)
     }
 }

@@ -97,9 +97,9 @@ public struct TestQueue: ~Copyable {
     private static func adopt(_ connection: borrowing PGConnection) throws {
         try connection.execute(
             """
-            update postrider.identities i
+            update postrider_internal.identities i
                set (system_identifier, timeline, database_oid, workers_oid)
-                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider.current_identity() r)
+                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider_internal.current_identity() r)
             """)
     }
 
@@ -120,8 +120,8 @@ public struct TestQueue: ~Copyable {
     public func overflow(from id: Int64) throws {
         try connection.execute(
             """
-            alter table postrider.results_overflow set (autovacuum_enabled = off);
-            insert into postrider.results_overflow (job_id, started_at, fence, attempt, state, body)
+            alter table postrider_internal.results_overflow set (autovacuum_enabled = off);
+            insert into postrider_internal.results_overflow (job_id, started_at, fence, attempt, state, body)
             select i, now(), 1, 1, 's', convert_to(repeat('x', 1900), 'UTF8') from generate_series(\(id), \(id) + 39999) as i
             """)
     }
@@ -146,11 +146,11 @@ public struct TestQueue: ~Copyable {
     /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch. It has been there for
     /// an hour, so it may say who is silent.
     public func lead(_ worker: Int64) throws -> Int64 {
-        let epoch = try number("select postrider.lead(\(worker))")
+        let epoch = try number("select postrider_internal.lead(\(worker))")
         try connection.execute(
             """
-            update postrider.leases set until = 'infinity';
-            update postrider.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp()
+            update postrider_internal.leases set until = 'infinity';
+            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp()
             where id = \(worker)
             """)
         return epoch
@@ -222,7 +222,7 @@ public struct TestQueue: ~Copyable {
     /// Waits until no job is unfinished.
     public func waitUntilDone(_ seconds: Double = 30) throws {
         let left = """
-            select (select count(*) from postrider.jobs) - (select count(*) from postrider.results)
+            select (select count(*) from postrider.jobs) - (select count(*) from postrider_internal.results)
             """
         try TestClock.wait(seconds, for: "no job left; there are \((try? number(left)) ?? -1)") {
             try number(left) == 0

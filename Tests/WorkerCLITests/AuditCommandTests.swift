@@ -36,8 +36,11 @@ struct AuditCommandTests {
         #expect(outcome.status == 0, "\(outcome.output.split(separator: "\n").filter { $0.hasPrefix("fault") })")
         #expect(count("ok", RowAudit.group, outcome) == HostileRows.all.count)
         #expect(!outcome.output.contains(HostileInput.secret))
-        let left = try ["jobs", "ready", "scheduled", "trees", "members", "results", "intake"].filter {
-            try queue.number("select count(*) from postrider.\($0)") != 0
+        let left = try [
+            "postrider.jobs", "postrider_internal.ready", "postrider_internal.scheduled", "postrider_internal.trees",
+            "postrider_internal.members", "postrider_internal.results", "postrider_internal.intake",
+        ].filter {
+            try queue.number("select count(*) from \($0)") != 0
         }
         #expect(left == [])
     }

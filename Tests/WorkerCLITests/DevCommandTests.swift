@@ -67,7 +67,7 @@ struct DevCommandTests {
         let server: Int32
         do {
             let connection = try PGConnection(text)
-            let enlisted = "select from postrider.workers"
+            let enlisted = "select from postrider_internal.workers"
             _ = try Self.eventually { try connection.query(enlisted).rowCount == 1 ? true : nil }
             let own = "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int"
             server = try connection.query(own).int32(0, 0)

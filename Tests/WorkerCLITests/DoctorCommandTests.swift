@@ -21,7 +21,7 @@ struct DoctorCommandTests {
     @Test func `all is well while a worker runs`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
-        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         let outcome = try doctor(queue.database)
         #expect(outcome.status == 0)
         for subject in [

@@ -18,7 +18,7 @@ struct DoctorFleetTests {
         // As long as none runs, that says it all.
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
         let worker = try RunningWorker(queue.database, ["--queue", "mail", "--queue", "q5"])
-        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         try queue.wait(until: "select sum(ready) = 0 from postrider.queue_status where queue = 'q5'")
         let report = try DoctorReport(queue.database)
         #expect(report.status == 0)
@@ -46,7 +46,7 @@ struct DoctorFleetTests {
         try queue.connection.execute(
             """
             insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10), ('mail', 100, null);
-            insert into postrider.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 10), ('mail', 1, 90, 5)
+            insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 10), ('mail', 1, 90, 5)
             """)
         let report = try DoctorReport(queue.database)
         #expect(report.status == 0)
@@ -63,10 +63,10 @@ struct DoctorFleetTests {
         let id = try queue.insert("url, tag", "'http://h/', 'kept'")
         try queue.connection.execute(
             """
-            select setval('postrider.jobs_id_seq', 1, false), setval('postrider.tracks_id_seq', 1, false)
+            select setval('postrider.jobs_id_seq', 1, false), setval('postrider_internal.tracks_id_seq', 1, false)
             """)
         // A row that was repeated has a newer number than any job.
-        try queue.connection.execute("update postrider.ready set seq = \(id) + 41")
+        try queue.connection.execute("update postrider_internal.ready set seq = \(id) + 41")
         let report = try DoctorReport(queue.database)
         #expect(report.status == 1)
         #expect(
@@ -74,7 +74,7 @@ struct DoctorFleetTests {
                 "fault sequences postrider.jobs_id_seq is at 0, and its table holds \(id + 41): "
                     + "the next rows are refused or get numbers twice; "
                     + "run: select setval('postrider.jobs_id_seq', \(id + 41))"), "\(report)")
-        for row in try queue.rows("select repair from postrider.sequence_lags()") {
+        for row in try queue.rows("select repair from postrider_internal.sequence_lags()") {
             try queue.connection.execute(row[0] ?? "")
         }
         #expect(try DoctorReport(queue.database)["sequences"] == "ok sequences none is behind its table")
@@ -88,7 +88,7 @@ struct DoctorFleetTests {
         try queue.connection.execute(
             """
             insert into postrider.client_limits (role, max_unfinished) values ('shop', 100);
-            update postrider.client_counting set failed_at = now(), error = 'division by zero'
+            update postrider_internal.client_counting set failed_at = now(), error = 'division by zero'
             """)
         let report = try DoctorReport(role.database(queue.database))
         #expect(report.status == 1)
@@ -103,10 +103,10 @@ struct DoctorFleetTests {
         func found(_ ago: String, leases: Int, unknown: Int) throws {
             try queue.connection.execute(
                 """
-                insert into postrider.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by,
+                insert into postrider_internal.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by,
                   lost_leases, unknown_jobs)
                 select 0, now() - interval '\(ago)', r.system_identifier, r.timeline, r.database_oid, r.workers_oid, 'a', \(leases), \(unknown)
-                  from postrider.current_identity() r
+                  from postrider_internal.current_identity() r
                 """)
         }
         let database = role.database(queue.database)
@@ -160,7 +160,7 @@ struct DoctorFleetTests {
             """)
         try queue.insert("url, queue, callback_url", "'http://h/', 'mial', 'http://h/'")
         let worker = try RunningWorker(queue.database, ["--queue", "mail"])
-        try queue.wait(until: "select exists (select from postrider.leases where until > now())")
+        try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         let report = try DoctorReport(database)
         #expect(report.status == 0, "\(report)")
         #expect(

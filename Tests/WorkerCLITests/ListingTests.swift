@@ -38,8 +38,8 @@ struct ListingTests {
         let id = try queue.insert("url", "'http://h/'")
         try queue.connection.execute(
             """
-            delete from postrider.ready;
-            insert into postrider.results (job_id, attempt, state, status_code, body)
+            delete from postrider_internal.ready;
+            insert into postrider_internal.results (job_id, attempt, state, status_code, body)
             values (\(id), 1, 's', 200, convert_to(repeat('0123456789', 3000000), 'UTF8'))
             """)
         // 30 MB as text in a row for each column took 0.7 GB.

@@ -58,10 +58,10 @@ struct WatchCommandTests {
         let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}]}"#)
         try queue.connection.execute(
             """
-            insert into postrider.trees (job_id, root_id, depth, kind, mode, state, run_at)
+            insert into postrider_internal.trees (job_id, root_id, depth, kind, mode, state, run_at)
             select 1000000 + i, 1000000 + i, 1, 'b', 'a', 's', now() from generate_series(1, 10001) i
             """)
-        #expect(try queue.number("select count(*) from postrider.watch(null, 100) where id = \(root)") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.watch(null, 100) where id = \(root)") == 1)
     }
 
     @Test func `on a terminal it draws in place and gives the cursor back`() throws {
@@ -94,10 +94,10 @@ struct WatchCommandTests {
         let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}, {"url": "http://127.0.0.1:1/"}]}"#)
         try queue.connection.execute(
             """
-            insert into postrider.progress (job_id, fence, worker, done)
-            select job_id, 1, 1, 10 from postrider.members where parent_id = \(root);
+            insert into postrider_internal.progress (job_id, fence, worker, done)
+            select job_id, 1, 1, 10 from postrider_internal.members where parent_id = \(root);
             select postrider.cancel(\(root))
             """)
-        #expect(try queue.number("select count(*) from postrider.watch(\(root), 100)") == 3)
+        #expect(try queue.number("select count(*) from postrider_internal.watch(\(root), 100)") == 3)
     }
 }

@@ -164,7 +164,7 @@ struct WorkerProcessTests {
         let last = try #require(Migrations.all.map(\.name).filter { $0.hasPrefix("views/") }.max())
         try connection.execute(
             """
-            create schema postrider;
+            create schema postrider; create schema postrider_internal;
             create table postrider.migrations (name text primary key, checksum text not null,
               applied_at timestamptz not null default now(), worker_version text not null,
               breaking boolean not null default true);

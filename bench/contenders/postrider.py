@@ -27,11 +27,11 @@ class Postrider(Contender):
         "insert into postrider.jobs (url, run_at)"
         " select %(url)s::text, now() + interval '1 day' from generate_series(1, %(count)s)")
     insert_sql = "insert into postrider.jobs (url) values (%s::text)"
-    finished_sql = "select count(*) from postrider.results"
+    finished_sql = "select count(*) from postrider_internal.results"
     kept_sql = (
         "select count(*) from postrider.job_status"
         " where state = 'succeeded' and status_code = 200 and length(body) > 200")
-    claim_pattern = "%postrider.claim(%"
+    claim_pattern = "%postrider_internal.claim(%"
     jobs_table = "postrider.jobs"
     load_batches_sql = (
         "with b as (insert into postrider.jobs (kind)"

@@ -17,39 +17,39 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
        a.finished_at, case when v.visible then a.bytes_sent end as bytes_sent,
        case when v.visible then a.bytes_received end as bytes_received, a.fence,
        case when v.visible and a.error_code is not null then (
-         select e.code from postrider.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as envelope_code,
+         select e.code from postrider_internal.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as envelope_code,
        case when v.visible and a.error_code is not null then (
-         select e.name from postrider.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as error_name,
+         select e.name from postrider_internal.envelope_errors e where e.job_id = a.job_id and e.fence = a.fence) end as error_name,
        case when v.visible then a.phase end as phase, a.phase_since, a.deadline
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version,
                null::text as phase, null::timestamptz as phase_since, null::timestamptz as deadline
-          from postrider.tries
+          from postrider_internal.tries
         union all
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version,
                null, null, null
-          from postrider.results
+          from postrider_internal.results
          where fence > 0
         union all
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
                status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version,
                null, null, null
-          from postrider.outcomes
+          from postrider_internal.outcomes
          where fence > 0
         union all
         select p.job_id, p.fence, r.since, null::timestamptz, p.worker, p.attempt, null::int, null::int, null::int, null::int, null::int,
                null::smallint, null::boolean, null::text, null::text, null::text, null::text, null::bigint, null::bigint, null::text,
                null::text, null::bigint, p.phase, p.phase_since, p.deadline
-          from postrider.progress p
-          join postrider.ready r on r.track = p.track and r.seq = p.seq and r.fence = p.fence and r.worker = p.worker and r.job_id = p.job_id) a
+          from postrider_internal.progress p
+          join postrider_internal.ready r on r.track = p.track and r.seq = p.seq and r.fence = p.fence and r.worker = p.worker and r.job_id = p.job_id) a
  cross join lateral (
-       select (select postrider.sees_all())
+       select (select postrider_internal.sees_all())
               or exists (select from postrider.jobs j where j.id = a.job_id and j.created_by = current_user) as visible offset 0) v
-  left join postrider.workers w on w.id = a.worker
+  left join postrider_internal.workers w on w.id = a.worker
  where v.visible;
 comment on view postrider.attempts is
-  'public: one row for each try that reached the network or was refused on its way there, with its timings, and one for each that has been running for more than a second; the fence tells two tries of one number apart. A step or member whose template has no value ends before it is tried';
+  'one row for each try that reached the network or was refused on its way there, with its timings, and one for each that has been running for more than a second; the fence tells two tries of one number apart. A step or member whose template has no value ends before it is tried';
 comment on column postrider.attempts.job_id is 'the job; its tries may have more than one row of a number, told apart by fence';
 comment on column postrider.attempts.attempt is 'number of the try from 1; a 429, another answer that asks for a later call, and a wait for a token use none up';
 comment on column postrider.attempts.worker is 'who made it; see worker_status';

@@ -16,12 +16,12 @@ select c.service,
        coalesce(sum(c.jobs) filter (where c.outcome = 'stored'), 0)::bigint as stored,
        coalesce(sum(c.jobs) filter (where c.outcome = 'evicted'), 0)::bigint as evicted,
        coalesce(sum(c.jobs) filter (where c.outcome = 'invalidated'), 0)::bigint as invalidated
-  from (select service, outcome, jobs, entries, bytes from postrider.cache_totals
+  from (select service, outcome, jobs, entries, bytes from postrider_internal.cache_totals
         union all
-        select service, outcome, jobs, entries, bytes from postrider.cache_tallies) c
+        select service, outcome, jobs, entries, bytes from postrider_internal.cache_tallies) c
  group by c.service;
 comment on view postrider.cache_status is
-  'public: one row for each service (empty: jobs without one): what the cache holds, what it served, and why it did not';
+  'one row for each service (empty: jobs without one): what the cache holds, what it served, and why it did not';
 comment on column postrider.cache_status.service is 'its name; empty: jobs without one';
 comment on column postrider.cache_status.entries is 'answers that are held';
 comment on column postrider.cache_status.bytes is 'what they take';

@@ -3,8 +3,8 @@ create or replace view postrider.client_status as
 select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        case when l.max_lanes is not null then coalesce(u.lanes, 0) end as lanes,
        l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download, l.role = '*' as is_default, c.recounted_at is not null as is_counted,
-       case when (select postrider.sees_all()) then c.error end as count_error
-  from (select u.role from postrider.client_usage u
+       case when (select postrider_internal.sees_all()) then c.error end as count_error
+  from (select u.role from postrider_internal.client_usage u
         union
         select l.role from postrider.client_limits l where l.role <> '*'
         union
@@ -13,11 +13,11 @@ select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        select x.* from postrider.client_limits x where x.role in (r.role, '*') order by x.role = '*' limit 1) l
   left join lateral (
        select greatest(x.unfinished, x.recounted, 0) as unfinished, greatest(x.lanes, x.recounted_lanes, 0) as lanes
-         from postrider.client_usage x where x.role = r.role) u on true
- cross join postrider.client_counting c
- where not postrider.client_is_exempt(r.role) and (r.role = current_user or (select postrider.sees_all()));
+         from postrider_internal.client_usage x where x.role = r.role) u on true
+ cross join postrider_internal.client_counting c
+ where not postrider_internal.client_is_exempt(r.role) and (r.role = current_user or (select postrider_internal.sees_all()));
 comment on view postrider.client_status is
-  'public: of each client with limits: its unfinished requests and lanes, at most a second old, and its limits. A client sees itself';
+  'of each client with limits: its unfinished requests and lanes, at most a second old, and its limits. A client sees itself';
 comment on column postrider.client_status.role is 'the role that inserts';
 comment on column postrider.client_status.unfinished is 'its requests that have not ended';
 comment on column postrider.client_status.max_unfinished is 'the most it may have; null: no limit, here and in the columns below';

@@ -3,7 +3,7 @@ create or replace view postrider.credential_status as
 select c.name, c.kind,
        -- As jobs find it (decide_credential_step), whatever its row was inserted with.
        case when s.credential is null or r.credential is null then 'logged_off' else c.state end as state, c.version, c.expires_at,
-       coalesce((select count(*) from postrider.credential_waits w join postrider.scheduled d on d.job_id = w.job_id and d.run_at = w.run_at
+       coalesce((select count(*) from postrider_internal.credential_waits w join postrider_internal.scheduled d on d.job_id = w.job_id and d.run_at = w.run_at
                   where w.credential = c.name), 0) as jobs_waiting,
        s.credential is not null as has_secrets, coalesce(s.plain is null, false) as is_sealed,
        coalesce(r.refreshes, 0) as refreshes, r.last_refresh_at,
@@ -11,7 +11,7 @@ select c.name, c.kind,
        case when c.state = 'cooldown' then r.due_at end as next_try_at,
        case when c.state = 'refreshing' and r.until > now() then k.name end as worker,
        case when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
-                 and exists (select from postrider.refreshes o where o.credential <> r.credential and o.until > now())
+                 and exists (select from postrider_internal.refreshes o where o.credential <> r.credential and o.until > now())
               then 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'
             when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
               then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
@@ -20,14 +20,14 @@ select c.name, c.kind,
        case when r.held_since is not null then format(
          'the API refuses each token, also at %s; one job a minute is sent to see whether that is over; see scope and place, or log in again',
          (select string_agg(e.endpoint, ', ' order by e.refused_at desc)
-            from (select e.endpoint, e.refused_at from postrider.refused_endpoints e
+            from (select e.endpoint, e.refused_at from postrider_internal.refused_endpoints e
                    where e.credential = c.name order by e.refused_at desc limit 3) e)) end as hold_reason
   from postrider.credentials c
-  left join postrider.secrets s on s.credential = c.name
-  left join postrider.refreshes r on r.credential = c.name
-  left join postrider.workers k on k.id = r.worker;
+  left join postrider_internal.secrets s on s.credential = c.name
+  left join postrider_internal.refreshes r on r.credential = c.name
+  left join postrider_internal.workers k on k.id = r.worker;
 comment on view postrider.credential_status is
-  'public: one row for each credential: its state, how far its refresh is, and how many jobs wait for it; no secret';
+  'one row for each credential: its state, how far its refresh is, and how many jobs wait for it; no secret';
 comment on column postrider.credential_status.name is 'its name';
 comment on column postrider.credential_status.kind is 'how it logs in';
 comment on column postrider.credential_status.state is 'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';

@@ -19,11 +19,11 @@
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
-       case when p.visible then postrider.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
+       case when p.visible then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
        case when p.visible then j.service end as service,
-       coalesce((select t.priority from postrider.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
-       case when r.job_id is not null then postrider.state_name(r.state)
-            when p.ending in ('c', 'e', 'k') then postrider.state_name(p.ending)
+       coalesce((select t.priority from postrider_internal.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
+       case when r.job_id is not null then postrider_internal.state_name(r.state)
+            when p.ending in ('c', 'e', 'k') then postrider_internal.state_name(p.ending)
             when p.ending is not null then 'running'
             when p.is_scheduled then 'scheduled'
             when p.tree = 'o' then case when p.tree_run_at > now() then 'scheduled' else 'running' end
@@ -40,14 +40,14 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
             when p.tree_run_at <= now() then p.tree_started_at when p.worker > 0 then p.since end as started_at,
        coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end) as finished_at,
        case when p.visible then (
-         select w.name from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
+         select w.name from postrider_internal.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
        case when p.visible and j.kind = 'request' then j.method end as method,
-       case when p.visible then postrider.url_shown(coalesce(
-         (select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
+       case when p.visible then postrider_internal.url_shown(coalesce(
+         (select f.url from postrider_internal.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
        case when p.visible then r.status_code::int end as status_code,
-       case when p.visible then postrider.headers_json(r.headers) end as response_headers,
+       case when p.visible then postrider_internal.headers_json(r.headers) end as response_headers,
        case when p.visible then r.body end as body,
-       case when p.visible then coalesce(r.result, postrider.result_json(r.headers, r.body)) end as result,
+       case when p.visible then coalesce(r.result, postrider_internal.result_json(r.headers, r.body)) end as result,
        case when p.visible then coalesce(r.error_code, case when p.ending in ('c', 'e', 'k') then p.error_code end) end as error_code,
        case when p.visible then coalesce(r.error, case when p.ending in ('c', 'e', 'k') then p.error end) end as error,
        case when p.visible then coalesce(r.cache in ('hit', 'stale'), false) end as from_cache,
@@ -55,102 +55,102 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
        j.tag, case when p.visible then j.metadata end as metadata,
        case when p.visible and r.state = 'f' then (
-         select e.code from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
+         select e.code from postrider_internal.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
        case when p.visible and r.state = 'f' then (
-         select e.name from postrider.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
+         select e.name from postrider_internal.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
        case when p.visible then j.dedupe_key end as dedupe_key,
        case when p.visible and j.paginate is not null then (
-         select f.next is not null from postrider.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more,
+         select f.next is not null from postrider_internal.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more,
        case when not p.visible or j.kind <> 'request' then null
             when num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0
-              then postrider.query_shown(postrider.url_shown(split_part(j.url, '#', 1)), '{}')
+              then postrider_internal.query_shown(postrider_internal.url_shown(split_part(j.url, '#', 1)), '{}')
             else (
-         select postrider.request_url(coalesce(g.url, f.url, j.url), case when g.url is null then coalesce(f.query, j.query) end,
+         select postrider_internal.request_url(coalesce(g.url, f.url, j.url), case when g.url is null then coalesce(f.query, j.query) end,
                   case when j.use_cdn and s.cdn_url is not null then s.cdn_url else coalesce(p.server, v.base_url, s.base_url) end,
                   -- As service_applies has it, which readers cannot call, since it reads servers.
-                  case when s.apply_to_absolute or postrider.url_is_relative(coalesce(f.url, j.url))
-                         or postrider.origin_is_among(coalesce(f.url, j.url), array[s.base_url, s.cdn_url] || array(
-                              select t.base_url from postrider.server_routes t where t.service = s.name))
+                  case when s.apply_to_absolute or postrider_internal.url_is_relative(coalesce(f.url, j.url))
+                         or postrider_internal.origin_is_among(coalesce(f.url, j.url), array[s.base_url, s.cdn_url] || array(
+                              select t.base_url from postrider_internal.server_routes t where t.service = s.name))
                        then s.query end,
                   s.query is not null and has_table_privilege('postrider.services', 'select'),
-                  postrider.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0) ->> 'query')
+                  postrider_internal.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0) ->> 'query')
            from (values (1)) one
            left join postrider.services s on s.name = j.service
-           left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
+           left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
            left join lateral (
-                select x.url, x.query from postrider.resolved x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
+                select x.url, x.query from postrider_internal.resolved x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
            left join lateral (
-                select x.url from postrider.fetched_pages x
+                select x.url from postrider_internal.fetched_pages x
                  where x.job_id = j.id and j.paginate is not null order by x.page desc limit 1) g on true
            left join lateral (
-                select t.base_url from postrider.server_routes t
+                select t.base_url from postrider_internal.server_routes t
                  where t.service = j.service and p.server is null and t.environment = coalesce((
-                         select w.environment from postrider.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))), 'release')
+                         select w.environment from postrider_internal.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))), 'release')
                  order by t.state <> 'active', t.position < (
-                   select min(q.position) from postrider.server_routes q
+                   select min(q.position) from postrider_internal.server_routes q
                     where q.service = t.service and q.environment = t.environment and q.is_preferred), t.position
                  limit 1) v on true) end as request_url,
        case when p.visible and r.job_id is null and p.ending is null and j.kind = 'request' then (
-         select concat_ws(': ', t.error_code, t.error) from postrider.tries t
+         select concat_ws(': ', t.error_code, t.error) from postrider_internal.tries t
           where t.job_id = j.id and t.error_code is not null order by t.fence desc limit 1) end as last_error,
        (select case when w.began > w.ended then interval '0' else w.ended - w.began end
           from (select coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end, now()) as ended,
-                       least((select t.started_at from postrider.tries t
+                       least((select t.started_at from postrider_internal.tries t
                                where t.job_id = j.id and t.fence > coalesce((
-                                 select e.fence from postrider.tries e
+                                 select e.fence from postrider_internal.tries e
                                   where e.job_id = j.id and e.ended_as is not null order by e.fence desc limit 1), 0)
                                order by t.fence limit 1),
                              r.started_at, p.started_at, case when p.tree_run_at <= now() then p.tree_started_at end,
                              case when p.worker > 0 and p.ending is null then p.since end) as began offset 0) w) as elapsed
   from postrider.jobs j
-  left join lateral (select * from postrider.results x where x.job_id = j.id limit 1) r on true
-  left join lateral (select * from postrider.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
+  left join lateral (select * from postrider_internal.results x where x.job_id = j.id limit 1) r on true
+  left join lateral (select * from postrider_internal.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
  cross join lateral (
-       select j.created_by = current_user or (select postrider.sees_all()) as visible,
+       select j.created_by = current_user or (select postrider_internal.sees_all()) as visible,
               o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
               coalesce(r.server, o.server) as server,
               t.state as tree, t.run_at as tree_run_at, t.started_at as tree_started_at, t.failed_job_id,
               case when t.job_id is not null then t.children + coalesce((
-                select sum(d.added) from postrider.tree_deltas d
+                select sum(d.added) from postrider_internal.tree_deltas d
                  where d.tree_id = t.job_id and d.run = t.run and d.added > 0), 0) end as children,
               t.finished as children_finished, t.failed as children_failed,
               s.job_id is not null as is_scheduled, s.run_at, u.since, coalesce(nullif(o.worker, 0), u.worker) as worker,
               coalesce(o.attempt, s.attempt, u.attempt) as attempt, coalesce(s.max_attempts, u.max_attempts) as max_attempts,
               coalesce(o.track, s.track, u.track) as track, b.done as bytes_done, b.total as bytes_total
          from (values (1)) one
-         left join postrider.trees t on t.job_id = j.id and j.kind <> 'request'
-         left join postrider.outcomes o on o.job_id = j.id and r.job_id is null
-         left join postrider.scheduled s on s.job_id = j.id and r.job_id is null
+         left join postrider_internal.trees t on t.job_id = j.id and j.kind <> 'request'
+         left join postrider_internal.outcomes o on o.job_id = j.id and r.job_id is null
+         left join postrider_internal.scheduled s on s.job_id = j.id and r.job_id is null
          left join lateral (
               select q.* from (
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
-                 from postrider.tracks k
+                 from postrider_internal.tracks k
                 cross join lateral (
                       select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
-                        from postrider.ready x where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
-                where k.queue = j.queue and k.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url) and k.priority = j.priority)
+                        from postrider_internal.ready x where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
+                where k.queue = j.queue and k.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) and k.priority = j.priority)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
-                 from postrider.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)
+                 from postrider_internal.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
-                 from postrider.removed_tracks d
+                 from postrider_internal.removed_tracks d
                 cross join lateral (
                       select v.track from unnest(d.tracks, d.queues, d.lanes) v (track, queue, lane)
-                       where v.queue = j.queue and v.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url)) v
+                       where v.queue = j.queue and v.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)) v
                 cross join lateral (
                       select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
-                        from postrider.ready x where x.track = v.track and x.seq = j.id and x.job_id = j.id offset 0) y)
+                        from postrider_internal.ready x where x.track = v.track and x.seq = j.id and x.job_id = j.id offset 0) y)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
-                 from postrider.ready y where y.job_id = j.id and y.seq <> y.job_id)
+                 from postrider_internal.ready y where y.job_id = j.id and y.seq <> y.job_id)
               limit 1) q
               where s.job_id is null and r.job_id is null and j.kind = 'request' and m.is_waiting is not true) u on true
-         left join postrider.progress b on b.job_id = j.id and b.fence = u.fence and u.worker > 0
+         left join postrider_internal.progress b on b.job_id = j.id and b.fence = u.fence and u.worker > 0
        offset 0) p
  where p.visible;
 comment on view postrider.job_status is
-  'public: one row for each job: where it stands and what came back; read it by id, parent_id, tag or queue, or newest first with a LIMIT; newest_jobs gives the ids of a state';
+  'one row for each job: where it stands and what came back; read it by id, parent_id, tag or queue, or newest first with a LIMIT; newest_jobs gives the ids of a state';
 comment on column postrider.job_status.id is 'as INSERT … RETURNING id and submit give it';
 comment on column postrider.job_status.kind is 'request, batch or chain';
 comment on column postrider.job_status.parent_id is 'the batch or chain that it is a member of';

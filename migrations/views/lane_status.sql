@@ -3,13 +3,13 @@
 create or replace view postrider.lane_status as
 with tracked as (
   select t.lane, sum(c.running)::bigint as in_flight, sum(c.ready)::bigint as ready, min(c.oldest) as oldest
-    from postrider.track_counts() c join postrider.track_names t on t.id = c.track
+    from postrider_internal.track_counts() c join postrider_internal.track_names t on t.id = c.track
    group by t.lane),
 taken_in as (
   select u.lane, sum(u.jobs) as ready, min(u.at) as oldest
-    from (select i.lane, i.jobs, i.at from postrider.intake i where i.lane is not null
+    from (select i.lane, i.jobs, i.at from postrider_internal.intake i where i.lane is not null
           union all
-          select l.lane, 1, i.at from postrider.intake i cross join lateral unnest(i.lanes) l (lane) where i.lane is null) u
+          select l.lane, 1, i.at from postrider_internal.intake i cross join lateral unnest(i.lanes) l (lane) where i.lane is null) u
    group by u.lane)
 select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
        coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
@@ -26,28 +26,28 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
             when h.slot > now() or (coalesce(t.ready, 0) + coalesce(i.ready, 0)) * h.spacing > interval '1 s' then 'rate_limit'
        end as held_by,
        case when h.slot > now() then h.slot end as next_call_at
-  from (select name as lane from postrider.lanes union select postrider.track_lanes() union select lane from taken_in) l
+  from (select name as lane from postrider.lanes union select postrider_internal.track_lanes() union select lane from taken_in) l
   left join postrider.lanes n on n.name = l.lane
   left join lateral (
-       select q.until, q.reason from postrider.lane_pauses q where q.lane = l.lane
+       select q.until, q.reason from postrider_internal.lane_pauses q where q.lane = l.lane
        union all select n.paused_until, n.pause_reason
        order by until desc nulls last limit 1) p on true
   left join tracked t on t.lane = l.lane
   left join taken_in i on i.lane = l.lane
   left join lateral (
        select q.failing and q.at > now() - interval '1 min' as failing,
-              postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
-         from postrider.lane_retries q where q.lane = l.lane) f on true
+              postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
+         from postrider_internal.lane_retries q where q.lane = l.lane) f on true
   left join lateral (
-       select sum(q.permits) as permits from postrider.lane_permits q where q.lane = n.id and n.max_in_flight is not null) k on true
+       select sum(q.permits) as permits from postrider_internal.lane_permits q where q.lane = n.id and n.max_in_flight is not null) k on true
   left join lateral (
        select q.next_slot + w.spacing as slot, w.spacing
-         from postrider.lane_states q
+         from postrider_internal.lane_states q
         -- As draw and explain_limits reckon it.
         cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w
         where q.lane = n.id and n.rate_limit is not null) h on true;
 comment on view postrider.lane_status is
-  'public: one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
+  'one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
 comment on column postrider.lane_status.lane is 'its name: what jobs name, else their service, else host:port';
 comment on column postrider.lane_status.max_in_flight is 'calls at once, of all workers; null: no limit';
 comment on column postrider.lane_status.rate_limit is 'calls that may begin in each rate_period; null: no limit';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: track_names.sql
 create or replace view postrider.queue_status as
-with standing as materialized (select * from postrider.queue_counts()),
+with standing as materialized (select * from postrider_internal.queue_counts()),
 counted as (
   select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded, sum(c.jobs) filter (where c.state = 'f') as failed,
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
@@ -12,15 +12,15 @@ counted as (
                  case when minute >= date_trunc('minute', now()) then 1
                       when minute >= date_trunc('minute', now() - interval '1 minute') then 1 - extract(second from now()) / 60
                       else 0 end as weight
-            from postrider.totals
+            from postrider_internal.totals
           union all
           select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
-            from postrider.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
-            left join postrider.track_names t on t.id = s.track) c
+            from postrider_internal.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
+            left join postrider_internal.track_names t on t.id = s.track) c
    group by c.queue),
 -- What the workers take that live and claim; null: every queue.
 takers as materialized (
-  select distinct w.queues from postrider.workers w
+  select distinct w.queues from postrider_internal.workers w
    where w.ended_at is null and not w.draining and w.heartbeat_at >= clock_timestamp() - interval '10 s')
 select q.queue,
        coalesce(s.ready, 0) as ready, coalesce(s.scheduled, 0) as scheduled, coalesce(s.running, 0) as running,
@@ -40,7 +40,7 @@ select q.queue,
   left join counted c using (queue)
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'public: one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused, whether a worker takes it';
+  'one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused, whether a worker takes it';
 comment on column postrider.queue_status.queue is 'its name';
 comment on column postrider.queue_status.ready is 'requests that could run now and wait for a slot';
 comment on column postrider.queue_status.scheduled is 'requests whose run_at has not come, retries too';

@@ -2,20 +2,20 @@
 -- Of the last 100, those that the reader may see. The limit at the end takes nothing away: it tells the planner that the rows are few,
 -- which it does not see through the join, and would compile their expressions for (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
-select r.job_id as id, j.queue, postrider.job_lane(coalesce(j.lane, j.service), j.url) as lane,
-       postrider.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request' then j.method end as method,
-       postrider.url_shown(coalesce((select f.url from postrider.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) as url,
+select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
+       postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request' then j.method end as method,
+       postrider_internal.url_shown(coalesce((select f.url from postrider_internal.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) as url,
        r.status_code::int as status_code, r.error_code, r.error, j.tag, j.service,
-       (select e.code from postrider.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,
-       (select e.name from postrider.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as error_name
-  from (select * from postrider.results f
+       (select e.code from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,
+       (select e.name from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as error_name
+  from (select * from postrider_internal.results f
          where f.state in ('f', 'u', 'e') order by f.finished_at desc, f.job_id desc limit 100) r
   join postrider.jobs j on j.id = r.job_id
- where j.created_by = current_user or (select postrider.sees_all())
+ where j.created_by = current_user or (select postrider_internal.sees_all())
  order by r.finished_at desc, r.job_id desc
  limit 100;
 comment on view postrider.recent_failures is
-  'public: the last 100 jobs that failed, expired or ended unknown, newest first';
+  'the last 100 jobs that failed, expired or ended unknown, newest first';
 comment on column postrider.recent_failures.id is 'of the job';
 comment on column postrider.recent_failures.queue is 'of the job';
 comment on column postrider.recent_failures.lane is 'of the job';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.restores as
 select i.found_at, i.found_by as worker, i.lost_leases, i.unknown_jobs, i.above_id
-  from postrider.identities i
+  from postrider_internal.identities i
  where i.number > 1
  order by i.number;
-comment on view postrider.restores is 'public: one row for each restore of this database that a worker has found';
+comment on view postrider.restores is 'one row for each restore of this database that a worker has found';
 comment on column postrider.restores.found_at is 'when the first worker enlisted after the restore';
 comment on column postrider.restores.worker is 'host and process of this worker';
 comment on column postrider.restores.lost_leases is 'calls that were running at the moment of the backup; their workers may have finished them';

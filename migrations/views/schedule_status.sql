@@ -4,12 +4,12 @@
 create or replace view postrider.schedule_status as
 select s.name, s.cron, s.timezone, s.enabled, s.overlap, s.catch_up, s.catch_up_limit, s.jitter, s.next_run_at, s.last_run_at,
        s.last_job_id,
-       coalesce((select postrider.state_name(r.state) from postrider.results r where r.job_id = s.last_job_id),
-                postrider.job_state(s.last_job_id)) as last_state,
+       coalesce((select postrider_internal.state_name(r.state) from postrider_internal.results r where r.job_id = s.last_job_id),
+                postrider_internal.job_state(s.last_job_id)) as last_state,
        s.last_error, s.skipped, s.created_at, s.created_by, s.missed, s.last_missed_at, s.last_missed_reason
   from postrider.schedules s;
 comment on view postrider.schedule_status is
-  'public: one row for each schedule: when it runs next, what its last job came to, and why a tick made none';
+  'one row for each schedule: when it runs next, what its last job came to, and why a tick made none';
 comment on column postrider.schedule_status.name is 'its name';
 comment on column postrider.schedule_status.cron is 'when it makes a job';
 comment on column postrider.schedule_status.timezone is 'in which cron is read';

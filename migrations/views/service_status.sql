@@ -2,7 +2,7 @@
 -- The rows are few: nothing here walks over jobs.
 create or replace view postrider.service_status as
 select s.name as service, e.environment,
-       postrider.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
+       postrider_internal.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
        (c.route).position as current_position,
        case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active' else 'all servers aside' end as state,
        coalesce(v.servers, 0) as servers, coalesce(v.active, 0) as servers_active,
@@ -11,7 +11,7 @@ select s.name as service, e.environment,
        v.details as server_details,
        s.min_calls, s.error_rate, s.cool_down
   from postrider.services s
-  left join (select distinct t.service, t.environment from postrider.server_routes t) e on e.service = s.name
+  left join (select distinct t.service, t.environment from postrider_internal.server_routes t) e on e.service = s.name
   left join lateral (
        select count(*) as servers, count(*) filter (where r.state = 'active') as active,
               sum(r.calls) as calls, sum(r.errors) as errors, min(r.open_until) as open_until,
@@ -19,9 +19,9 @@ select s.name as service, e.environment,
                 'open_until', r.open_until, 'calls', r.calls, 'errors', r.errors, 'is_preferred', r.is_preferred)
                 order by r.position) as details
          from postrider.servers r where r.service = e.service and r.environment = e.environment) v on e.service is not null
-  left join lateral postrider.choose_server(postrider.routes_of(e.service, e.environment), null) c on e.service is not null;
+  left join lateral postrider_internal.choose_server(postrider_internal.routes_of(e.service, e.environment), null) c on e.service is not null;
 comment on view postrider.service_status is
-  'public: one row for each service and environment: the server that is used now, how all of them are doing, and when the first that was set aside is probed';
+  'one row for each service and environment: the server that is used now, how all of them are doing, and when the first that was set aside is probed';
 comment on column postrider.service_status.service is 'its name';
 comment on column postrider.service_status.environment is 'whose servers these are; null for a service without';
 comment on column postrider.service_status.base_url is 'where its next call goes; without user and password';

@@ -4,16 +4,16 @@ create or replace view postrider.throughput as
 with counted as (
   select c.minute, sum(c.jobs) filter (where c.state in ('s', 'f', 'c', 'e', 'k', 'u')) as finished,
          sum(c.jobs) filter (where c.state in ('f', 'e', 'u')) as failed
-    from (select t.minute, t.state, t.jobs from postrider.totals t where t.minute > '-infinity'
+    from (select t.minute, t.state, t.jobs from postrider_internal.totals t where t.minute > '-infinity'
           union all
           select date_trunc('minute', y.at), s.state, s.jobs
-            from postrider.tallies y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)
+            from postrider_internal.tallies y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)
            where y.at > '-infinity') c
    group by c.minute),
 ranked as (
   select t.minute, t.kind, round((power(2::double precision, (t.bucket + 0.5) / 4) / 1000)::numeric, 3) as ms,
          sum(t.jobs) over (partition by t.minute, t.kind order by t.bucket) / sum(t.jobs) over (partition by t.minute, t.kind) as share
-    from postrider.timings t),
+    from postrider_internal.timings t),
 timed as (
   select r.minute,
          min(r.ms) filter (where r.kind = 'w' and r.share >= 0.50) as wait_p50_ms,
@@ -28,7 +28,7 @@ select c.minute, coalesce(c.finished, 0)::bigint as finished, coalesce(c.failed,
   from counted c left join timed t using (minute)
  order by c.minute;
 comment on view postrider.throughput is
-  'public: one row for each minute of the last hour in which jobs ended: how many, how many of them failed, expired or ended unknown; how long jobs waited from being due to their first attempt, and how long the calls took that ended them, of a sample';
+  'one row for each minute of the last hour in which jobs ended: how many, how many of them failed, expired or ended unknown; how long jobs waited from being due to their first attempt, and how long the calls took that ended them, of a sample';
 comment on column postrider.throughput.minute is 'its start';
 comment on column postrider.throughput.finished is 'jobs that ended in it';
 comment on column postrider.throughput.failed is 'of them, how many failed, expired or ended unknown';

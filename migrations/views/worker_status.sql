@@ -12,12 +12,12 @@ select w.name as worker, w.id as epoch,
        coalesce(l.owner = w.id and l.until > clock_timestamp(), false) as leader,
        w.started_at, w.heartbeat_at, w.ended_at, w.environment, w.results_waiting, w.results_waiting_since,
        w.judgements_waiting, w.judgements_since
-  from postrider.workers w
-  left join postrider.leases l on l.name = 'leader'
+  from postrider_internal.workers w
+  left join postrider_internal.leases l on l.name = 'leader'
  where w.ended_at is null or w.ended_at > now() - interval '1 day'
  order by w.ended_at is not null, w.id;
 comment on view postrider.worker_status is
-  'public: one row for each start of a worker that runs or ended within a day';
+  'one row for each start of a worker that runs or ended within a day';
 comment on column postrider.worker_status.worker is 'host and process';
 comment on column postrider.worker_status.epoch is 'number of this start; a worker that was declared lost and comes back gets a new one';
 comment on column postrider.worker_status.state is 'running, draining (finishes what runs), silent (no heartbeat for 10 s), lost (its jobs were given to others), ended';

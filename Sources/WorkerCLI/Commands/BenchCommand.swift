@@ -82,7 +82,7 @@ enum BenchCommand {
             defer { kill(getpid(), SIGTERM) }
             let connection = try PGConnection(database)
             let finished = """
-                select count(*) from postrider.results where job_id between \(ids.lowerBound) and \(ids.upperBound)
+                select count(*) from postrider_internal.results where job_id between \(ids.lowerBound) and \(ids.upperBound)
                 """
             while try connection.query(finished).int64(0, 0) < jobs { usleep(200_000) }
         }

@@ -61,7 +61,7 @@ enum CredentialCommand {
             parameters.append(texts: secret.secrets.names)
             parameters.append(bytes: keys.seal(secret.secrets, for: name))
             parameters.append(int64: secret.expiresIn)
-            _ = try query("select postrider.log_in_sealed($1, $2, $3, $4)", &parameters, connection)
+            _ = try query("select postrider_internal.log_in_sealed($1, $2, $3, $4)", &parameters, connection)
         } else {
             parameters.append(texts: secret.secrets.pairs)
             parameters.append(int64: secret.expiresIn)

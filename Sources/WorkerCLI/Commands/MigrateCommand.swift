@@ -7,7 +7,7 @@ internal import PGClient
 enum MigrateCommand {
     static let spec = CommandSpec(
         name: "migrate",
-        summary: "bring the schema postrider up to date",
+        summary: "bring the database up to date",
         flags: [
             Database.flag,
             Flag(

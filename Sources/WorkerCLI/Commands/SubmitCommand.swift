@@ -55,7 +55,8 @@ enum SubmitCommand {
         var parameters = PGParameters()
         parameters.append(text: text)
         do throws(PGError) {
-            let found = try connection.query("select line::text, reason from postrider.json_defect($1)", &parameters)
+            let found = try connection.query(
+                "select line::text, reason from postrider_internal.json_defect($1)", &parameters)
             guard let line = found.optionalText(0, 0) else { return nil }
             return .usage("FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, 1))", right)
         } catch {

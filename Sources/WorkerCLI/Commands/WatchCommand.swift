@@ -63,7 +63,8 @@ enum WatchCommand {
         var parameters = PGParameters()
         parameters.append(int64: id.flatMap { Int64($0) })
         parameters.append(int32: Int32(limit))
-        let result = try connection.query("select \(WatchRow.columns) from postrider.watch($1, $2)", &parameters)
+        let result = try connection.query(
+            "select \(WatchRow.columns) from postrider_internal.watch($1, $2)", &parameters)
         return (0..<result.rowCount).map { WatchRow.read(result, $0) }
     }
 

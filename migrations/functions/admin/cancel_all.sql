@@ -21,20 +21,20 @@ declare
 begin
   -- What came in by a large INSERT and is not fed in yet.
   for v_id in
-    select i.id from postrider.intake i
+    select i.id from postrider_internal.intake i
      where (cancel_all.queue is null or i.queue = cancel_all.queue or cancel_all.queue = any (i.queues))
        and (cancel_all.lane is null or i.lane = cancel_all.lane or cancel_all.lane = any (i.lanes))
      order by i.id
        for update
   loop
-    perform postrider.feed(array[v_id]);
+    perform postrider_internal.feed(array[v_id]);
   end loop;
   -- A queue and a lane are those of the track. Only what has no track yet is looked up in jobs, 13 us each, and all of it where very many
   -- jobs have the tag. Each by its id (`offset 0`): by the tag, where statistics are of before the INSERT, each row would be held
   -- against all of them, 58 s for 20,000.
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
-      select t.id from postrider.track_names t
+      select t.id from postrider_internal.track_names t
        where (cancel_all.queue is null or t.queue = cancel_all.queue) and (cancel_all.lane is null or t.lane = cancel_all.lane));
   end if;
   if cancel_all.tag is not null then
@@ -44,27 +44,27 @@ begin
       v_looks_up := true;
     end if;
   end if;
-  perform from postrider.ready r
+  perform from postrider_internal.ready r
     where (v_tagged is null or r.job_id = any (v_tagged))
       and case when r.track > 0 and not v_looks_up then v_tracks is null or r.track = any (v_tracks)
                else exists (
                  select
                    from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = r.job_id offset 0) j
                   where (cancel_all.queue is null or j.queue = cancel_all.queue)
-                    and (cancel_all.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
+                    and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
                     and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
     order by r.track, r.seq
       for update;
   for v_id, v_parent in
     select w.job_id, w.parent_id
-      from (select r.job_id, r.track, r.seq, r.parent_id from postrider.ready r
+      from (select r.job_id, r.track, r.seq, r.parent_id from postrider_internal.ready r
             union all
-            select s.job_id, s.track, null, s.parent_id from postrider.scheduled s
+            select s.job_id, s.track, null, s.parent_id from postrider_internal.scheduled s
             union all
-            select t.job_id, -1, t.job_id, t.parent_id from postrider.trees t where t.state in ('w', 'o')
+            select t.job_id, -1, t.job_id, t.parent_id from postrider_internal.trees t where t.state in ('w', 'o')
             union all
             select m.job_id, 0, null, m.parent_id
-              from postrider.trees t join postrider.members m on m.parent_id = t.job_id
+              from postrider_internal.trees t join postrider_internal.members m on m.parent_id = t.job_id
              where t.state in ('w', 'o') and m.is_waiting) w
      where (v_tagged is null or w.job_id = any (v_tagged))
        and case when w.track > 0 and not v_looks_up then v_tracks is null or w.track = any (v_tracks)
@@ -72,20 +72,20 @@ begin
                   select
                     from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = w.job_id offset 0) j
                    where (cancel_all.queue is null or j.queue = cancel_all.queue)
-                     and (cancel_all.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
+                     and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
                      and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
      order by w.track, w.seq nulls last, w.job_id
   loop
     continue when v_parent is not null and exists (
       with recursive above as (
-        select t.parent_id, t.state from postrider.trees t where t.job_id = v_parent
+        select t.parent_id, t.state from postrider_internal.trees t where t.job_id = v_parent
         union all
-        select t.parent_id, t.state from above a join postrider.trees t on t.job_id = a.parent_id)
+        select t.parent_id, t.state from above a join postrider_internal.trees t on t.job_id = a.parent_id)
       select from above a where a.state not in ('w', 'o'));
-    v_count := v_count + postrider.cancel_any(v_id)::int;
+    v_count := v_count + postrider_internal.cancel_any(v_id)::int;
   end loop;
   return v_count;
 end
 $$;
 comment on function postrider.cancel_all(text, text, text) is
-  'public: cancels all unfinished jobs of a queue, lane and tag (null: any); how many, a batch or chain counted once';
+  'cancels all unfinished jobs of a queue, lane and tag (null: any); how many, a batch or chain counted once';

@@ -3,7 +3,7 @@
 -- for; afterwards its result stands and the cancel changes nothing.
 --
 -- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here says so.
-create or replace function postrider.cancel_any(p_id bigint, p_doubt text default null) returns boolean
+create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -12,64 +12,64 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_row postrider.ready;
-  v_planned postrider.scheduled;
-  v_member postrider.members;
+  v_row postrider_internal.ready;
+  v_planned postrider_internal.scheduled;
+  v_member postrider_internal.members;
   v_state "char" := case when p_doubt is null then 'c' else 'u' end;
   v_code text := case when p_doubt is null then 'cancelled' else 'lost_worker' end;
   v_tried timestamptz;
   v_is_called boolean;
 begin
-  if exists (select from postrider.trees t where t.job_id = p_id) then
-    return postrider.cancel_tree(p_id);
+  if exists (select from postrider_internal.trees t where t.job_id = p_id) then
+    return postrider_internal.cancel_tree(p_id);
   end if;
   for i in 1 .. 100 loop
-    select * into v_row from postrider.ready r
-     where r.ctid = (select p.spot from postrider.find_ready_row(p_id) p) for update;
+    select * into v_row from postrider_internal.ready r
+     where r.ctid = (select p.spot from postrider_internal.find_ready_row(p_id) p) for update;
     exit when found;
-    delete from postrider.scheduled s where s.job_id = p_id returning * into v_planned;
+    delete from postrider_internal.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
-      v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
-      perform postrider.end_job(p_id, v_state, v_code,
+      v_tried := (select max(t.started_at) from postrider_internal.tries t where t.job_id = p_id);
+      perform postrider_internal.end_job(p_id, v_state, v_code,
         case when p_doubt is not null then p_doubt
              when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
         v_planned.parent_id, v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
-    update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
+    update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
     if found then
-      insert into postrider.tree_deltas (tree_id, run, released)
-      select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_member.parent_id;
-      perform postrider.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'), v_member.parent_id,
-        postrider.has_callbacks(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
+      insert into postrider_internal.tree_deltas (tree_id, run, released)
+      select t.job_id, t.run, 1 from postrider_internal.trees t where t.job_id = v_member.parent_id;
+      perform postrider_internal.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'), v_member.parent_id,
+        postrider_internal.has_callbacks(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
     end if;
-    if exists (select from postrider.results r where r.job_id = p_id)
-       or exists (select from postrider.outcomes o where o.job_id = p_id) then
+    if exists (select from postrider_internal.results r where r.job_id = p_id)
+       or exists (select from postrider_internal.outcomes o where o.job_id = p_id) then
       return false;
     end if;
-    continue when postrider.feed_job(p_id);
+    continue when postrider_internal.feed_job(p_id);
     -- Between two places (just promoted, reaped or moved): look again.
   end loop;
   if v_row.job_id is null then
     raise exception using errcode = 'PR004', message = format('job %s could not be reached, it keeps moving', p_id),
       hint = 'Try again.';
   end if;
-  delete from postrider.ready r where r.track = v_row.track and r.seq = v_row.seq;
+  delete from postrider_internal.ready r where r.track = v_row.track and r.seq = v_row.seq;
   -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
   v_is_called := v_row.worker > 0
-    and not postrider.has_begun_in_transaction(p_id);
+    and not postrider_internal.has_begun_in_transaction(p_id);
   if v_is_called and v_row.at_most_once then
     v_state := 'u';
     v_code := 'cancelled';
   end if;
   if v_row.worker > 0 then
-    insert into postrider.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
+    insert into postrider_internal.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
-  v_tried := (select max(t.started_at) from postrider.tries t where t.job_id = p_id);
-  perform postrider.end_job(p_id, v_state, v_code,
+  v_tried := (select max(t.started_at) from postrider_internal.tries t where t.job_id = p_id);
+  perform postrider_internal.end_job(p_id, v_state, v_code,
     case when p_doubt is not null and not v_is_called then p_doubt
          when not v_is_called and v_tried is null then 'cancelled before it was called'
          when not v_is_called then 'cancelled before its next try'
@@ -80,5 +80,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.cancel_any(bigint, text) is
-  'private: ends an unfinished job, whoever inserted it, as cancelled or for a doubt as unknown; false if it was finished already';
+comment on function postrider_internal.cancel_any(bigint, text) is
+  'ends an unfinished job, whoever inserted it, as cancelled or for a doubt as unknown; false if it was finished already';

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.cancel_job(p_id bigint, p_ticket bytea) returns boolean
+create or replace function postrider_internal.cancel_job(p_id bigint, p_ticket bytea) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_ticket is distinct from (select postrider.ticket(k.secret, p_id) from postrider.ticket_key k) then
-    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(p_id), hint = 'Look it up in postrider.job_status.';
+  if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id) from postrider_internal.ticket_key k) then
+    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(p_id), hint = 'Look it up in postrider.job_status.';
   end if;
-  return postrider.cancel_any(p_id);
+  return postrider_internal.cancel_any(p_id);
 end
 $$;
-comment on function postrider.cancel_job(bigint, bytea) is
-  'private: cancel for who has the job''s ticket';
+comment on function postrider_internal.cancel_job(bigint, bytea) is
+  'cancel for who has the job''s ticket';

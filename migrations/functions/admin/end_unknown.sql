@@ -10,20 +10,20 @@ declare
   v_id bigint;
   v_count bigint := 0;
 begin
-  perform postrider.raise_null_argument('before', end_unknown.before is null, 'Give the moment of the restore, like now().');
+  perform postrider_internal.raise_null_argument('before', end_unknown.before is null, 'Give the moment of the restore, like now().');
   for v_id in
     select j.id from postrider.jobs j
      where j.delivery = 'at_most_once' and j.created_at < end_unknown.before
-       and not exists (select from postrider.results r where r.job_id = j.id)
-       and not exists (select from postrider.outcomes o where o.job_id = j.id)
-       and not exists (select from postrider.ready r where r.job_id = j.id and r.worker > 0)
+       and not exists (select from postrider_internal.results r where r.job_id = j.id)
+       and not exists (select from postrider_internal.outcomes o where o.job_id = j.id)
+       and not exists (select from postrider_internal.ready r where r.job_id = j.id and r.worker > 0)
      order by j.id
   loop
-    v_count := v_count + postrider.cancel_any(v_id,
+    v_count := v_count + postrider_internal.cancel_any(v_id,
       'the database was restored; it is not known whether the job was called after the backup')::int;
   end loop;
   return v_count;
 end
 $$;
 comment on function postrider.end_unknown(timestamptz) is
-  'public: ends at_most_once jobs that were inserted before this moment and neither run nor have ended as unknown; how many. For a restored database, before workers start';
+  'ends at_most_once jobs that were inserted before this moment and neither run nor have ended as unknown; how many. For a restored database, before workers start';

@@ -40,75 +40,75 @@ begin
     raise exception using errcode = 'PR001', column = 'limit', message = 'limit: must be from 1 to 10000', hint = 'Its default is 100.';
   end if;
   if v_state = 'running' then
-    select least(coalesce(sum(w.concurrency), 0) + 100, 10000) into v_front from postrider.workers w where w.ended_at is null;
+    select least(coalesce(sum(w.concurrency), 0) + 100, 10000) into v_front from postrider_internal.workers w where w.ended_at is null;
   end if;
   return query
     select u.job_id from (
-      (select r.job_id from postrider.results r
-        where r.state = v_code and not (v_code = 's' and v_is_named) and (v_any or postrider.job_queue(r.job_id) = v_queue)
+      (select r.job_id from postrider_internal.results r
+        where r.state = v_code and not (v_code = 's' and v_is_named) and (v_any or postrider_internal.job_queue(r.job_id) = v_queue)
         order by r.job_id desc limit v_limit)
       union all
-      (select j.id from postrider.jobs j join postrider.results r on r.job_id = j.id
+      (select j.id from postrider.jobs j join postrider_internal.results r on r.job_id = j.id
         where v_code = 's' and v_is_named and j.queue = v_queue and j.queue <> 'default' and r.state = 's'
         order by j.id desc limit v_limit)
       union all
-      select o.job_id from postrider.outcomes o
+      select o.job_id from postrider_internal.outcomes o
        where case when o.state in ('c', 'e', 'k') then o.state = v_code else v_state = 'running' end
-         and (v_any or postrider.job_queue(o.job_id) = v_queue)
+         and (v_any or postrider_internal.job_queue(o.job_id) = v_queue)
       union all
-      select f.job_id from postrider.tracks t
+      select f.job_id from postrider_internal.tracks t
        cross join lateral (
-             select r.job_id, r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit v_front) f
+             select r.job_id, r.worker from postrider_internal.ready r where r.track = t.id order by r.track, r.seq limit v_front) f
        where v_state = 'running' and f.worker > 0 and (v_any or t.queue = v_queue)
       union all
       select l.job_id
         from (select t.id, n.seq
-                from (select t.id from postrider.tracks t where v_any or t.queue = v_queue union all select 0) t
+                from (select t.id from postrider_internal.tracks t where v_any or t.queue = v_queue union all select 0) t
                cross join lateral (
-                     select r.seq from postrider.ready r
+                     select r.seq from postrider_internal.ready r
                       where r.track = t.id and r.worker = 0 and r.seq = r.job_id
-                        and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
+                        and (t.id > 0 or v_any or postrider_internal.job_queue(r.job_id) = v_queue)
                       order by r.track desc, r.seq desc limit 1) n
                where v_state = 'ready'
                order by n.seq desc limit v_limit) t
        cross join lateral (
-             select r.job_id from postrider.ready r
-              where r.track = t.id and r.worker = 0 and r.seq = r.job_id and (t.id > 0 or v_any or postrider.job_queue(r.job_id) = v_queue)
+             select r.job_id from postrider_internal.ready r
+              where r.track = t.id and r.worker = 0 and r.seq = r.job_id and (t.id > 0 or v_any or postrider_internal.job_queue(r.job_id) = v_queue)
               order by r.track desc, r.seq desc limit v_limit) l
       union all
-      (select r.job_id from postrider.ready r
-        where v_state = 'ready' and r.worker = 0 and r.seq <> r.job_id and (v_any or postrider.job_queue(r.job_id) = v_queue)
+      (select r.job_id from postrider_internal.ready r
+        where v_state = 'ready' and r.worker = 0 and r.seq <> r.job_id and (v_any or postrider_internal.job_queue(r.job_id) = v_queue)
         order by r.job_id desc limit v_limit)
       union all
       select coalesce(i.ids[n.nth], n.nth)
-        from (select x.ids, x.first_id, x.last_id, x.jobs, x.queues from postrider.intake x
+        from (select x.ids, x.first_id, x.last_id, x.jobs, x.queues from postrider_internal.intake x
                where v_state = 'ready' and (v_any or x.queue = v_queue or v_queue = any (x.queues))
                order by x.last_id desc
-               limit case when v_any or not exists (select from postrider.intake y where y.queue is null) then v_limit end) i
+               limit case when v_any or not exists (select from postrider_internal.intake y where y.queue is null) then v_limit end) i
        cross join lateral (values (case when i.ids is null then i.first_id else 1 end, case when i.ids is null then i.last_id else i.jobs end)) e (first, last)
        cross join lateral generate_series(
              e.last, case when v_any or i.queues is null then greatest(e.first, e.last - v_limit + 1) else e.first end, -1) n (nth)
        where v_any or i.queues is null or i.queues[n.nth] = v_queue
       union all
-      (select s.job_id from postrider.scheduled s
+      (select s.job_id from postrider_internal.scheduled s
         where v_state = 'scheduled'
-          and (v_any or coalesce((select t.queue from postrider.tracks t where t.id = s.track), postrider.job_queue(s.job_id)) = v_queue)
+          and (v_any or coalesce((select t.queue from postrider_internal.tracks t where t.id = s.track), postrider_internal.job_queue(s.job_id)) = v_queue)
         order by s.job_id desc limit v_limit)
       union all
-      select t.job_id from postrider.trees t
+      select t.job_id from postrider_internal.trees t
        where t.state in ('w', 'o')
          and v_state = case when t.state = 'w' then 'waiting' when t.run_at > now() then 'scheduled' else 'running' end
-         and (v_any or postrider.job_queue(t.job_id) = v_queue)
+         and (v_any or postrider_internal.job_queue(t.job_id) = v_queue)
       union all
-      select w.job_id from postrider.trees t
+      select w.job_id from postrider_internal.trees t
        cross join lateral (
-             select m.job_id from postrider.members m
-              where m.parent_id = t.job_id and m.is_waiting and (v_any or postrider.job_queue(m.job_id) = v_queue)
-                and not exists (select from postrider.trees x where x.job_id = m.job_id)
+             select m.job_id from postrider_internal.members m
+              where m.parent_id = t.job_id and m.is_waiting and (v_any or postrider_internal.job_queue(m.job_id) = v_queue)
+                and not exists (select from postrider_internal.trees x where x.job_id = m.job_id)
               order by m.parent_id desc, m.position desc limit v_limit) w
        where v_state = 'waiting' and t.state in ('w', 'o')) u (job_id)
      order by 1 desc limit v_limit;
 end
 $$;
 comment on function postrider.newest_jobs(text, text, int) is
-  'public: ids of the jobs of a state, newest first, of a queue (null: any): for lists, in milliseconds however many jobs there are';
+  'ids of the jobs of a state, newest first, of a queue (null: any): for lists, in milliseconds however many jobs there are';

@@ -8,18 +8,18 @@ as $$
 declare
   v_job postrider.jobs;
   v_row record;
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
   v_track int;
   v_lane text;
 begin
-  perform postrider.raise_null_argument('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.raise_null_argument('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   if num_nonnulls(reschedule.run_at, reschedule.priority) = 0 then
     raise exception using errcode = 'PR001', column = 'run_at', message = 'run_at: there is neither a time nor a priority',
       hint = 'Give at least one of them, like reschedule(7, now() + interval ''10 min'') or reschedule(7, priority => 4).';
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(reschedule.id),
+    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(reschedule.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if reschedule.priority not between -100 and 100 then
@@ -37,61 +37,61 @@ begin
         message = format('priority: job %s is a %s, whose members have each their own', reschedule.id, v_job.kind),
         hint = 'Give a run_at alone; reschedule its members that are scheduled or ready for another priority.';
     end if;
-    select * into v_tree from postrider.trees t where t.job_id = reschedule.id for update;
+    select * into v_tree from postrider_internal.trees t where t.job_id = reschedule.id for update;
     if (v_tree.state in ('w', 'o')) is not true then
       raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; retry a finished one.';
     end if;
-    perform postrider.raise_expired_run_at(reschedule.run_at, v_tree.expires_at);
-    perform postrider.reschedule_tree(reschedule.id, reschedule.run_at);
+    perform postrider_internal.raise_expired_run_at(reschedule.run_at, v_tree.expires_at);
+    perform postrider_internal.reschedule_tree(reschedule.id, reschedule.run_at);
     -- Asked last: what was claimed while its mates were moved counts, too.
-    if postrider.has_begun_descendants(reschedule.id) then
+    if postrider_internal.has_begun_descendants(reschedule.id) then
       raise exception using errcode = 'PR005', message = format('job %s has begun: members of it are running or were called', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; cancel it, or reschedule its members that are scheduled or ready.';
     end if;
     return;
   end if;
   for i in 1 .. 100 loop
-    perform postrider.feed_job(reschedule.id);
-    delete from postrider.ready r
-     where r.ctid = (select p.spot from postrider.find_ready_row(reschedule.id) p) and r.worker = 0
+    perform postrider_internal.feed_job(reschedule.id);
+    delete from postrider_internal.ready r
+     where r.ctid = (select p.spot from postrider_internal.find_ready_row(reschedule.id) p) and r.worker = 0
     returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
       r.since as at into v_row;
     exit when found;
-    delete from postrider.scheduled s where s.job_id = reschedule.id
+    delete from postrider_internal.scheduled s where s.job_id = reschedule.id
     returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.is_followed,
       s.run_at as at into v_row;
-    exit when found or (select p.worker > 0 from postrider.find_ready_row(reschedule.id) p)
-      or exists (select from postrider.results r where r.job_id = reschedule.id)
-      or exists (select from postrider.outcomes o where o.job_id = reschedule.id)
-      or exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting);
+    exit when found or (select p.worker > 0 from postrider_internal.find_ready_row(reschedule.id) p)
+      or exists (select from postrider_internal.results r where r.job_id = reschedule.id)
+      or exists (select from postrider_internal.outcomes o where o.job_id = reschedule.id)
+      or exists (select from postrider_internal.members m where m.job_id = reschedule.id and m.is_waiting);
     -- Between two places (just promoted, or rescheduled by somebody else): look again.
   end loop;
   if v_row is null then
     raise exception using errcode = 'PR005',
-      message = case when exists (select from postrider.members m where m.job_id = reschedule.id and m.is_waiting)
+      message = case when exists (select from postrider_internal.members m where m.job_id = reschedule.id and m.is_waiting)
         then format('job %s waits for its turn in job %s', reschedule.id, v_job.parent_id)
         else format('job %s is running or has finished', reschedule.id) end,
       hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
   end if;
-  perform postrider.raise_expired_run_at(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
+  perform postrider_internal.raise_expired_run_at(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
     -- Only the track knows the new priority, so it must not be removed before the row is committed.
-    v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
+    v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
     loop
-      select t.id into v_track from postrider.tracks t
+      select t.id into v_track from postrider_internal.tracks t
        where t.queue = v_job.queue and t.lane = v_lane and t.priority = reschedule.priority
          for key share;
       exit when found;
-      insert into postrider.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
+      insert into postrider_internal.tracks (queue, lane, priority) values (v_job.queue, v_lane, reschedule.priority)
         on conflict do nothing;
     end loop;
   end if;
-  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
           v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed, reschedule.run_at is not null);
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is
-  'public: moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain of which nothing was called yet, all that has that time of it';
+  'moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain of which nothing was called yet, all that has that time of it';

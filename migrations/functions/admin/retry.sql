@@ -7,14 +7,14 @@ as $$
 #variable_conflict use_column
 declare
   v_job postrider.jobs;
-  v_result postrider.results;
+  v_result postrider_internal.results;
 begin
-  perform postrider.raise_null_argument('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  perform postrider.raise_null_argument('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
-  perform postrider.raise_null_argument('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
+  perform postrider_internal.raise_null_argument('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.raise_null_argument('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
+  perform postrider_internal.raise_null_argument('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider.raise_missing_job(retry.id),
+    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(retry.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if retry.from_start and v_job.paginate is null then
@@ -26,25 +26,25 @@ begin
       hint = 'Insert a new job with a later expires_at.';
   end if;
   if v_job.parent_id is not null then
-    perform postrider.requeue_member(retry.id, v_job.parent_id, retry.new_key, retry.from_start);
+    perform postrider_internal.requeue_member(retry.id, v_job.parent_id, retry.new_key, retry.from_start);
     return;
   end if;
   if v_job.kind <> 'request' then
-    perform postrider.retry_tree(retry.id, retry.new_key);
+    perform postrider_internal.retry_tree(retry.id, retry.new_key);
     return;
   end if;
-  v_result := postrider.reopen_job(retry.id, retry.from_start);
+  v_result := postrider_internal.reopen_job(retry.id, retry.from_start);
   if v_result is null then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', retry.id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
-  insert into postrider.ready (
+  insert into postrider_internal.ready (
     seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
-          v_job.delivery = 'at_most_once', v_job.expires_at, postrider.has_callbacks(v_job));
-  perform postrider.notify_idle_workers();
+          v_job.delivery = 'at_most_once', v_job.expires_at, postrider_internal.has_callbacks(v_job));
+  perform postrider_internal.notify_idle_workers();
 end
 $$;
 comment on function postrider.retry(bigint, boolean, boolean) is
-  'public: makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key; from_start removes the pages of a job with paginate. Of a batch or chain, all that has not succeeded runs again';
+  'makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key; from_start removes the pages of a job with paginate. Of a batch or chain, all that has not succeeded runs again';

@@ -39,7 +39,7 @@ begin
   -- A failed job whose track was removed is looked up, too.
   if num_nonnulls(retry_failed.queue, retry_failed.lane) > 0 then
     v_tracks := array(
-      select t.id from postrider.tracks t
+      select t.id from postrider_internal.tracks t
        where (retry_failed.queue is null or t.queue = retry_failed.queue) and (retry_failed.lane is null or t.lane = retry_failed.lane)
        limit 10001);
     -- The planner looks at each of them.
@@ -56,23 +56,23 @@ begin
   end if;
   with candidates as (
     select r.job_id, r.track, r.fence
-      from postrider.results r
+      from postrider_internal.results r
      where v_tagged is null and r.state in ('f', 'u', 'e') and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
        and (retry_failed.error_code is null or r.error_code = retry_failed.error_code)
        and (r.track <= 0 or v_tracks is null or r.track = any (v_tracks)
-            or not exists (select from postrider.tracks t where t.id = r.track))
+            or not exists (select from postrider_internal.tracks t where t.id = r.track))
     union all
     select r.job_id, r.track, r.fence
       from unnest(v_tagged) t (id)
      cross join lateral (
            select x.job_id, x.track, x.fence
-             from postrider.results x
+             from postrider_internal.results x
             where x.job_id = t.id and x.state = 'f'
               and x.finished_at >= coalesce(retry_failed.since, '-infinity')
               and (retry_failed.error_code is null or x.error_code = retry_failed.error_code)
               and (x.track <= 0 or v_tracks is null or x.track = any (v_tracks)
-                   or not exists (select from postrider.tracks t where t.id = x.track)) offset 0) r),
+                   or not exists (select from postrider_internal.tracks t where t.id = x.track)) offset 0) r),
   failed as materialized (
     select c.job_id, j.parent_id is not null as is_member,
            j.parent_id is null and j.kind = 'request' and j.paginate is null as is_plain
@@ -82,22 +82,22 @@ begin
              from postrider.jobs x where x.id = c.job_id offset 0) j
      where (retry_failed.tag is null or j.tag = retry_failed.tag)
        and (retry_failed.error_name is null or exists (
-             select from postrider.envelope_errors e
+             select from postrider_internal.envelope_errors e
               where e.job_id = c.job_id and e.fence = c.fence and e.name = retry_failed.error_name))
        and (c.track > 0 and not v_looks_up and (v_tracks is null or c.track = any (v_tracks))
             or (retry_failed.queue is null or j.queue = retry_failed.queue)
-               and (retry_failed.lane is null or postrider.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
+               and (retry_failed.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
        and (j.expires_at is null or j.expires_at > now())
        and not (j.delivery = 'at_most_once'
-                and (select postrider.can_have_acted(r) from postrider.results r where r.job_id = c.job_id)))
+                and (select postrider_internal.can_have_acted(r) from postrider_internal.results r where r.job_id = c.job_id)))
   select array_agg(f.job_id) filter (where f.is_plain),
-         (select array_agg(distinct case when o.is_member then postrider.topmost_ended_ancestor(o.job_id) else o.job_id end)
+         (select array_agg(distinct case when o.is_member then postrider_internal.topmost_ended_ancestor(o.job_id) else o.job_id end)
             from failed o where not o.is_plain)
     into v_plain, v_others
     from failed f;
 
   with held as materialized (
-    select r.job_id from postrider.results r
+    select r.job_id from postrider_internal.results r
      where r.job_id = any (v_plain) and r.state = 'f' order by r.job_id for update skip locked),
   keyed as materialized (
     select h.job_id, j.queue, j.dedupe_key, row_number() over (partition by j.queue, j.dedupe_key order by j.id desc) as nth
@@ -106,14 +106,14 @@ begin
     select k.job_id from keyed k
      where case when k.dedupe_key is null then true
                 when k.nth > 1 then false
-                else postrider.take_dedupe_key(k.queue, k.dedupe_key, k.job_id) is null end),
+                else postrider_internal.take_dedupe_key(k.queue, k.dedupe_key, k.job_id) is null end),
   gone as (
-    delete from postrider.results r using free h where r.job_id = h.job_id returning r.*),
+    delete from postrider_internal.results r using free h where r.job_id = h.job_id returning r.*),
   named as materialized (
     select g.job_id, g.state, case when g.track <= 0 then g.track else coalesce(t.id, 0) end as track, g.track > 0 as is_counted
-      from gone g left join postrider.tracks t on t.id = g.track),
+      from gone g left join postrider_internal.tracks t on t.id = g.track),
   tried as (
-    insert into postrider.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
+    insert into postrider_internal.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
       server, credential_version, ended_as)
     select g.job_id, g.fence, g.started_at, g.finished_at, g.worker, g.attempt, g.dns_us, g.connect_us, g.tls_us,
@@ -121,7 +121,7 @@ begin
       g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version, g.state
       from gone g where g.fence > 0),
   tally as (
-    insert into postrider.tallies (at, tracks, states, jobs, queue, ended)
+    insert into postrider_internal.tallies (at, tracks, states, jobs, queue, ended)
     select timestamptz '-infinity', array[n.track], array[n.state], array[-count(*)::int], q.name,
            case when (select exists (select from postrider.client_limits)) then array_agg(-n.job_id) end
       from named n
@@ -133,20 +133,20 @@ begin
     select timestamptz '-infinity', '{}', '{}', '{}', null, array_agg(-n.job_id)
       from named n where not n.is_counted and (select exists (select from postrider.client_limits)) having count(*) > 0),
   again as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
-    select nextval('postrider.jobs_id_seq'), g.job_id, postrider.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
-           j.delivery = 'at_most_once', j.expires_at, postrider.has_callbacks(j)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
+    select nextval('postrider.jobs_id_seq'), g.job_id, postrider_internal.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
+           j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
       from (select * from gone order by job_id) g
       join postrider.jobs j on j.id = g.job_id)
   select count(*), min(g.job_id) into v_count, v_first from gone g;
   if v_count > 0 then
     -- prune_range relies on it, like on reopen_job's.
-    insert into postrider.reopened (first_id) values (v_first);
-    perform postrider.notify_idle_workers();
+    insert into postrider_internal.reopened (first_id) values (v_first);
+    perform postrider_internal.notify_idle_workers();
   end if;
 
   foreach v_id in array coalesce(v_others, '{}') loop
-    continue when v_id is null or postrider.can_have_acted_below(v_id);
+    continue when v_id is null or postrider_internal.can_have_acted_below(v_id);
     begin
       perform postrider.retry(v_id);
       v_count := v_count + 1;
@@ -158,4 +158,4 @@ begin
 end
 $$;
 comment on function postrider.retry_failed(text, text, timestamptz, text, text, text) is
-  'public: retries all failed jobs of a queue, tag and lane, with an error_code or error_name, that ended since a time (null: any); how many, a batch or chain counted once';
+  'retries all failed jobs of a queue, tag and lane, with an error_code or error_name, that ended since a time (null: any); how many, a batch or chain counted once';

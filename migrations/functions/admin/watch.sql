@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.watch(
+create or replace function postrider_internal.watch(
   p_id bigint, p_rows int, out depth int, out id bigint, out kind text, out title text, out state text, out children bigint,
   out finished bigint, out failed bigint, out active bigint, out bytes_done bigint, out bytes_total bigint, out note text)
 returns setof record
@@ -12,9 +12,9 @@ as $$
          j.state, j.children, j.children_finished, j.children_failed, w.active,
          case when j.state = 'running' then j.bytes_done end, j.bytes_total,
          case when j.kind = 'request' then coalesce(j.error_code, j.status_code::text) else j.error_code end
-    from postrider.watch_places(p_id, p_rows) w
+    from postrider_internal.watch_places(p_id, p_rows) w
     join postrider.job_status j on j.id = w.job_id
    order by w.place
 $$;
-comment on function postrider.watch(bigint, int) is
-  'private: what worker watch shows of a job and all below it; null: of all that is under way. At most p_rows rows, in the order of the tree';
+comment on function postrider_internal.watch(bigint, int) is
+  'what worker watch shows of a job and all below it; null: of all that is under way. At most p_rows rows, in the order of the tree';

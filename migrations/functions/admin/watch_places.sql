@@ -4,37 +4,37 @@
 --
 -- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree was
 -- inserted by one role (raise_foreign_parent), so its root tells whether that may see it.
-create or replace function postrider.watch_places(p_id bigint, p_rows int)
+create or replace function postrider_internal.watch_places(p_id bigint, p_rows int)
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
   with recursive caller as materialized (
-    select c.name, postrider.sees_all(c.name) as sees_all
+    select c.name, postrider_internal.sees_all(c.name) as sees_all
       from (select coalesce(nullif(current_setting('role'), 'none'), session_user::text) as name) c),
   roots as materialized (
     select r.id
       from (select p_id as id where p_id is not null
              union
             select t.job_id
-              from (select t.job_id from postrider.trees t
+              from (select t.job_id from postrider_internal.trees t
                      where t.state in ('w', 'o') and t.parent_id is null order by t.job_id desc limit 10000) t
              where p_id is null
              union
             select b.job_id
-              from postrider.progress b
-             where p_id is null and not exists (select from postrider.members m where m.job_id = b.job_id)) r
+              from postrider_internal.progress b
+             where p_id is null and not exists (select from postrider_internal.members m where m.job_id = b.job_id)) r
      where (select c.sees_all from caller c)
         or exists (select from postrider.jobs j where j.id = r.id and j.created_by = (select c.name from caller c))),
   tree as (
     select t.job_id, array[t.job_id] as path, t.state not in ('w', 'o') as is_over, t.children
-      from roots r join postrider.trees t on t.job_id = r.id
+      from roots r join postrider_internal.trees t on t.job_id = r.id
      union all
     select c.job_id, t.path || m.position::bigint, c.state not in ('w', 'o'), c.children
       from tree t
-      join postrider.trees c on c.parent_id = t.job_id
-      join postrider.members m on m.job_id = c.job_id),
+      join postrider_internal.trees c on c.parent_id = t.job_id
+      join postrider_internal.members m on m.job_id = c.job_id),
   known as (
     select t.job_id, t.path, t.is_over from tree t
      union
@@ -43,18 +43,18 @@ as $$
     select m.job_id, t.path || m.position::bigint, t.is_over
       from tree t
      cross join lateral (
-           select m.job_id, m.position from postrider.members m where m.parent_id = t.job_id order by m.position limit 12) m
-     where t.children <= 12 and not exists (select from postrider.trees c where c.job_id = m.job_id)
+           select m.job_id, m.position from postrider_internal.members m where m.parent_id = t.job_id order by m.position limit 12) m
+     where t.children <= 12 and not exists (select from postrider_internal.trees c where c.job_id = m.job_id)
      union
     select m.job_id, t.path || m.position::bigint, false
-      from postrider.progress b
-      join postrider.members m on m.job_id = b.job_id
+      from postrider_internal.progress b
+      join postrider_internal.members m on m.job_id = b.job_id
       join tree t on t.job_id = m.parent_id),
   shown as (
     -- A member of a tree that has just ended may still have its last progress.
     select k.job_id, k.path from known k group by k.job_id, k.path order by cardinality(k.path) > 1 and bool_and(k.is_over), k.path limit p_rows)
   select row_number() over (order by s.path), cardinality(s.path) - 1, s.job_id, greatest(t.released - t.finished, 0)::bigint
-    from shown s left join postrider.trees t on t.job_id = s.job_id
+    from shown s left join postrider_internal.trees t on t.job_id = s.job_id
 $$;
-comment on function postrider.watch_places(bigint, int) is
-  'private: the jobs that watch shows, in the order of the tree, and how many members of each are under way';
+comment on function postrider_internal.watch_places(bigint, int) is
+  'the jobs that watch shows, in the order of the tree, and how many members of each are under way';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for in
 -- text only. Of several charset parameters the first counts.
-create or replace function postrider.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) returns text
+create or replace function postrider_internal.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) returns text
 language plpgsql immutable
 as $$
 declare
-  v_type text := lower(postrider.content_type(p_headers) collate "C");
+  v_type text := lower(postrider_internal.content_type(p_headers) collate "C");
   v_match text[];
   v_name text;
 begin
@@ -44,5 +44,5 @@ begin
   return v_name;
 end
 $$;
-comment on function postrider.answer_charset(bytea, bytea, boolean) is
-  'private: the charset of an answer, lower case: by its byte order mark, else UTF-8 for JSON that is valid UTF-8, else what its Content-Type declares; null without one';
+comment on function postrider_internal.answer_charset(bytea, bytea, boolean) is
+  'the charset of an answer, lower case: by its byte order mark, else UTF-8 for JSON that is valid UTF-8, else what its Content-Type declares; null without one';

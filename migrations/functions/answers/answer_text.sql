@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.answer_text(p_body bytea, p_charset text) returns text
+create or replace function postrider_internal.answer_text(p_body bytea, p_charset text) returns text
 language plpgsql stable strict parallel safe
 as $$
 declare
@@ -10,22 +10,22 @@ begin
     return convert_from(p_body, 'UTF8');
   end if;
   -- What nobody knows may still be UTF-8.
-  v_encoding := coalesce(postrider.charset_encoding(p_charset), 'UTF8');
+  v_encoding := coalesce(postrider_internal.charset_encoding(p_charset), 'UTF8');
   v_mark := substring(p_body from 1 for 2);
   if v_encoding = 'UTF16' then
     if octet_length(p_body) > 8388608 then
       raise exception using errcode = 'program_limit_exceeded';
     end if;
     if v_mark in (E'\\xfffe', E'\\xfeff') then
-      return postrider.utf16_text(substring(p_body from 3), v_mark = E'\\xfffe');
+      return postrider_internal.utf16_text(substring(p_body from 3), v_mark = E'\\xfffe');
     end if;
     -- Without a mark: what is named, else the order in which JSON's first character, an ASCII one, makes sense.
-    return postrider.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16' and substring(v_mark from 2) = E'\\x00');
+    return postrider_internal.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16' and substring(v_mark from 2) = E'\\x00');
   elsif v_encoding = 'UTF8' and v_mark = E'\\xefbb' and substring(p_body from 3 for 1) = E'\\xbf' then
     return convert_from(substring(p_body from 4), 'UTF8');
   end if;
   return convert_from(p_body, v_encoding);
 end
 $$;
-comment on function postrider.answer_text(bytea, text) is
-  'private: a body as text by its charset, without the byte order mark; raises for bytes that the charset does not have';
+comment on function postrider_internal.answer_text(bytea, text) is
+  'a body as text by its charset, without the byte order mark; raises for bytes that the charset does not have';

@@ -4,13 +4,13 @@
 -- would be skipped.
 --
 -- The reason of a defect is found here and not taken from the error: PostgreSQL quotes the body in it.
-create or replace function postrider.answer_value(
+create or replace function postrider_internal.answer_value(
   p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_charset text := coalesce(p_encoding, postrider.answer_charset(p_headers, p_body, true), 'utf-8');
+  v_charset text := coalesce(p_encoding, postrider_internal.answer_charset(p_headers, p_body, true), 'utf-8');
   v_text text;
   v_reason text;
 begin
@@ -18,15 +18,15 @@ begin
     return;
   end if;
   begin
-    v_text := postrider.answer_text(p_body, v_charset);
+    v_text := postrider_internal.answer_text(p_body, v_charset);
     begin
       value := v_text::jsonb;
-      if octet_length(v_text) > 2000 and postrider.has_endless_numbers(v_text, value) then
+      if octet_length(v_text) > 2000 and postrider_internal.has_endless_numbers(v_text, value) then
         value := null;
         v_reason := 'it has more than a hundred numbers of a thousand digits and more';
       end if;
     exception when others then
-      if postrider.is_transient_error(sqlstate) then
+      if postrider_internal.is_transient_error(sqlstate) then
         raise;
       end if;
       v_reason := case
@@ -39,19 +39,19 @@ begin
         else format('PostgreSQL refuses it (SQLSTATE %s)', sqlstate) end;
     end;
   exception when others then
-    if postrider.is_transient_error(sqlstate) then
+    if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
     v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16' else format('its bytes are no text in %s', v_charset) end;
   end;
-  if jsonb_typeof(value) in ('object', 'array') or value is not null and postrider.says_json(p_headers) then
+  if jsonb_typeof(value) in ('object', 'array') or value is not null and postrider_internal.says_json(p_headers) then
     return;
   end if;
-  if v_reason is not null and postrider.claims_json(coalesce(p_headers, ''), p_body) then
+  if v_reason is not null and postrider_internal.claims_json(coalesce(p_headers, ''), p_body) then
     defect := 'is JSON that cannot be read: ' || v_reason;
   end if;
   value := to_jsonb(v_text);
 end
 $$;
-comment on function postrider.answer_value(bytea, bytea, text) is
-  'private: the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why a body that claims to be JSON cannot be read';
+comment on function postrider_internal.answer_value(bytea, bytea, text) is
+  'the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why a body that claims to be JSON cannot be read';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- PostgreSQL knows most IANA names as aliases of its own. Where the web means a superset, the superset is taken: what
 -- says GB2312 is GBK in practice, what says KS C 5601 is UHC.
-create or replace function postrider.charset_encoding(p_charset text) returns text
+create or replace function postrider_internal.charset_encoding(p_charset text) returns text
 language plpgsql stable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,5 +24,5 @@ begin
   end;
 end
 $$;
-comment on function postrider.charset_encoding(text) is
-  'private: PostgreSQL''s encoding for a charset name in lower case, UTF16 for those it does not have, null for one nobody knows';
+comment on function postrider_internal.charset_encoding(text) is
+  'PostgreSQL''s encoding for a charset name in lower case, UTF16 for those it does not have, null for one nobody knows';

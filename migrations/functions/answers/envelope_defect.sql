@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.envelope_defect(p_envelope jsonb, out reason text, out hint text)
+create or replace function postrider_internal.envelope_defect(p_envelope jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,7 +28,7 @@ begin
         return;
       end if;
       begin
-        v_bad := postrider.jsonpath_defect((v_value #>> '{}')::jsonpath);
+        v_bad := postrider_internal.jsonpath_defect((v_value #>> '{}')::jsonpath);
       exception when others then
         v_bad := 'is not a jsonpath';
       end;
@@ -76,17 +76,17 @@ begin
       select m.key into v_bad from jsonb_each(v_value) m
        where jsonb_typeof(m.value) <> 'string' or m.value #>> '{}' !~ E'^[^\\x01-\\x20\\x7f:]{1,100}$' limit 1;
       if found then
-        reason := format('$.errors%s is not a name', postrider.json_path_key(left(v_bad, 100)));
+        reason := format('$.errors%s is not a name', postrider_internal.json_path_key(left(v_bad, 100)));
         hint := 'A name has 1 to 100 characters and neither spaces nor colons, like "user_not_found".';
         return;
       end if;
     else
-      reason := format('$%s is not a key of an envelope', postrider.json_path_key(left(v_key, 100)));
+      reason := format('$%s is not a key of an envelope', postrider_internal.json_path_key(left(v_key, 100)));
       hint := 'The keys are code, success, if_missing, token_expired, logged_out, message, result and errors.';
       return;
     end if;
   end loop;
 end
 $$;
-comment on function postrider.envelope_defect(jsonb) is
-  'private: why an envelope is refused, with the path of the place, and what would be right; nulls for a good one';
+comment on function postrider_internal.envelope_defect(jsonb) is
+  'why an envelope is refused, with the path of the place, and what would be right; nulls for a good one';

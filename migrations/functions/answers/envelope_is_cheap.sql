@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: answers/jsonpath_is_cheap.sql
-create or replace function postrider.envelope_is_cheap(p_envelope jsonb) returns boolean
+create or replace function postrider_internal.envelope_is_cheap(p_envelope jsonb) returns boolean
 language sql immutable parallel safe
 as $$
   select (p_envelope ->> 'code') || coalesce(p_envelope ->> 'message', '') || coalesce(p_envelope ->> 'result', '') ~ '^[$A-Za-z0-9_.]*$'
-      or coalesce(postrider.jsonpath_is_cheap((p_envelope ->> 'code')::jsonpath), true)
-         and coalesce(postrider.jsonpath_is_cheap((p_envelope ->> 'message')::jsonpath), true)
-         and coalesce(postrider.jsonpath_is_cheap((p_envelope ->> 'result')::jsonpath), true)
+      or coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'code')::jsonpath), true)
+         and coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'message')::jsonpath), true)
+         and coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'result')::jsonpath), true)
 $$;
-comment on function postrider.envelope_is_cheap(jsonb) is
-  'private: whether the time of all paths of an envelope grows no faster than the answer; false: perhaps it does';
+comment on function postrider_internal.envelope_is_cheap(jsonb) is
+  'whether the time of all paths of an envelope grows no faster than the answer; false: perhaps it does';

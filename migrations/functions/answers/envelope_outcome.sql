@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Codes are compared as text, since APIs send 200 and "200" alike. What the answer says is shown shortened and on one
 -- line; it is the only text of an answer that stands in an error.
-create or replace function postrider.envelope_outcome(
+create or replace function postrider_internal.envelope_outcome(
   p_envelope jsonb, p_json jsonb, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql immutable
 as $$
@@ -46,5 +46,5 @@ begin
       else 'the answer''s code is not a success' end));
 end
 $$;
-comment on function postrider.envelope_outcome(jsonb, jsonb) is
-  'private: what the code inside an answer means: null for a success, else token_expired, logged_out or envelope with its sentence';
+comment on function postrider_internal.envelope_outcome(jsonb, jsonb) is
+  'what the code inside an answer means: null for a success, else token_expired, logged_out or envelope with its sentence';

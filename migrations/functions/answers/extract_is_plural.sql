@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- By the path's shape alone, so that a list of one stays a list: a wildcard, a filter, a range or list of subscripts,
 -- or keyvalue() outside of parentheses. A comparison or a sum as a whole is one value.
-create or replace function postrider.extract_is_plural(p_path jsonpath) returns boolean
+create or replace function postrider_internal.extract_is_plural(p_path jsonpath) returns boolean
 language sql immutable parallel safe
 as $$
   select p_path::text ~ '[*?,]| to |keyvalue' and regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '', 'g') ~ E'^(?:strict )?\\$.*(?:\\*|\\?|\\[[^\\]]*(?:,| to )|keyvalue)'
 $$;
-comment on function postrider.extract_is_plural(jsonpath) is
-  'private: whether a path by its shape may find several values, so that its result is always an array';
+comment on function postrider_internal.extract_is_plural(jsonpath) is
+  'whether a path by its shape may find several values, so that its result is always an array';

@@ -2,7 +2,7 @@
 -- An attempt that makes a file longer uses none of max_attempts. So a download that breaks off after a few bytes again and again ends
 -- after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count, and so does an attempt with another number,
 -- as after a retry.
-create or replace function postrider.fail_stuck_downloads(p_attempts postrider.finished_attempt[]) returns postrider.finished_attempt[]
+create or replace function postrider_internal.fail_stuck_downloads(p_attempts postrider_internal.finished_attempt[]) returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,11 +15,11 @@ declare
 begin
   for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'l' loop
     select count(*) into v_small
-      from postrider.tries t
-      join postrider.ready r on r.job_id = t.job_id and r.attempt = t.attempt
+      from postrider_internal.tries t
+      join postrider_internal.ready r on r.job_id = t.job_id and r.attempt = t.attempt
      where r.track = p_attempts[v_at].track and r.seq = p_attempts[v_at].seq and r.fence = p_attempts[v_at].fence and t.gained_little
        and t.fence > coalesce((
-             select max(p.fence) from postrider.tries p where p.job_id = r.job_id and p.attempt = r.attempt and not p.gained_little), 0);
+             select max(p.fence) from postrider_internal.tries p where p.job_id = r.job_id and p.attempt = r.attempt and not p.gained_little), 0);
     if v_small >= 19 then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := p_attempts[v_at].error || '; this was the twentieth attempt in a row that brought less than 64 KiB';
@@ -28,5 +28,5 @@ begin
   return p_attempts;
 end
 $$;
-comment on function postrider.fail_stuck_downloads(postrider.finished_attempt[]) is
-  'private: the attempts, of which downloads have failed if twenty in a row brought less than 64 KiB each';
+comment on function postrider_internal.fail_stuck_downloads(postrider_internal.finished_attempt[]) is
+  'the attempts, of which downloads have failed if twenty in a row brought less than 64 KiB each';

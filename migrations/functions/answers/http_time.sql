@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9110 section 5.6.7: the fixed form, and the two obsolete ones that must still be read. A year of two digits is one of
 -- 1970 to 2069.
-create or replace function postrider.http_time(p_text text) returns timestamptz
+create or replace function postrider_internal.http_time(p_text text) returns timestamptz
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -19,5 +19,5 @@ exception when others then
   return null;
 end
 $$;
-comment on function postrider.http_time(text) is
-  'private: a date as HTTP writes it, in the form of today or one of the two of before; null for anything else';
+comment on function postrider_internal.http_time(text) is
+  'a date as HTTP writes it, in the form of today or one of the two of before; null for anything else';

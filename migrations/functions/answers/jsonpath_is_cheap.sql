@@ -9,7 +9,7 @@
 -- - datetime(), which parses each value
 --
 -- The first regular expression is for usual paths: 2 us instead of 5.
-create or replace function postrider.jsonpath_is_cheap(p_path jsonpath) returns boolean
+create or replace function postrider_internal.jsonpath_is_cheap(p_path jsonpath) returns boolean
 language sql immutable parallel safe
 as $$
   select octet_length(p_path::text) <= 500
@@ -17,5 +17,5 @@ as $$
           or regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g')
              !~ E'[?/%,]|[*].*[*]| [*] | to |like_regex|keyvalue|datetime|\\[[^\\]]*[$]|[=<>][-+ (]*[$]|([$].*){17}')
 $$;
-comment on function postrider.jsonpath_is_cheap(jsonpath) is
-  'private: whether the time of a path grows no faster than the JSON that it is applied to; false: perhaps it does';
+comment on function postrider_internal.jsonpath_is_cheap(jsonpath) is
+  'whether the time of a path grows no faster than the JSON that it is applied to; false: perhaps it does';

@@ -6,7 +6,7 @@
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
 -- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
-create or replace function postrider.judge(p_worker int, p_app_version text, p_attempts postrider.finished_attempt[])
+create or replace function postrider_internal.judge(p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[])
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,16 +17,16 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
   v_job postrider.jobs;
   v_service postrider.services;
-  v_call postrider.cache_calls;
+  v_call postrider_internal.cache_calls;
   v_kept record;
   v_answer record;
   v_turn record;
   v_outdates bigint[] := '{}';
-  v_pages postrider.fetched_pages[] := '{}';
-  v_page postrider.fetched_pages;
+  v_pages postrider_internal.fetched_pages[] := '{}';
+  v_page postrider_internal.fetched_pages;
   v_paginate jsonb;
   v_done bigint[];
   v_unfit bytea[] := '{}';
@@ -35,7 +35,7 @@ declare
   v_error_names text[];
   v_is_unfit boolean;
   v_cached boolean := exists (
-    select from postrider.cache_calls c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
+    select from postrider_internal.cache_calls c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
   v_has_cookies boolean := false;
   v_waits boolean := false;
@@ -57,7 +57,7 @@ begin
       elsif v_paginate is not null then
         -- Of a list of pages the answer alone does not tell which one it was.
         v_attempt.error := v_attempt.error || format(' (page %s)',
-          coalesce((select max(p.page) from postrider.fetched_pages p where p.job_id = v_attempt.job_id), 0) + 1);
+          coalesce((select max(p.page) from postrider_internal.fetched_pages p where p.job_id = v_attempt.job_id), 0) + 1);
         p_attempts[i].error := v_attempt.error;
       end if;
     end if;
@@ -67,19 +67,19 @@ begin
       and not coalesce(v_attempt.status between 200 and 399 or v_attempt.redirected, false);
     select * into v_job from postrider.jobs j where j.id = v_attempt.job_id;
     select * into v_service from postrider.services s where s.name = v_job.service;
-    v_service.envelope := postrider.used_envelope(v_job.use_envelope, v_service.envelope);
+    v_service.envelope := postrider_internal.used_envelope(v_job.use_envelope, v_service.envelope);
     if v_attempt.server is not null then
       -- Links to further pages are compared with where the call went.
-      v_service.base_url := coalesce((select t.base_url from postrider.server_routes t where t.id = v_attempt.server), v_service.base_url);
+      v_service.base_url := coalesce((select t.base_url from postrider_internal.server_routes t where t.id = v_attempt.server), v_service.base_url);
     end if;
     if v_job.paginate is not null then
-      v_job := postrider.page_job(postrider.filled_job(v_job));
+      v_job := postrider_internal.page_job(postrider_internal.filled_job(v_job));
     end if;
     if v_cached then
-      select * into v_call from postrider.cache_calls c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
+      select * into v_call from postrider_internal.cache_calls c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
       if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
-        select * into v_kept from postrider.revalidated_answer(v_call, v_job, p_app_version, v_attempt.headers);
+        select * into v_kept from postrider_internal.revalidated_answer(v_call, v_job, p_app_version, v_attempt.headers);
         if v_kept.status is not null and not coalesce(v_attempt.redirected, false) then
           v_attempt.cache := 'revalidated';
           v_attempt.verdict := 's';
@@ -96,7 +96,7 @@ begin
       end if;
     end if;
     if v_attempt.credential is not null and v_attempt.left_origin is not true and v_attempt.code = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
-      select * into v_answer from postrider.token_outcome(v_service.envelope, v_attempt.body) o;
+      select * into v_answer from postrider_internal.token_outcome(v_service.envelope, v_attempt.body) o;
       if v_answer.code is not null then
         v_attempt.verdict := 'f';
         v_attempt.code := v_answer.code;
@@ -113,7 +113,7 @@ begin
     end if;
     if v_attempt.verdict = 's' then
       select * into v_answer
-        from postrider.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body);
+        from postrider_internal.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body);
       v_is_unfit := v_attempt.cache = 'revalidated' and v_answer.verdict <> 's';
       if v_is_unfit then
         -- The stored answer may have been a success to another job.
@@ -143,7 +143,7 @@ begin
         v_attempt.health := 'f';
       end if;
       if v_job.paginate is not null then
-        v_turn := postrider.page_turn(
+        v_turn := postrider_internal.page_turn(
           v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.verdict, v_attempt.code, v_attempt.error, v_attempt.result, v_attempt.encoding, v_attempt.landed_at);
         v_attempt.verdict := v_turn.verdict;
         v_attempt.code := v_turn.code;
@@ -163,10 +163,10 @@ begin
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
-        from postrider.stale_answer(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);
+        from postrider_internal.stale_answer(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);
       if v_kept.status is not null then
         select * into v_answer
-          from postrider.judge_answer(v_job, v_service, v_kept.status::int, v_kept.headers, v_kept.body);
+          from postrider_internal.judge_answer(v_job, v_service, v_kept.status::int, v_kept.headers, v_kept.body);
         if v_answer.verdict = 's' then
           v_attempt.cache := 'stale';
           v_attempt.verdict := 's';
@@ -186,11 +186,11 @@ begin
     end if;
   end loop;
   if v_has_credentials then
-    p_attempts := postrider.judge_credentials(p_attempts);
+    p_attempts := postrider_internal.judge_credentials(p_attempts);
   end if;
-  v_done := postrider.finish(p_worker, p_attempts, v_waits);
+  v_done := postrider_internal.finish(p_worker, p_attempts, v_waits);
   if v_envelope_codes is not null then
-    insert into postrider.envelope_errors (job_id, fence, code, name)
+    insert into postrider_internal.envelope_errors (job_id, fence, code, name)
     select (p_attempts[c.place]).job_id, (p_attempts[c.place]).fence, v_envelope_codes[c.place], v_error_names[c.place]
       from generate_subscripts(v_envelope_codes, 1) as c (place)
      where v_envelope_codes[c.place] is not null and (p_attempts[c.place]).seq = any (v_done)
@@ -208,35 +208,35 @@ begin
               order by 1) l;
   end if;
   if v_cached then
-    insert into postrider.cache_tallies (service, outcome, jobs)
+    insert into postrider_internal.cache_tallies (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
       from unnest(p_attempts) x join postrider.jobs j on j.id = x.job_id
      where x.cache is not null and x.seq = any (v_done)
      group by 1, 2;
-    perform postrider.end_cache_flights(p_worker, p_app_version, p_attempts, v_done);
+    perform postrider_internal.end_cache_flights(p_worker, p_app_version, p_attempts, v_done);
     if v_unfit <> '{}' then
-      perform postrider.delete_free_cache_entries(v_unfit, false);
+      perform postrider_internal.delete_free_cache_entries(v_unfit, false);
     end if;
   end if;
   if v_outdates <> '{}' then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider.invalidate_changed_url(postrider.filled_job(j), case when s.has_servers then postrider.keyed_service(s, p_worker) else s end, x.headers)
+    perform postrider_internal.invalidate_changed_url(postrider_internal.filled_job(j), case when s.has_servers then postrider_internal.keyed_service(s, p_worker) else s end, x.headers)
        from unnest(p_attempts) x
        join postrider.jobs j on j.id = x.job_id
        join postrider.services s on s.name = j.service
       where x.job_id = any (v_outdates) and (x.status between 200 and 399 or x.redirected);
   end if;
   if v_has_cookies then
-    perform postrider.store_batch_cookies(p_attempts, v_done);
+    perform postrider_internal.store_batch_cookies(p_attempts, v_done);
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
     v_page := v_pages[i];
     if v_page.job_id is not null and p_attempts[i].seq = any (v_done) then
-      insert into postrider.fetched_pages values (v_page.*);
+      insert into postrider_internal.fetched_pages values (v_page.*);
     end if;
   end loop;
   return v_done;
 end
 $$;
-comment on function postrider.judge(int, text, postrider.finished_attempt[]) is
-  'private: finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';
+comment on function postrider_internal.judge(int, text, postrider_internal.finished_attempt[]) is
+  'finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The expressions are evaluated before finish locks the row of ready, so a cancel does not wait for them.
-create or replace function postrider.judge_alone(p_worker int, p_app_version text, p_attempts postrider.finished_attempt[])
+create or replace function postrider_internal.judge_alone(p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[])
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -10,12 +10,12 @@ set enable_seqscan = off
 as $$
 begin
   if not exists (
-       select from unnest(p_attempts) x join postrider.ready r on r.track = x.track and r.seq = x.seq
+       select from unnest(p_attempts) x join postrider_internal.ready r on r.track = x.track and r.seq = x.seq
         where r.fence = x.fence and r.worker = p_worker) then
     return '{}';
   end if;
-  return postrider.judge(p_worker, p_app_version, p_attempts);
+  return postrider_internal.judge(p_worker, p_app_version, p_attempts);
 end
 $$;
-comment on function postrider.judge_alone(int, text, postrider.finished_attempt[]) is
-  'private: judge for one attempt on the judging session; does nothing if its lease has ended';
+comment on function postrider_internal.judge_alone(int, text, postrider_internal.finished_attempt[]) is
+  'judge for one attempt on the judging session; does nothing if its lease has ended';

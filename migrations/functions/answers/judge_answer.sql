@@ -9,13 +9,13 @@
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
 -- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
 -- which would cost as much as the rest: its caller's hold.
-create or replace function postrider.judge_answer(
+create or replace function postrider_internal.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text, out error_name text)
 language plpgsql stable
 as $$
 declare
-  v_envelope jsonb := postrider.used_envelope(p_job.use_envelope, p_service.envelope);
+  v_envelope jsonb := postrider_internal.used_envelope(p_job.use_envelope, p_service.envelope);
   v_needs_json boolean := p_job.response_format <> 'xml' and p_job.method <> 'HEAD' and p_job.download_to is null
     and (p_job.response_format = 'json' or p_job.result_type <> 'any' or p_job.require_data is true
          or num_nonnulls(p_job.validator, p_job.extract, v_envelope) > 0);
@@ -41,7 +41,7 @@ begin
     end if;
     return;
   end if;
-  encoding := postrider.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
+  encoding := postrider_internal.answer_charset(p_headers, p_body, v_needs_json or p_job.response_format = 'xml');
   if p_job.response_format = 'xml' and encoding is null then
     encoding := substring(encode(substring(p_body from 1 for 200), 'escape')
       from E'^\\s*<\\?xml[^>]*\\sencoding\\s*=\\s*["'']([A-Za-z][A-Za-z0-9._-]{0,39})["'']');
@@ -53,18 +53,18 @@ begin
   encoding := coalesce(encoding, 'utf-8');
 
   begin
-    v_text := postrider.answer_text(p_body, encoding);
+    v_text := postrider_internal.answer_text(p_body, encoding);
     v_step := 'json';
     v_json := v_text::jsonb;
     if v_json is null then
       raise exception using errcode = 'invalid_text_representation';
-    elsif octet_length(v_text) > 2000 and postrider.has_endless_numbers(v_text, v_json) then
+    elsif octet_length(v_text) > 2000 and postrider_internal.has_endless_numbers(v_text, v_json) then
       raise exception using errcode = 'numeric_value_out_of_range';
     end if;
 
     if v_envelope is not null then
       v_step := 'envelope';
-      v_outcome := postrider.envelope_outcome(v_envelope, v_json);
+      v_outcome := postrider_internal.envelope_outcome(v_envelope, v_json);
       if v_outcome.code is not null then
         code := v_outcome.code;
         envelope_code := v_outcome.envelope_code;
@@ -78,10 +78,10 @@ begin
     v_step := 'extract';
     if p_job.extract is not null then
       v_source := case when p_job.paginate ? 'items' then 'paginate.items' else 'extract' end;
-      result := postrider.path_value(v_json, p_job.extract::jsonpath);
+      result := postrider_internal.path_value(v_json, p_job.extract::jsonpath);
     elsif v_envelope ? 'result' then
       v_source := 'the result of services.envelope';
-      result := postrider.path_value(v_json, (v_envelope ->> 'result')::jsonpath);
+      result := postrider_internal.path_value(v_json, (v_envelope ->> 'result')::jsonpath);
     else
       result := v_json;
     end if;
@@ -114,7 +114,7 @@ begin
 
     if p_job.validator is not null then
       v_step := 'validator';
-      v_found := postrider.validator_mismatch(p_job.validator, v_json);
+      v_found := postrider_internal.validator_mismatch(p_job.validator, v_json);
       if v_found is not null then
         verdict := 'f';
         code := 'validator';
@@ -133,7 +133,7 @@ begin
     return;
   exception when others then
     -- A shortage of the database ends no job: the worker judges the answer again later.
-    if postrider.is_transient_error(sqlstate) then
+    if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
     get stacked diagnostics v_state = returned_sqlstate, v_context = pg_exception_context;
@@ -141,7 +141,7 @@ begin
 
   verdict := 'f';
   result := null;
-  if v_step in ('text', 'json') and p_service.html_is_502 and postrider.is_html(p_headers, p_body) then
+  if v_step in ('text', 'json') and p_service.html_is_502 and postrider_internal.is_html(p_headers, p_body) then
     verdict := case when p_job.delivery = 'at_most_once' then 'f' else 'r' end;
     code := 'http_status';
     error := format('the server answered %s with an HTML page where JSON was due, which its service counts as a 502; '
@@ -157,7 +157,7 @@ begin
     when v_step = 'extract' then format('the path of %s cannot be applied to the answer', v_source)
     when v_step = 'validator' then 'the validator cannot be applied to the answer'
     when v_step = 'text' and v_state = '54000' then 'the body is UTF-16 and larger than 8 MiB, which is not read'
-    when v_step = 'text' and postrider.charset_encoding(encoding) is null then
+    when v_step = 'text' and postrider_internal.charset_encoding(encoding) is null then
       format('the answer names the charset %s, which nobody knows, and its bytes are not UTF-8 either', encoding)
     when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)
     when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
@@ -166,5 +166,5 @@ begin
     else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line ([0-9]+)'), '') end;
 end
 $$;
-comment on function postrider.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is
-  'private: what an answer with a good status means for its job: s, f or r, with code and sentence, the result and the charset';
+comment on function postrider_internal.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is
+  'what an answer with a good status means for its job: s, f or r, with code and sentence, the result and the charset';

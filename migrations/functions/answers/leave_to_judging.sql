@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: leader/duty_mode.sql
-create or replace function postrider.leave_to_judging(p_is_expensive boolean) returns void
+create or replace function postrider_internal.leave_to_judging(p_is_expensive boolean) returns void
 language plpgsql stable
 as $$
 begin
-  if p_is_expensive and postrider.duty_mode() in ('on', 'settle') then
+  if p_is_expensive and postrider_internal.duty_mode() in ('on', 'settle') then
     raise exception using errcode = 'PR016', message = 'the judging session begins this step';
   end if;
 end
 $$;
-comment on function postrider.leave_to_judging(boolean) is
-  'private: raises PR016 if something is expensive and this is not the session for it';
+comment on function postrider_internal.leave_to_judging(boolean) is
+  'raises PR016 if something is expensive and this is not the session for it';

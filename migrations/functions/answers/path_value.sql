@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A plain path that crosses an array finds one value in each element (lax mode); nothing of that is dropped.
-create or replace function postrider.path_value(p_json jsonb, p_path jsonpath) returns jsonb
+create or replace function postrider_internal.path_value(p_json jsonb, p_path jsonpath) returns jsonb
 language plpgsql immutable strict parallel safe
 as $$
 declare
   v_all jsonb;
 begin
   v_all := jsonb_path_query_array(p_json, p_path, '{}', true);
-  if not postrider.extract_is_plural(p_path) and jsonb_array_length(v_all) < 2 then
+  if not postrider_internal.extract_is_plural(p_path) and jsonb_array_length(v_all) < 2 then
     return v_all -> 0;
   end if;
   return v_all;
 end
 $$;
-comment on function postrider.path_value(jsonb, jsonpath) is
-  'private: what a path finds: the value of a plain path, an array for one that may find several; null if it finds none';
+comment on function postrider_internal.path_value(jsonb, jsonpath) is
+  'what a path finds: the value of a plain path, an array for one that may find several; null if it finds none';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.try_jsonb(p_body bytea) returns jsonb
+create or replace function postrider_internal.try_jsonb(p_body bytea) returns jsonb
 language plpgsql immutable strict
 as $$
 declare
@@ -8,14 +8,14 @@ declare
 begin
   v_text := convert_from(p_body, 'UTF8');
   v_json := v_text::jsonb;
-  return case when octet_length(v_text) <= 2000 or not postrider.has_endless_numbers(v_text, v_json) then v_json end;
+  return case when octet_length(v_text) <= 2000 or not postrider_internal.has_endless_numbers(v_text, v_json) then v_json end;
 exception when others then
   -- A shortage of the database says nothing of the body.
-  if postrider.is_transient_error(sqlstate) then
+  if postrider_internal.is_transient_error(sqlstate) then
     raise;
   end if;
   return null;
 end
 $$;
-comment on function postrider.try_jsonb(bytea) is
-  E'private: a body as jsonb; null if it is not UTF-8, not JSON, or JSON that jsonb cannot hold (like \\u0000)';
+comment on function postrider_internal.try_jsonb(bytea) is
+  E'a body as jsonb; null if it is not UTF-8, not JSON, or JSON that jsonb cannot hold (like \\u0000)';

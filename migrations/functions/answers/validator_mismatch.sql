@@ -2,7 +2,7 @@
 -- Follows the template, so its depth is the template's (at most 32), however deep the answer. Each member of an object
 -- costs 2 us; an array is looked at as a whole by a jsonpath, and only one that does not fit element by element.
 -- Runs no query while all fits, and has no settings of its own: its caller's hold.
-create or replace function postrider.validator_mismatch(p_template jsonb, p_value jsonb, p_path text default '$')
+create or replace function postrider_internal.validator_mismatch(p_template jsonb, p_value jsonb, p_path text default '$')
 returns text
 language plpgsql immutable parallel safe
 as $$
@@ -36,10 +36,10 @@ begin
       v_template := v_members -> i -> 'value';
       v_value := p_value -> v_key;
       if v_value is null then
-        return p_path || postrider.json_path_key(v_key) || ' is missing';
+        return p_path || postrider_internal.json_path_key(v_key) || ' is missing';
       elsif jsonb_typeof(v_template) <> 'string'
          or v_template #>> '{}' not in (jsonb_typeof(v_value), 'any') and jsonb_typeof(v_value) <> 'null' then
-        v_found := postrider.validator_mismatch(v_template, v_value, p_path || postrider.json_path_key(v_key));
+        v_found := postrider_internal.validator_mismatch(v_template, v_value, p_path || postrider_internal.json_path_key(v_key));
         if v_found is not null then
           return v_found;
         end if;
@@ -54,7 +54,7 @@ begin
         return null;
       end if;
     end if;
-    v_condition := postrider.validator_path(v_template);
+    v_condition := postrider_internal.validator_path(v_template);
     if not jsonb_path_exists(p_value, format('strict $[*] ? (!exists(@ ? %s))', v_condition)::jsonpath) then
       return null;
     end if;
@@ -63,10 +63,10 @@ begin
       from jsonb_array_elements(p_value) with ordinality as e(value, place)
      where not jsonb_path_exists(e.value, v_path)
      limit 1;
-    return postrider.validator_mismatch(v_template, v_value, format('%s[%s]', p_path, v_key));
+    return postrider_internal.validator_mismatch(v_template, v_value, format('%s[%s]', p_path, v_key));
   end if;
   return null;
 end
 $$;
-comment on function postrider.validator_mismatch(jsonb, jsonb, text) is
-  'private: where and how a JSON value differs from a validator; null if it fits. Names paths and types, never a value';
+comment on function postrider_internal.validator_mismatch(jsonb, jsonb, text) is
+  'where and how a JSON value differs from a validator; null if it fits. Names paths and types, never a value';

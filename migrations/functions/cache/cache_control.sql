@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 section 5.2: names in any case, values as tokens or quoted. Of a directive that comes twice the first counts.
-create or replace function postrider.cache_control(p_text text) returns jsonb
+create or replace function postrider_internal.cache_control(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$
   select coalesce(jsonb_object_agg(d.name, d.value), '{}')
@@ -11,5 +11,5 @@ as $$
                  with ordinality as m(part, place)
            order by 1, m.place) d
 $$;
-comment on function postrider.cache_control(text) is
-  'private: the directives of a Cache-Control header, name in lower case to value; an empty text where there is none';
+comment on function postrider_internal.cache_control(text) is
+  'the directives of a Cache-Control header, name in lower case to value; an empty text where there is none';

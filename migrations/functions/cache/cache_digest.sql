@@ -10,7 +10,7 @@
 --
 -- Null: not to be cached. A user or password in the URL is such a case: the answer is that user's, and the password must
 -- not be found again, not even as a hash that could be tried.
-create or replace function postrider.cache_digest(
+create or replace function postrider_internal.cache_digest(
   p_method text, p_url text, p_use_cdn boolean, p_base_url text, p_cdn_url text, p_query jsonb, p_service_query jsonb,
   p_headers jsonb, p_service_headers jsonb, p_body bytea, p_body_json jsonb, p_body_form jsonb, p_body_parts jsonb,
   p_ignore text[], p_space text) returns bytea
@@ -27,10 +27,10 @@ declare
   v_head text;
 begin
   v_base := case when p_use_cdn then coalesce(p_cdn_url, p_base_url) else p_base_url end;
-  if v_base is not null and not postrider.url_is_absolute(v_url) then
+  if v_base is not null and not postrider_internal.url_is_absolute(v_url) then
     v_url := case when v_url ~ '^[A-Za-z0-9]' and v_url !~ E'/\\.' and v_base !~ '[?#]' then
                     case when v_base like '%/' then v_base || v_url else v_base || '/' || v_url end
-                  else postrider.url_join(v_base, v_url) end;
+                  else postrider_internal.url_join(v_base, v_url) end;
   end if;
   if v_url like '%@%' and v_url ~ '^[A-Za-z][A-Za-z0-9+.-]*:/*[^/?#]*@' then
     return null;
@@ -77,6 +77,6 @@ begin
   return sha256(case when p_body is null then convert_to(v_head, 'UTF8') else convert_to(v_head, 'UTF8') || p_body end);
 end
 $$;
-comment on function postrider.cache_digest(
+comment on function postrider_internal.cache_digest(
   text, text, boolean, text, text, jsonb, jsonb, jsonb, jsonb, bytea, jsonb, jsonb, jsonb, text[], text) is
-  'private: the key of an answer: method, URL, arguments, body, namespace and owner, hashed';
+  'the key of an answer: method, URL, arguments, body, namespace and owner, hashed';

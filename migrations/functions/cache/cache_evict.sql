@@ -5,7 +5,7 @@
 --
 -- With them goes what tells the variants of an answer apart (cache_varies), by the time of the last answer; after thirty days in any
 -- case, since entries also go by other ways. Whose variant is still there is asked for once more, no worse.
-create or replace function postrider.cache_evict() returns bigint
+create or replace function postrider_internal.cache_evict() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -13,20 +13,20 @@ as $$
 declare
   v_max bigint := (select s.cache_max_bytes from postrider.settings s);
   v_bytes numeric;
-  v_sweep postrider.cache_sweep;
+  v_sweep postrider_internal.cache_sweep;
   v_pages bigint;
   v_count bigint;
 begin
-  select * into v_sweep from postrider.cache_sweep;
-  delete from postrider.cache_varies v
+  select * into v_sweep from postrider_internal.cache_sweep;
+  delete from postrider_internal.cache_varies v
    where v.key = any (array(
-           select o.key from postrider.cache_varies o
+           select o.key from postrider_internal.cache_varies o
             where o.stored_at < greatest(v_sweep.before - interval '1 h', now() - interval '30 days')
             order by o.stored_at limit 5000
               for update skip locked));
   if v_sweep.before is null then
     select coalesce(sum(t.bytes), 0) into v_bytes
-      from (select c.bytes from postrider.cache_totals c union all select y.bytes from postrider.cache_tallies y) t;
+      from (select c.bytes from postrider_internal.cache_totals c union all select y.bytes from postrider_internal.cache_tallies y) t;
     if v_bytes <= v_max then
       return 0;
     end if;
@@ -49,13 +49,13 @@ begin
                 for update skip locked))
     returning e.service, e.bytes),
   noted as (
-    insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
     select g.service, 'evicted', count(*), -count(*), -sum(g.bytes) from gone g group by g.service)
   select count(*) into v_count from gone;
-  update postrider.cache_sweep w
+  update postrider_internal.cache_sweep w
      set before = case when v_sweep.page + 2000 < v_pages then v_sweep.before end, page = v_sweep.page + 2000;
   return v_count;
 end
 $$;
-comment on function postrider.cache_evict() is
-  'private: keeps the cache within settings.cache_max_bytes, a part of it at a time; how many entries it removed';
+comment on function postrider_internal.cache_evict() is
+  'keeps the cache within settings.cache_max_bytes, a part of it at a time; how many entries it removed';

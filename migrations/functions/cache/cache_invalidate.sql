@@ -8,11 +8,11 @@ as $$
 declare
   v_space text := (select nullif(s.cache_namespace, '') from postrider.services s where s.name = cache_invalidate.service);
 begin
-  return postrider.delete_cache_entries(array(
+  return postrider_internal.delete_cache_entries(array(
     select e.key from postrider.cache_entries e
      where (cache_invalidate.service is null or e.service = cache_invalidate.service or e.namespace = v_space)
        and e.url like coalesce(cache_invalidate.pattern, '%')), 'invalidated');
 end
 $$;
 comment on function postrider.cache_invalidate(text, text) is
-  'public: removes the cached answers of a service and of those that share its cache_namespace (null: any, '''': of jobs without one) whose URL is LIKE the pattern; how many';
+  'removes the cached answers of a service and of those that share its cache_namespace (null: any, '''': of jobs without one) whose URL is LIKE the pattern; how many';

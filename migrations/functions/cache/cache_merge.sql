@@ -3,7 +3,7 @@
 -- the kept answer came and how old it was then says nothing any more, though the 304 may not say it anew.
 --
 -- judge, which calls it, has hash joins off; an answer may have thousands of lines.
-create or replace function postrider.cache_merge(p_kept bytea, p_news bytea) returns bytea
+create or replace function postrider_internal.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -27,5 +27,5 @@ begin
             select 2, n.line, n.place from news n) m);
 end
 $$;
-comment on function postrider.cache_merge(bytea, bytea) is
-  'private: the header lines of a cached answer after a 304 has confirmed it';
+comment on function postrider_internal.cache_merge(bytea, bytea) is
+  'the header lines of a cached answer after a 304 has confirmed it';

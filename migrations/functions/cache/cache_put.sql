@@ -3,25 +3,25 @@ create or replace function postrider.cache_put(spec jsonb, body jsonb, app_versi
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.put_cache_entry(spec, 'application/json', 'utf-8', convert_to(body::text, 'UTF8'), app_version)
+  select postrider_internal.put_cache_entry(spec, 'application/json', 'utf-8', convert_to(body::text, 'UTF8'), app_version)
 $$;
 comment on function postrider.cache_put(jsonb, jsonb, text) is
-  'public: stores JSON as the answer to the job that a spec describes; false if such a job is not cached';
+  'stores JSON as the answer to the job that a spec describes; false if such a job is not cached';
 
 create or replace function postrider.cache_put(spec jsonb, body text, app_version text default null) returns boolean
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.put_cache_entry(spec, 'text/plain; charset=utf-8', 'utf-8', convert_to(body, 'UTF8'), app_version)
+  select postrider_internal.put_cache_entry(spec, 'text/plain; charset=utf-8', 'utf-8', convert_to(body, 'UTF8'), app_version)
 $$;
 comment on function postrider.cache_put(jsonb, text, text) is
-  'public: stores text as the answer to the job that a spec describes; false if such a job is not cached';
+  'stores text as the answer to the job that a spec describes; false if such a job is not cached';
 
 create or replace function postrider.cache_put(spec jsonb, body bytea, app_version text default null) returns boolean
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.put_cache_entry(spec, 'application/octet-stream', null, body, app_version)
+  select postrider_internal.put_cache_entry(spec, 'application/octet-stream', null, body, app_version)
 $$;
 comment on function postrider.cache_put(jsonb, bytea, text) is
-  'public: stores bytes as the answer to the job that a spec describes; false if such a job is not cached';
+  'stores bytes as the answer to the job that a spec describes; false if such a job is not cached';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- In the order in which the metadata are looked at. Written so that the planner inlines it (no query, no set, and stable,
 -- as the sum of a time and an interval is): 20 us a job else.
-create or replace function postrider.cache_reason(
+create or replace function postrider_internal.cache_reason(
   p_entry postrider.cache_entries, p_now timestamptz, p_ttl interval, p_version bigint, p_sensitive text, p_app_version text)
 returns text
 language sql stable parallel safe
@@ -18,5 +18,5 @@ as $$
     else 'hit'
   end
 $$;
-comment on function postrider.cache_reason(postrider.cache_entries, timestamptz, interval, bigint, text, text) is
-  'private: hit, or why an entry does not serve a job';
+comment on function postrider_internal.cache_reason(postrider.cache_entries, timestamptz, interval, bigint, text, text) is
+  'hit, or why an entry does not serve a job';

@@ -10,7 +10,7 @@
 -- p_error: such a job fails with too_expensive and this sentence.
 --
 -- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
-create or replace function postrider.cache_serve(
+create or replace function postrider_internal.cache_serve(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_judges boolean default false, p_error text default null, out done bigint[], out expensive bigint[])
 language plpgsql
@@ -25,24 +25,24 @@ as $$
 declare
   v record;
   v_answer record;
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
   v_is_large boolean;
-  v_served postrider.finished_attempt[] := '{}';
+  v_served postrider_internal.finished_attempt[] := '{}';
 begin
   done := '{}';
   expensive := '{}';
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           b.base, case when s.cache_mode = 'http' then postrider.variant_key(b.base, j, s) else b.base end as key,
+           b.base, case when s.cache_mode = 'http' then postrider_internal.variant_key(b.base, j, s) else b.base end as key,
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
            u.envelope is not null or j.response_format <> 'raw' or j.validator is not null or j.extract is not null
              or j.result_type <> 'any' or j.require_data is true as is_judged,
            case when num_nonnulls(j.validator, j.extract, u.envelope) > 0
-                then not postrider.judges_cheaply(j, u.envelope) else false end as is_expensive,
-           s.cache_mode = 'http' and j.headers is not null and postrider.wants_fresh(
-             case when j.parent_id is not null then (postrider.filled_job(j)).headers else j.headers end) as wants_fresh,
+                then not postrider_internal.judges_cheaply(j, u.envelope) else false end as is_expensive,
+           s.cache_mode = 'http' and j.headers is not null and postrider_internal.wants_fresh(
+             case when j.parent_id is not null then (postrider_internal.filled_job(j)).headers else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
              lower(concat(j.headers, s.headers) collate "C") ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
@@ -50,32 +50,32 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
-     cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
+     cross join lateral (select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (
-           select case when s.has_servers then postrider.filled_key(j, postrider.keyed_service(s, p_worker))
-                       when j.parent_id is not null then postrider.filled_key(j, s)
-                       else postrider.cache_key(j, s) end as base
+           select case when s.has_servers then postrider_internal.filled_key(j, postrider_internal.keyed_service(s, p_worker))
+                       when j.parent_id is not null then postrider_internal.filled_key(j, s)
+                       else postrider_internal.cache_key(j, s) end as base
            offset 0) b
      where j.cache_ttl is not null
            -- Others are refused after this, by fail_misconfigured_jobs.
        and (j.service is null
             or s.name is not null
                and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
-                    or postrider.url_is_absolute(j.url)
+                    or postrider_internal.url_is_absolute(j.url)
                     or s.has_servers and exists (
-                         select from postrider.server_routes t join postrider.workers w on w.id = p_worker
+                         select from postrider_internal.server_routes t join postrider_internal.workers w on w.id = p_worker
                           where t.service = s.name and t.environment = w.environment)))
      order by x.track, x.seq),
   looked as (
     select x.*, case
              when x.ignore_cache then 'miss'
              when e.status between 100 and 599
-                  and not postrider.is_fit_cache_entry(
+                  and not postrider_internal.is_fit_cache_entry(
                         e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format) then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
-             when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider.cache_reason(
+             when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider_internal.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
-             else postrider.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
+             else postrider_internal.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
            e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,
            -- What is of another version or of somebody else is not asked about: a 304 would serve it.
@@ -98,7 +98,7 @@ begin
              h.track, h.seq, h.fence, h.job, 's', h.status, null, null, h.answered, h.body, null,
              null, null, null, null, null, null, null, null, null, null,
              null, null, null, null, null, null, null, null,
-             h.reason, h.encoding, null)::postrider.finished_attempt) filter (where h.serves) as served,
+             h.reason, h.encoding, null)::postrider_internal.finished_attempt) filter (where h.serves) as served,
          array_agg(h.job) filter (where h.serves) as job, array_agg(h.reason) filter (where h.serves) as reason,
          array_agg(h.base) filter (where h.serves) as base, array_agg(h.key) filter (where h.serves) as key,
          array_agg(h.created_at) filter (where h.serves) as created_at,
@@ -137,7 +137,7 @@ begin
         select a.* into v_answer
           from postrider.jobs j
           left join postrider.services s on s.name = j.service
-         cross join lateral postrider.judge_answer(j, s, v_attempt.status::int, v_attempt.headers, v_attempt.body) a
+         cross join lateral postrider_internal.judge_answer(j, s, v_attempt.status::int, v_attempt.headers, v_attempt.body) a
          where j.id = v.job[i] and v_attempt.body is not null and p_error is null;
         if p_error is not null and v_attempt.body is not null then
           select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result, null as encoding into v_answer;
@@ -145,7 +145,7 @@ begin
         -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
         if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
           if p_judges then
-            perform postrider.delete_free_cache_entries(array[v.key[i]], false);
+            perform postrider_internal.delete_free_cache_entries(array[v.key[i]], false);
           end if;
           v.miss_track := v.miss_track || v_attempt.track;
           v.miss_seq := v.miss_seq || v_attempt.seq;
@@ -166,7 +166,7 @@ begin
         v_attempt.encoding := coalesce(v_answer.encoding, v_attempt.encoding);
         v_attempt.result := v_answer.result;
         if v_is_large then
-          perform postrider.finish(p_worker, array[v_attempt], false);
+          perform postrider_internal.finish(p_worker, array[v_attempt], false);
         else
           v_served := v_served || v_attempt;
         end if;
@@ -175,8 +175,8 @@ begin
       v_served := v.served;
       done := v.job;
     end if;
-    perform postrider.finish(p_worker, v_served, false);
-    insert into postrider.cache_tallies (service, outcome, jobs)
+    perform postrider_internal.finish(p_worker, v_served, false);
+    insert into postrider_internal.cache_tallies (service, outcome, jobs)
     select o.service, o.reason, count(*)
       from unnest(v.service, v.reason, v.job) as o(service, reason, job)
      where o.job = any (done)
@@ -189,11 +189,11 @@ begin
   end if;
 
   if v.miss_job is not null then
-    done := done || postrider.join_cache_flight(
+    done := done || postrider_internal.join_cache_flight(
       p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
       v.miss_etag, v.miss_modified, p_app_version);
   end if;
 end
 $$;
-comment on function postrider.cache_serve(int, text, int[], bigint[], bigint[], bigint[], boolean, text) is
-  'private: ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now, and those whose cached answers the judging session judges';
+comment on function postrider_internal.cache_serve(int, text, int[], bigint[], bigint[], bigint[], boolean, text) is
+  'ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now, and those whose cached answers the judging session judges';

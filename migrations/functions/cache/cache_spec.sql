@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.cache_spec(p_spec jsonb) returns postrider.jobs
+create or replace function postrider_internal.cache_spec(p_spec jsonb) returns postrider.jobs
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -52,7 +52,7 @@ begin
   v_job.mode := coalesce(v_job.mode, 'all');
   v_job.notify := coalesce(v_job.notify, false);
   v_job.cache_ttl := coalesce(v_job.cache_ttl, interval '1 hour');
-  select * into v_defect from postrider.job_defect(v_job);
+  select * into v_defect from postrider_internal.job_defect(v_job);
   if v_defect.column_name is not null then
     raise exception using errcode = 'PR006', message = format('$.%s: %s', v_defect.column_name, v_defect.reason),
       hint = v_defect.hint;
@@ -60,5 +60,5 @@ begin
   return v_job;
 end
 $$;
-comment on function postrider.cache_spec(jsonb) is
-  'private: the job that a spec given to cache_put describes, by the rules of jobs; it is not inserted';
+comment on function postrider_internal.cache_spec(jsonb) is
+  'the job that a spec given to cache_put describes, by the rules of jobs; it is not inserted';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The secondary key of RFC 9111 section 4.1. The salt is new whenever the row is: without the row no variant is found.
-create or replace function postrider.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) returns bytea
+create or replace function postrider_internal.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) returns bytea
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,7 +8,7 @@ declare
   v_salt bytea;
   v_names text[];
 begin
-  select v.salt, v.names into v_salt, v_names from postrider.cache_varies v where v.key = p_key;
+  select v.salt, v.names into v_salt, v_names from postrider_internal.cache_varies v where v.key = p_key;
   if not found then
     return p_key;
   end if;
@@ -22,5 +22,5 @@ begin
             order by o.place limit 1) h on true), 'UTF8'));
 end
 $$;
-comment on function postrider.cache_variant(bytea, jsonb, jsonb) is
-  'private: http mode: the key of the variant that the headers of job and service choose; the key itself if the answer has none';
+comment on function postrider_internal.cache_variant(bytea, jsonb, jsonb) is
+  'http mode: the key of the variant that the headers of job and service choose; the key itself if the answer has none';

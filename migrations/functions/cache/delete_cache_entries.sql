@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Locks in the order of the keys, as whoever stores does but for variants: those come by their base (end_cache_flights).
-create or replace function postrider.delete_cache_entries(p_keys bytea[], p_outcome text) returns bigint
+create or replace function postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -14,10 +14,10 @@ begin
              select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update))
     returning e.service, e.bytes),
   noted as (
-    insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
     select g.service, p_outcome, count(*), -count(*), -sum(g.bytes) from gone g group by g.service)
   select count(*) into v_count from gone;
   return v_count;
 end
 $$;
-comment on function postrider.delete_cache_entries(bytea[], text) is 'private: removes entries by key and counts them; how many';
+comment on function postrider_internal.delete_cache_entries(bytea[], text) is 'removes entries by key and counts them; how many';

@@ -7,8 +7,8 @@
 -- says nothing about it: the first in line makes the next call.
 --
 -- Lock order: cache_calls by key, then entries by base and key, then scheduled.
-create or replace function postrider.end_cache_flights(
-  p_worker int, p_app_version text, p_attempts postrider.finished_attempt[], p_done bigint[]) returns void
+create or replace function postrider_internal.end_cache_flights(
+  p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -21,7 +21,7 @@ declare
   v_job postrider.jobs;
   v_service postrider.services;
   v_fresh interval;
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
   v_serves boolean;
   v_is_held boolean;
   v_patience text := '20ms';
@@ -31,11 +31,11 @@ declare
 begin
   for v_call in
     with ended as (
-      delete from postrider.cache_calls c
+      delete from postrider_internal.cache_calls c
        where c.ctid = any (array(
                select o.ctid
                  from unnest(p_attempts) x
-                 join postrider.cache_calls o on o.job_id = x.job_id and o.fence = x.fence
+                 join postrider_internal.cache_calls o on o.job_id = x.job_id and o.fence = x.fence
                 order by o.key
                   for update of o))
       returning c.*)
@@ -49,11 +49,11 @@ begin
     if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
       select * into v_job from postrider.jobs j where j.id = v_call.job_id;
       if v_job.parent_id is not null then
-        v_job := postrider.filled_job(v_job);
+        v_job := postrider_internal.filled_job(v_job);
       end if;
       select * into v_service from postrider.services s where s.name = v_job.service;
       if v_service.has_servers then
-        v_service := postrider.keyed_service(v_service, p_worker);
+        v_service := postrider_internal.keyed_service(v_service, p_worker);
       end if;
       v_serves := true;
       -- What an answer says must never undo the batch that it came with.
@@ -63,23 +63,23 @@ begin
           update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp() where e.key = v_call.key;
         elsif v_attempt.cache = 'revalidated' then
           if v_service.cache_mode = 'http' then
-            select f.fresh into v_fresh from postrider.http_freshness(v_attempt.headers, clock_timestamp()) f;
+            select f.fresh into v_fresh from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
           update postrider.cache_entries e
              set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = v_attempt.headers,
-                 fresh = v_fresh, etag = coalesce(postrider.cache_tag(v_attempt.headers, 'etag'), e.etag),
-                 last_modified = coalesce(postrider.cache_tag(v_attempt.headers, 'last-modified'), e.last_modified)
+                 fresh = v_fresh, etag = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'etag'), e.etag),
+                 last_modified = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'last-modified'), e.last_modified)
            where e.key = v_call.key and e.etag is not distinct from v_call.etag
              and e.last_modified is not distinct from v_call.last_modified
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
              and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
-        elsif v_call.base = postrider.cache_key(v_job, v_service) then
-          v_serves := postrider.store_cache_entry(
+        elsif v_call.base = postrider_internal.cache_key(v_job, v_service) then
+          v_serves := postrider_internal.store_cache_entry(
             v_call.base, v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.encoding, p_app_version,
             coalesce(v_attempt.redirected, false));
           if v_serves and v_service.cache_mode = 'http' then
-            select f.fresh > interval '0' into v_serves from postrider.http_freshness(v_attempt.headers, clock_timestamp()) f;
+            select f.fresh > interval '0' into v_serves from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
         else
           -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
@@ -96,7 +96,7 @@ begin
       end;
       if not v_serves and not v_is_held then
         -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
-        insert into postrider.cache_passes as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
+        insert into postrider_internal.cache_passes as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
@@ -115,9 +115,9 @@ begin
     end if;
   end loop;
   if v_keys <> '{}' then
-    perform postrider.release_cache_waits(v_keys, v_all);
+    perform postrider_internal.release_cache_waits(v_keys, v_all);
   end if;
 end
 $$;
-comment on function postrider.end_cache_flights(int, text, postrider.finished_attempt[], bigint[]) is
-  'private: stores the answers of calls that were made for the cache, and wakes who waited for them';
+comment on function postrider_internal.end_cache_flights(int, text, postrider_internal.finished_attempt[], bigint[]) is
+  'stores the answers of calls that were made for the cache, and wakes who waited for them';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 9111 section 5.2.1.5.
-create or replace function postrider.forbids_store(p_headers jsonb) returns boolean
+create or replace function postrider_internal.forbids_store(p_headers jsonb) returns boolean
 language sql immutable parallel safe
 as $$
   select coalesce(jsonb_path_exists(p_headers,
     '$.keyvalue() ? (@.key like_regex "^cache-control$" flag "i" && @.value like_regex "no-store" flag "i")'), false)
 $$;
-comment on function postrider.forbids_store(jsonb) is
-  'private: http mode: whether a request''s own headers say that its answer must not be kept';
+comment on function postrider_internal.forbids_store(jsonb) is
+  'http mode: whether a request''s own headers say that its answer must not be kept';

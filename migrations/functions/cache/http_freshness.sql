@@ -3,16 +3,16 @@
 -- nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
 --
 -- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
-create or replace function postrider.http_freshness(
+create or replace function postrider_internal.http_freshness(
   p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean, out vary text[])
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_control jsonb := postrider.cache_control(postrider.header_value(p_headers, 'cache-control'));
-  v_vary text := postrider.header_value(p_headers, 'vary');
+  v_control jsonb := postrider_internal.cache_control(postrider_internal.header_value(p_headers, 'cache-control'));
+  v_vary text := postrider_internal.header_value(p_headers, 'vary');
   v_expires text;
-  v_date timestamptz := postrider.http_time(postrider.header_value(p_headers, 'date'));
+  v_date timestamptz := postrider_internal.http_time(postrider_internal.header_value(p_headers, 'date'));
   v_seconds numeric;
 begin
   vary := array(
@@ -25,15 +25,15 @@ begin
   elsif v_control ? 'max-age' then
     v_seconds := case when v_control ->> 'max-age' ~ E'^[0-9]+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
   else
-    v_expires := postrider.header_value(p_headers, 'expires');
+    v_expires := postrider_internal.header_value(p_headers, 'expires');
     if v_expires is not null then
-      v_seconds := coalesce(extract(epoch from postrider.http_time(v_expires) - coalesce(v_date, p_now)), 0);
+      v_seconds := coalesce(extract(epoch from postrider_internal.http_time(v_expires) - coalesce(v_date, p_now)), 0);
     end if;
   end if;
   v_seconds := coalesce(v_seconds, 0) - greatest(
-    substring(postrider.header_value(p_headers, 'age') from E'^[0-9]{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
+    substring(postrider_internal.header_value(p_headers, 'age') from E'^[0-9]{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
   fresh := make_interval(secs => greatest(v_seconds, 0));
 end
 $$;
-comment on function postrider.http_freshness(bytea, timestamptz) is
-  'private: http mode: whether an answer may be stored, how long it serves from now on, whether it must never serve stale, and its Vary';
+comment on function postrider_internal.http_freshness(bytea, timestamptz) is
+  'http mode: whether an answer may be stored, how long it serves from now on, whether it must never serve stale, and its Vary';

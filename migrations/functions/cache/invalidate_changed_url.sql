@@ -4,13 +4,13 @@
 --
 -- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of a call, which would
 -- take its whole batch along when its time is over. The leader removes what is noted (run_cache_duties); until then it may serve.
-create or replace function postrider.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
+create or replace function postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_own text := postrider.job_url(p_job.url, p_job.use_cdn, p_service);
+  v_own text := postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service);
   v_origin text := substring(v_own from '^[A-Za-z]+://[^/?#]*');
   v_name text;
   v_url text;
@@ -23,23 +23,23 @@ begin
   foreach v_name in array '{"",location,content-location}'::text[] loop
     if v_name <> '' then
       -- Relative to the folder of the URL that was called.
-      v_url := postrider.url_join(
-        substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'), postrider.header_value(p_headers, v_name));
+      v_url := postrider_internal.url_join(
+        substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'), postrider_internal.header_value(p_headers, v_name));
       continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*') collate "C") is distinct from lower(v_origin collate "C");
       p_job.url := v_origin || substr(v_url, length(v_origin) + 1);
       p_job.query := null;
     end if;
     foreach p_job.method in array '{GET,HEAD}'::text[] loop
-      v_keys := v_keys || postrider.cache_key(p_job, p_service);
+      v_keys := v_keys || postrider_internal.cache_key(p_job, p_service);
     end loop;
   end loop;
-  perform postrider.delete_free_variants(v_keys);
-  insert into postrider.cache_outdated (key)
+  perform postrider_internal.delete_free_variants(v_keys);
+  insert into postrider_internal.cache_outdated (key)
   select k.key from unnest(v_keys) as k(key)
    where (exists (select from postrider.cache_entries e where e.key = k.key)
-          or exists (select from postrider.cache_varies v where v.key = k.key))
-     and not exists (select from postrider.cache_outdated o where o.key = k.key);
+          or exists (select from postrider_internal.cache_varies v where v.key = k.key))
+     and not exists (select from postrider_internal.cache_outdated o where o.key = k.key);
 end
 $$;
-comment on function postrider.invalidate_changed_url(postrider.jobs, postrider.services, bytea) is
-  'private: http mode: after a POST, PUT, PATCH or DELETE that was not refused, what is cached of its URL and of those it names goes';
+comment on function postrider_internal.invalidate_changed_url(postrider.jobs, postrider.services, bytea) is
+  'http mode: after a POST, PUT, PATCH or DELETE that was not refused, what is cached of its URL and of those it names goes';

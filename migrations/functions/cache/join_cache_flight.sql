@@ -13,7 +13,7 @@
 -- Lock order: cache_calls by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
 -- order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the job is called beside the one that
 -- leads by now. What follows it is waited for as in the first round: who ends a call holds its row for as long as its batch takes.
-create or replace function postrider.join_cache_flight(
+create or replace function postrider_internal.join_cache_flight(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
   p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]
 language plpgsql
@@ -35,14 +35,14 @@ begin
   v_left := array(
     select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
      where x.joins and not exists (
-             select from postrider.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
+             select from postrider_internal.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
   for i in 1 .. 3 loop
     exit when v_left = '{}';
     begin
       if i > 1 then
         perform set_config('lock_timeout', '20ms', true);
       end if;
-      insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+      insert into postrider_internal.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
       select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
         from (select distinct on (x.key) x.*
                 from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
@@ -60,22 +60,22 @@ begin
     v_left := array(
       select x.job from unnest(p_fence, p_job) as x(fence, job)
        where x.job = any (v_left)
-         and not exists (select from postrider.cache_calls c where c.job_id = x.job and c.fence = x.fence));
+         and not exists (select from postrider_internal.cache_calls c where c.job_id = x.job and c.fence = x.fence));
     exit when v_left = '{}';
-    delete from postrider.cache_calls c
+    delete from postrider_internal.cache_calls c
      where c.ctid = any (array(
              select o.ctid
-               from postrider.cache_calls o
+               from postrider_internal.cache_calls o
               where o.leads
                 and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
                 and not exists (
-                      select from postrider.ready r
+                      select from postrider_internal.ready r
                        where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0 offset 0)
                 and not (o.job_id = any (p_job) and o.fence = any (p_fence))
                 for update skip locked));
     with held as materialized (
       select c.key, c.app_version, l.cache_version, l.cache_sensitive
-        from postrider.cache_calls c
+        from postrider_internal.cache_calls c
         join postrider.jobs l on l.id = c.job_id
        where c.leads
          and c.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
@@ -91,28 +91,28 @@ begin
     select coalesce(array_agg(f.job) filter (where f.is_served), '{}'), coalesce(array_agg(f.job) filter (where not f.is_served), '{}')
       into v_found, v_beside from found f;
     with gone as (
-      delete from postrider.ready r
+      delete from postrider_internal.ready r
        using (select l.spot, x.fence
                 from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
                cross join lateral (
-                     select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+                     select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
                where x.job = any (v_found)) x
        where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
     noted as (
-      insert into postrider.cache_waits (job_id, key, seq, run_at)
+      insert into postrider_internal.cache_waits (job_id, key, seq, run_at)
       select g.job_id, p_key[array_position(p_job, g.job_id)], g.seq, now() + interval '15 s'
         from gone g
           on conflict (job_id) do update
              set key = excluded.key, seq = excluded.seq, run_at = excluded.run_at)
-    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.is_followed
       from gone g;
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
-  insert into postrider.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+  insert into postrider_internal.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
   select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
       as x(track, seq, fence, job, base, key, reason, etag, modified)
@@ -121,6 +121,6 @@ begin
   return v_waiting;
 end
 $$;
-comment on function postrider.join_cache_flight(
+comment on function postrider_internal.join_cache_flight(
   int, int[], bigint[], bigint[], bigint[], bytea[], bytea[], text[], boolean[], text[], text[], text) is
-  'private: notes the calls that are to be made for the cache; jobs that want the same wait; which wait';
+  'notes the calls that are to be made for the cache; jobs that want the same wait; which wait';

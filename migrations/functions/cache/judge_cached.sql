@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_error: why its answer cannot be judged; then the job fails with it, and keeps that answer.
-create or replace function postrider.judge_cached(
+create or replace function postrider_internal.judge_cached(
   p_worker int, p_app_version text, p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_error text)
 returns bigint[]
 language plpgsql
@@ -10,22 +10,22 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
 begin
   if not exists (
-       select from postrider.ready r where r.track = p_track and r.seq = p_seq and r.fence = p_fence and r.worker = p_worker) then
+       select from postrider_internal.ready r where r.track = p_track and r.seq = p_seq and r.fence = p_fence and r.worker = p_worker) then
     return '{}';
   end if;
-  if (postrider.cache_serve(
+  if (postrider_internal.cache_serve(
         p_worker, p_app_version, array[p_track], array[p_seq], array[p_fence], array[p_job], true, p_error)).done <> '{}' then
     return array[p_seq];
   end if;
   -- The entry no longer serves, so the job is to be called.
-  v_attempt := postrider.unsent_attempt(
+  v_attempt := postrider_internal.unsent_attempt(
     p_track, p_seq, p_fence, 'h', 'internal', 'the cached answer was replaced before it was judged; no attempt was used');
   v_attempt.job_id := p_job;
-  return postrider.judge(p_worker, p_app_version, array[v_attempt]);
+  return postrider_internal.judge(p_worker, p_app_version, array[v_attempt]);
 end
 $$;
-comment on function postrider.judge_cached(int, text, int, bigint, bigint, bigint, text) is
-  'private: ends a claimed job with the cached answer that serves it, on the judging session; hands it back if none serves now';
+comment on function postrider_internal.judge_cached(int, text, int, bigint, bigint, bigint, text) is
+  'ends a claimed job with the cached answer that serves it, on the judging session; hands it back if none serves now';

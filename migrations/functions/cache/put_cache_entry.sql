@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text)
+create or replace function postrider_internal.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text)
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job postrider.jobs := postrider.cache_spec(p_spec);
+  v_job postrider.jobs := postrider_internal.cache_spec(p_spec);
   v_service postrider.services;
 begin
   if p_body is null then
@@ -19,9 +19,9 @@ begin
   -- No worker has read the body as XML, whatever the job would ask for.
   v_job.response_format := 'raw';
   select * into v_service from postrider.services s where s.name = v_job.service;
-  v_service := postrider.keyed_service(v_service, null);
-  return postrider.store_cache_entry(
-    postrider.cache_key(v_job, v_service), v_job, v_service,
+  v_service := postrider_internal.keyed_service(v_service, null);
+  return postrider_internal.store_cache_entry(
+    postrider_internal.cache_key(v_job, v_service), v_job, v_service,
     case when v_job.ok_statuses is null or v_job.ok_statuses @> 200 then 200 else lower(v_job.ok_statuses) end,
     convert_to(concat(
       'content-type: ', p_type, E'\n',
@@ -30,5 +30,5 @@ begin
     p_body, p_encoding, p_app_version, false);
 end
 $$;
-comment on function postrider.put_cache_entry(jsonb, text, text, bytea, text) is
-  'private: what the three forms of cache_put do';
+comment on function postrider_internal.put_cache_entry(jsonb, text, text, bytea, text) is
+  'what the three forms of cache_put do';

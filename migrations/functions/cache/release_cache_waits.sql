@@ -3,7 +3,7 @@
 -- makes the next call, and the others go on waiting: a server that fails is not met by all of them at once.
 --
 -- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now.
-create or replace function postrider.release_cache_waits(p_key bytea[], p_all boolean[]) returns int
+create or replace function postrider_internal.release_cache_waits(p_key bytea[], p_all boolean[]) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -14,7 +14,7 @@ as $$
 declare
   v_moved int := 0;
 begin
-  if not exists (select from postrider.cache_waits) then
+  if not exists (select from postrider_internal.cache_waits) then
     return 0;
   end if;
   with due as materialized (
@@ -22,26 +22,26 @@ begin
       from unnest(p_key, p_all) as k(key, is_for_all)
      cross join lateral (
            select a.spot, s.place, a.seq
-             from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider.cache_waits a
+             from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider_internal.cache_waits a
                     where a.key = k.key order by a.key, a.seq offset 0) a
             cross join lateral (
-                  select s.ctid as place from postrider.scheduled s
+                  select s.ctid as place from postrider_internal.scheduled s
                    where s.job_id = a.job_id and s.run_at = a.run_at for update skip locked) s
             limit case when not k.is_for_all then 1 end) w),
   gone as (
-    delete from postrider.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
+    delete from postrider_internal.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
   unwaited as (
-    delete from postrider.cache_waits w using gone g where w.ctid = g.spot)
-  insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    delete from postrider_internal.cache_waits w using gone g where w.ctid = g.spot)
+  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
   select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
          o.expires_at, o.parent_id, o.is_followed
     from (select * from gone g order by g.seq) o;
   get diagnostics v_moved = row_count;
   if v_moved > 0 then
-    perform postrider.notify_idle_workers();
+    perform postrider_internal.notify_idle_workers();
   end if;
   return v_moved;
 end
 $$;
-comment on function postrider.release_cache_waits(bytea[], boolean[]) is
-  'private: makes jobs ready that waited for calls which have ended: all of them, or the first in line; how many';
+comment on function postrider_internal.release_cache_waits(bytea[], boolean[]) is
+  'makes jobs ready that waited for calls which have ended: all of them, or the first in line; how many';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The leader's second for the cache. What it costs while there is nothing to do: five looks at empty tables.
-create or replace function postrider.run_cache_duties() returns void
+create or replace function postrider_internal.run_cache_duties() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -14,58 +14,58 @@ declare
 begin
   -- Counters. What was folded before is dead, and under a transaction held open for hours it stays in the way.
   with gone as (
-    delete from postrider.cache_tallies t
+    delete from postrider_internal.cache_tallies t
      where t.ctid = any (array(
-             select x.ctid from postrider.cache_tallies x
-              where x.id > (select w.folded from postrider.cache_sweep w)
+             select x.ctid from postrider_internal.cache_tallies x
+              where x.id > (select w.folded from postrider_internal.cache_sweep w)
               order by x.id limit 10000 for update skip locked))
     returning t.*),
   summed as (
-    insert into postrider.cache_totals as t (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_totals as t (service, outcome, jobs, entries, bytes)
     select g.service, g.outcome, sum(g.jobs), sum(g.entries), sum(g.bytes) from gone g group by 1, 2
         on conflict (service, outcome) do update
        set jobs = t.jobs + excluded.jobs, entries = t.entries + excluded.entries, bytes = t.bytes + excluded.bytes)
   select max(g.id) into v_folded from gone g;
   if v_folded is not null then
     -- Rows committed late lie before it: now and then it starts over.
-    update postrider.cache_sweep w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
+    update postrider_internal.cache_sweep w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
   end if;
 
   -- Calls whose job is not running any more: whoever waits for them goes on.
   with void as (
-    delete from postrider.cache_calls c
+    delete from postrider_internal.cache_calls c
      where c.ctid = any (array(
-             select o.ctid from postrider.cache_calls o
+             select o.ctid from postrider_internal.cache_calls o
               where o.at < clock_timestamp() - interval '1 s'
                 and not exists (
-                      select from postrider.ready r
+                      select from postrider_internal.ready r
                        where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0 offset 0)
               order by o.key
                 for update skip locked))
     returning c.key, c.leads)
   select array_agg(v.key order by v.key) filter (where v.leads) into v_keys from void v;
   if v_keys is not null then
-    perform postrider.release_cache_waits(v_keys, array_fill(false, array[cardinality(v_keys)]));
+    perform postrider_internal.release_cache_waits(v_keys, array_fill(false, array[cardinality(v_keys)]));
   end if;
-  delete from postrider.cache_passes p where p.until < clock_timestamp();
-  delete from postrider.cache_waits w where w.run_at < now() - interval '1 min';
+  delete from postrider_internal.cache_passes p where p.until < clock_timestamp();
+  delete from postrider_internal.cache_waits w where w.run_at < now() - interval '1 min';
   -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
-  delete from postrider.credential_waits w
+  delete from postrider_internal.credential_waits w
    where w.ctid = any (array(
-           select x.ctid from postrider.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
+           select x.ctid from postrider_internal.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
 
   -- What is outdated and was held by somebody. Whose row is held still stays noted.
-  select array_agg(distinct o.key) into v_keys from postrider.cache_outdated o;
+  select array_agg(distinct o.key) into v_keys from postrider_internal.cache_outdated o;
   if v_keys is not null then
-    perform postrider.delete_free_variants(v_keys);
-    delete from postrider.cache_outdated o
+    perform postrider_internal.delete_free_variants(v_keys);
+    delete from postrider_internal.cache_outdated o
      where o.key = any (v_keys)
        and not exists (select from postrider.cache_entries e where e.key = o.key)
-       and not exists (select from postrider.cache_varies v where v.key = o.key);
+       and not exists (select from postrider_internal.cache_varies v where v.key = o.key);
   end if;
 
-  perform postrider.cache_evict();
+  perform postrider_internal.cache_evict();
 end
 $$;
-comment on function postrider.run_cache_duties() is
-  'private: the cache''s part of the leader''s duties, once a second: counters, calls that nobody makes any more, eviction';
+comment on function postrider_internal.run_cache_duties() is
+  'the cache''s part of the leader''s duties, once a second: counters, calls that nobody makes any more, eviction';

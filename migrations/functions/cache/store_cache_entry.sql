@@ -5,7 +5,7 @@
 -- fill a quarter of the cache by itself.
 --
 -- p_key: of the call (cache_key), looked up before it was made: never the one that the same job has by now.
-create or replace function postrider.store_cache_entry(
+create or replace function postrider_internal.store_cache_entry(
   p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
   p_app_version text, p_redirected boolean) returns boolean
 language plpgsql
@@ -25,10 +25,10 @@ declare
   v_old record;
   v_now timestamptz := clock_timestamp();
 begin
-  if not postrider.service_applies(p_job.url, p_service) then
+  if not postrider_internal.service_applies(p_job.url, p_service) then
     p_service.headers := null;
   end if;
-  v_entry.url := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
+  v_entry.url := postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
   v_entry.bytes := octet_length(v_body) + octet_length(v_headers) + octet_length(v_entry.url) + 300;
   if v_key is null or p_status in (206, 304) or convert_from(v_headers, 'LATIN1') ~ E'(^|\\n)set-cookie:'
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then
@@ -36,37 +36,37 @@ begin
   end if;
   -- Validators belong to the URL that gave them. One that redirects may lead elsewhere when it is asked.
   if not p_redirected then
-    v_entry.etag := postrider.cache_tag(v_headers, 'etag');
-    v_entry.last_modified := postrider.cache_tag(v_headers, 'last-modified');
+    v_entry.etag := postrider_internal.cache_tag(v_headers, 'etag');
+    v_entry.last_modified := postrider_internal.cache_tag(v_headers, 'last-modified');
   end if;
   if v_is_http then
     select f.is_storable, f.fresh, f.is_strict, f.vary into v_is_storable, v_entry.fresh, v_entry.is_strict, v_vary
-      from postrider.http_freshness(v_headers, v_now) f;
+      from postrider_internal.http_freshness(v_headers, v_now) f;
     -- A jar is not part of the key, so what varies with cookies cannot be told apart.
     if not v_is_storable or 'cookie' = any (v_vary) and p_service.cookies
-       or postrider.forbids_store(p_job.headers) or postrider.forbids_store(p_service.headers)
+       or postrider_internal.forbids_store(p_job.headers) or postrider_internal.forbids_store(p_service.headers)
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then
       return false;
     end if;
     -- Not locked: whoever reads names that are just being replaced stores a variant that nobody finds, and eviction takes it.
-    select v.names into v_names from postrider.cache_varies v where v.key = v_key;
+    select v.names into v_names from postrider_internal.cache_varies v where v.key = v_key;
     if v_vary = '{}' then
       if v_names is not null then
-        delete from postrider.cache_varies v where v.key = v_key;
+        delete from postrider_internal.cache_varies v where v.key = v_key;
       end if;
     else
       if v_names is distinct from v_vary then
-        insert into postrider.cache_varies as v (key, salt, names)
+        insert into postrider_internal.cache_varies as v (key, salt, names)
         values (v_key, uuid_send(gen_random_uuid()), v_vary)
             on conflict (key) do update set names = excluded.names, salt = excluded.salt, stored_at = now()
          where v.names <> excluded.names;
       else
-        update postrider.cache_varies v set stored_at = now()
+        update postrider_internal.cache_varies v set stored_at = now()
          where v.ctid = (
-                 select x.ctid from postrider.cache_varies x
+                 select x.ctid from postrider_internal.cache_varies x
                   where x.key = v_key and x.stored_at < now() - interval '1 h' for no key update skip locked);
       end if;
-      v_key := postrider.cache_variant(v_key, p_job.headers, p_service.headers);
+      v_key := postrider_internal.cache_variant(v_key, p_job.headers, p_service.headers);
     end if;
   end if;
   for i in 1 .. 100 loop
@@ -79,7 +79,7 @@ begin
       v_headers, sha256(v_body), v_body)
         on conflict (key) do nothing;
     if found then
-      insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+      insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
       values (coalesce(p_job.service, ''), 'stored', 1, 1, v_entry.bytes);
       exit;
     end if;
@@ -93,12 +93,12 @@ begin
            encoding = p_encoding, ttl = p_job.cache_ttl, fresh = v_entry.fresh, etag = v_entry.etag,
            last_modified = v_entry.last_modified, headers = v_headers, sha256 = sha256(v_body), body = v_body
      where e.key = v_key;
-    insert into postrider.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
     values (v_old.service, 'stored', 0, -1, -v_old.bytes), (coalesce(p_job.service, ''), 'stored', 1, 1, v_entry.bytes);
     exit;
   end loop;
   return true;
 end
 $$;
-comment on function postrider.store_cache_entry(bytea, postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
-  'private: keeps the answer of a job for others; false if it must not be kept';
+comment on function postrider_internal.store_cache_entry(bytea, postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
+  'keeps the answer of a job for others; false if it must not be kept';

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) returns bytea
+create or replace function postrider_internal.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) returns bytea
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  p_job := postrider.filled_job(p_job);
-  return postrider.cache_variant(p_key, p_job.headers,
-    case when postrider.service_applies(p_job.url, p_service) then p_service.headers end);
+  p_job := postrider_internal.filled_job(p_job);
+  return postrider_internal.cache_variant(p_key, p_job.headers,
+    case when postrider_internal.service_applies(p_job.url, p_service) then p_service.headers end);
 end
 $$;
-comment on function postrider.variant_key(bytea, postrider.jobs, postrider.services) is
-  'private: http mode: the key of the variant that a job asks for, a member with its templates filled; the key itself if the answer has none';
+comment on function postrider_internal.variant_key(bytea, postrider.jobs, postrider.services) is
+  'http mode: the key of the variant that a job asks for, a member with its templates filled; the key itself if the answer has none';

@@ -4,7 +4,7 @@
 --
 -- A function that sets no search path of its own runs with that of its schema, so that it finds its tables; unless
 -- everybody may create objects there: then anybody could put a function under the name of one that it calls.
-create or replace function postrider.callable(p_function text, p_takes text, out call text, out path text)
+create or replace function postrider_internal.callable(p_function text, p_takes text, out call text, out path text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,5 +20,5 @@ begin
      and n.nspname !~ '^pg_temp';
 end
 $$;
-comment on function postrider.callable(text, text) is
-  'private: the name to call a function by and the search path to do so, if it exists and takes these types (as in "bigint, text"); else nulls';
+comment on function postrider_internal.callable(text, text) is
+  'the name to call a function by and the search path to do so, if it exists and takes these types (as in "bigint, text"); else nulls';

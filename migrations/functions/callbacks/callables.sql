@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A hit of the cache is never called, so its will_start hooks run here, unless an earlier try of the job was called.
-create or replace function postrider.callables(p_job bigint, p_state "char", p_is_hit boolean)
+create or replace function postrider_internal.callables(p_job bigint, p_state "char", p_is_hit boolean)
 returns table (place int, key text, event text, callback text, function text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ begin
             join postrider.jobs j on j.id = p_job
            where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
              and (h.event <> 'will_start'
-                  or p_is_hit and not exists (select from postrider.hook_starts s where s.job_id = p_job))
+                  or p_is_hit and not exists (select from postrider_internal.hook_starts s where s.job_id = p_job))
            union all
           select 3, 0, 'callback', n.event, n.name, b.function
             from postrider.jobs j
@@ -29,5 +29,5 @@ begin
    order by 1;
 end
 $$;
-comment on function postrider.callables(bigint, "char", boolean) is
-  'private: the functions that run when a job has ended in a state, in their order; p_is_hit: the cache served it. A null function is not registered any more';
+comment on function postrider_internal.callables(bigint, "char", boolean) is
+  'the functions that run when a job has ended in a state, in their order; p_is_hit: the cache served it. A null function is not registered any more';

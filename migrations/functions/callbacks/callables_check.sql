@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Runs as the one who inserts: a right to INSERT that was granted by mistake still lets nobody register code.
-create or replace function postrider.callables_check() returns trigger
+create or replace function postrider_internal.callables_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
@@ -36,7 +36,7 @@ begin
   end if;
   if v_column is null then
     begin
-      v_call := (postrider.callable(new.function, v_takes)).call;
+      v_call := (postrider_internal.callable(new.function, v_takes)).call;
     exception when others then
       v_call := null;
     end;
@@ -46,17 +46,17 @@ begin
       v_hint := format('Create it first, and give it with its schema and types, like %s.', v_example);
     end if;
   end if;
-  perform postrider.raise_column_error(tg_table_name::text, v_column, v_reason, v_hint);
+  perform postrider_internal.raise_column_error(tg_table_name::text, v_column, v_reason, v_hint);
   new.function := format('%s(%s)', v_call, v_takes);
   return new;
 end
 $$;
-comment on function postrider.callables_check() is
-  'private: row trigger of callbacks and hooks; refuses whoever is not the owner, and functions and services that do not exist';
+comment on function postrider_internal.callables_check() is
+  'row trigger of callbacks and hooks; refuses whoever is not the owner, and functions and services that do not exist';
 
 create or replace trigger callbacks_check
   before insert or update on postrider.callbacks
-  for each row execute function postrider.callables_check();
+  for each row execute function postrider_internal.callables_check();
 create or replace trigger hooks_check
   before insert or update on postrider.hooks
-  for each row execute function postrider.callables_check();
+  for each row execute function postrider_internal.callables_check();

@@ -7,7 +7,7 @@
 --
 -- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions lock is
 -- theirs; a deadlock ends one of them.
-create or replace function postrider.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
+create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -19,7 +19,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_hooked boolean := exists (select from postrider.hooks);
-  v_end postrider.outcomes;
+  v_end postrider_internal.outcomes;
   v_done boolean;
   v_jobs bigint[];
   v_told bigint[];
@@ -32,22 +32,22 @@ begin
   more := false;
   has_parents := false;
   select o.* into v_end
-    from postrider.outcomes o
+    from postrider_internal.outcomes o
    where o.due_at <= now() order by o.due_at, o.job_id limit 1 for update skip locked;
   if not found then
     return;
   end if;
   more := true;
-  if v_end.tries > 0 or v_hooked and postrider.is_hooked(v_end.job_id)
+  if v_end.tries > 0 or v_hooked and postrider_internal.is_hooked(v_end.job_id)
      or exists (
           select from postrider.jobs j
            where j.id = v_end.job_id
              and case v_end.state when 's' then j.on_success when 'k' then null else j.on_failure end is not null) then
-    if v_end.finished_at > now() - interval '1 min' and postrider.has_unfinished_descendants(v_end.job_id) then
-      update postrider.outcomes o set due_at = clock_timestamp() + interval '0.1 s' where o.job_id = v_end.job_id;
+    if v_end.finished_at > now() - interval '1 min' and postrider_internal.has_unfinished_descendants(v_end.job_id) then
+      update postrider_internal.outcomes o set due_at = clock_timestamp() + interval '0.1 s' where o.job_id = v_end.job_id;
       return;
     end if;
-    select c.has_ended, c.failure into v_done, failure from postrider.conclude_one(v_end) c;
+    select c.has_ended, c.failure into v_done, failure from postrider_internal.conclude_one(v_end) c;
     ended := v_done::int;
     has_parents := v_end.parent_id is not null;
     return;
@@ -62,23 +62,23 @@ begin
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.callback_url is not null)
       into v_jobs, v_parents, v_members, v_states, v_told, v_called
       from (select n.job_id, n.parent_id, n.state, n.is_swept, n.due_at
-              from postrider.outcomes n
+              from postrider_internal.outcomes n
              where n.due_at <= now() and n.tries = 0
              order by n.due_at, n.job_id
              limit p_limit
                for update skip locked) o
       left join postrider.jobs j on j.id = o.job_id
      where case o.state when 's' then j.on_success when 'k' then null else j.on_failure end is null
-       and case when v_hooked then not postrider.is_hooked(o.job_id) else true end;
-    perform postrider.move_outcomes(v_jobs);
+       and case when v_hooked then not postrider_internal.is_hooked(o.job_id) else true end;
+    perform postrider_internal.move_outcomes(v_jobs);
     if v_called is not null then
-      perform postrider.send_webhooks(v_called);
+      perform postrider_internal.send_webhooks(v_called);
     end if;
     if v_told is not null then
-      perform postrider.notify_finished(v_told);
+      perform postrider_internal.notify_finished(v_told);
     end if;
     if v_parents is not null then
-      perform postrider.count_ended_members(v_parents, v_members, v_states);
+      perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
       has_parents := true;
     end if;
     ended := cardinality(v_jobs);
@@ -87,9 +87,9 @@ begin
     get stacked diagnostics failure = message_text;
     ended := 0;
     -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.
-    update postrider.outcomes o set tries = 1, failure = conclude.failure where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
+    update postrider_internal.outcomes o set tries = 1, failure = conclude.failure where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
   end;
 end
 $$;
-comment on function postrider.conclude(int) is
-  'private: ends one job of outcomes with its callbacks and hooks, or up to p_limit that have none; how many, whether to call again, whether batches or chains were told, and what went wrong';
+comment on function postrider_internal.conclude(int) is
+  'ends one job of outcomes with its callbacks and hooks, or up to p_limit that have none; how many, whether to call again, whether batches or chains were told, and what went wrong';

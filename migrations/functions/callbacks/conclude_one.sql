@@ -7,7 +7,7 @@
 --
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
 -- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes (defer_outcome).
-create or replace function postrider.conclude_one(p_end postrider.outcomes, out has_ended boolean, out failure text)
+create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,7 +15,7 @@ as $$
 declare
   v record;
   v_job postrider.jobs;
-  v_run int := (select t.run from postrider.trees t where t.job_id = p_end.parent_id);
+  v_run int := (select t.run from postrider_internal.trees t where t.job_id = p_end.parent_id);
   v_key text;
   v_event text;
   v_callback text;
@@ -24,10 +24,10 @@ declare
   v_error text;
 begin
   begin
-    perform postrider.move_outcomes(array[p_end.job_id]);
+    perform postrider_internal.move_outcomes(array[p_end.job_id]);
     select * into v_job from postrider.jobs j where j.id = p_end.job_id;
     for v in
-      select c.* from postrider.callables(
+      select c.* from postrider_internal.callables(
           p_end.job_id, p_end.state, p_end.total_us is null and coalesce(p_end.cache in ('hit', 'stale'), false)) c
        where c.key <> all (coalesce(p_end.dropped, '{}'))
        order by c.place
@@ -40,8 +40,8 @@ begin
         v_callback := v.callback;
         v_function := v.function;
         select r.state, r.error into v_state, v_error
-          from postrider.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
-        if v_state = '57014' and postrider.is_time_over() then
+          from postrider_internal.run_callable(p_end.job_id, v.event, v.callback, v.function) r;
+        if v_state = '57014' and postrider_internal.is_time_over() then
           raise query_canceled using message = v_error;
         elsif left(v_state, 2) in ('53', '58') and p_end.finished_at > clock_timestamp() - interval '15 min' then
           -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are the function's.
@@ -51,15 +51,15 @@ begin
         v_key := null;
       end if;
       if v_error is not null then
-        insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
+        insert into postrider_internal.callback_faults (job_id, event, callback, function, sqlstate, error)
         values (p_end.job_id, v.event, v.callback, v.function, v_state, v_error);
       end if;
     end loop;
-    delete from postrider.hook_starts s where s.job_id = p_end.job_id;
+    delete from postrider_internal.hook_starts s where s.job_id = p_end.job_id;
     if v_job.callback_url is null or 'callback_url' = any (p_end.dropped) then
       null;
     elsif p_end.tries >= 5 then
-      insert into postrider.callback_faults (job_id, event, error)
+      insert into postrider_internal.callback_faults (job_id, event, error)
       values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook' || coalesce(': ' || p_end.failure, ''));
     else
       v_key := 'callback_url';
@@ -67,24 +67,24 @@ begin
       v_callback := null;
       v_function := null;
       begin
-        perform postrider.send_webhooks(array[p_end.job_id]);
+        perform postrider_internal.send_webhooks(array[p_end.job_id]);
       exception when others then
-        if postrider.is_shortage(sqlstate) and p_end.finished_at > clock_timestamp() - interval '15 min' then
+        if postrider_internal.is_shortage(sqlstate) and p_end.finished_at > clock_timestamp() - interval '15 min' then
           v_key := null;
           raise;
         end if;
         get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
-        insert into postrider.callback_faults (job_id, event, sqlstate, error)
+        insert into postrider_internal.callback_faults (job_id, event, sqlstate, error)
         values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
       end;
       v_key := null;
     end if;
     if v_job.notify then
-      perform postrider.notify_finished(array[p_end.job_id]);
+      perform postrider_internal.notify_finished(array[p_end.job_id]);
     end if;
     -- One that the functions have made run again has counted this end already.
-    if v_run = (select t.run from postrider.trees t where t.job_id = p_end.parent_id) then
-      perform postrider.count_ended_members(
+    if v_run = (select t.run from postrider_internal.trees t where t.job_id = p_end.parent_id) then
+      perform postrider_internal.count_ended_members(
         array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x' else p_end.state end]);
     end if;
     has_ended := true;
@@ -95,18 +95,18 @@ begin
   end;
   has_ended := false;
   if v_key is not null then
-    update postrider.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
-    insert into postrider.callback_faults (job_id, event, callback, function, sqlstate, error)
+    update postrider_internal.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
+    insert into postrider_internal.callback_faults (job_id, event, callback, function, sqlstate, error)
     values (p_end.job_id, v_event, v_callback, v_function, v_state, case
-      when v_state <> '57014' or not postrider.is_time_over() then ''
+      when v_state <> '57014' or not postrider_internal.is_time_over() then ''
       when v_key = 'callback_url'
         then 'not sent: the functions of the job and its webhook have 5 s together, and it was being written when they were over: '
       else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
   else
     failure := v_error;
-    perform postrider.defer_outcome(p_end.job_id, v_error, v_state);
+    perform postrider_internal.defer_outcome(p_end.job_id, v_error, v_state);
   end if;
 end
 $$;
-comment on function postrider.conclude_one(postrider.outcomes) is
-  'private: ends one job of outcomes, which the caller has locked, with its functions; false if it is to be tried again, and why';
+comment on function postrider_internal.conclude_one(postrider_internal.outcomes) is
+  'ends one job of outcomes, which the caller has locked, with its functions; false if it is to be tried again, and why';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- By name, so that those stay immediate that are so from the start; one whose name another constraint of its schema has that cannot be
 -- deferred is left out.
-create or replace function postrider.defer_constraints() returns void
+create or replace function postrider_internal.defer_constraints() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,5 +20,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.defer_constraints() is
-  'private: after SET CONSTRAINTS ALL IMMEDIATE, defers those again that are deferred from the start';
+comment on function postrider_internal.defer_constraints() is
+  'after SET CONSTRAINTS ALL IMMEDIATE, defers those again that are deferred from the start';

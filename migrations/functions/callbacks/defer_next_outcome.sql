@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
 -- with.
-create or replace function postrider.defer_next_outcome(p_sqlstate text default null) returns void
+create or replace function postrider_internal.defer_next_outcome(p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
-  select postrider.defer_outcome(o.job_id, null, p_sqlstate)
-    from (select n.job_id from postrider.outcomes n
+  select postrider_internal.defer_outcome(o.job_id, null, p_sqlstate)
+    from (select n.job_id from postrider_internal.outcomes n
            where n.due_at <= now() order by n.due_at, n.job_id limit 1 for update skip locked) o
 $$;
-comment on function postrider.defer_next_outcome(text) is
-  'private: puts off the first job of outcomes that is due, after the error given';
+comment on function postrider_internal.defer_next_outcome(text) is
+  'puts off the first job of outcomes that is due, after the error given';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Called by a hook's own cancel: its job has not been called yet, though a worker holds it.
-create or replace function postrider.has_begun_in_transaction(p_job bigint) returns boolean
+create or replace function postrider_internal.has_begun_in_transaction(p_job bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select exists (select from postrider.hook_starts s where s.job_id = p_job and s.xmin = pg_current_xact_id()::xid)
+  select exists (select from postrider_internal.hook_starts s where s.job_id = p_job and s.xmin = pg_current_xact_id()::xid)
 $$;
-comment on function postrider.has_begun_in_transaction(bigint) is
-  'private: whether the will_start hooks of a job run in this very transaction';
+comment on function postrider_internal.has_begun_in_transaction(bigint) is
+  'whether the will_start hooks of a job run in this very transaction';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.is_hooked(p_job bigint) returns boolean
+create or replace function postrider_internal.is_hooked(p_job bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -13,5 +13,5 @@ begin
      where (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue));
 end
 $$;
-comment on function postrider.is_hooked(bigint) is
-  'private: whether a hook, of whatever event, is for a job; then its end goes through outcomes, as that of a followed job';
+comment on function postrider_internal.is_hooked(bigint) is
+  'whether a hook, of whatever event, is for a job; then its end goes through outcomes, as that of a followed job';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One message for a transaction; 300 ids of 19 digits are 6 kB of the 8 kB that a message may have.
-create or replace function postrider.notify_finished(p_jobs bigint[]) returns void
+create or replace function postrider_internal.notify_finished(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,5 +10,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.notify_finished(bigint[]) is
-  'private: NOTIFY postrider_finished with ids of jobs, separated by commas';
+comment on function postrider_internal.notify_finished(bigint[]) is
+  'NOTIFY postrider_finished with ids of jobs, separated by commas';

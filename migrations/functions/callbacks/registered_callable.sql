@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.registered_callable(
+create or replace function postrider_internal.registered_callable(
   p_callback text, p_function text, p_takes text, out call text, out path text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  select c.call, c.path into call, path from postrider.callable(p_function, p_takes) c;
+  select c.call, c.path into call, path from postrider_internal.callable(p_function, p_takes) c;
   if p_function is null then
     raise exception using errcode = '42883', message = format('callback %s is not registered any more', p_callback);
   elsif call is null then
@@ -14,5 +14,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.registered_callable(text, text, text) is
-  'private: callable, for a function that was registered once; raises 42883 if it cannot be called any more';
+comment on function postrider_internal.registered_callable(text, text, text) is
+  'callable, for a function that was registered once; raises 42883 if it cannot be called any more';

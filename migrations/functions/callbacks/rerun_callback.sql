@@ -14,10 +14,10 @@ declare
   v_state text;
   v_error text;
 begin
-  perform postrider.raise_null_argument('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  perform postrider.begin_rerun(rerun_callback.id);
+  perform postrider_internal.raise_null_argument('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.begin_rerun(rerun_callback.id);
   begin
-    v_path := postrider.call_callback(rerun_callback.id);
+    v_path := postrider_internal.call_callback(rerun_callback.id);
     perform pg_catalog.set_config('search_path', v_path, true);
     set constraints all immediate;
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -28,12 +28,12 @@ begin
     -- It was the caller's own time that was over, or the caller who gave it up.
     raise query_canceled using message = v_error;
   elsif v_state is not null then
-    perform postrider.end_rerun(rerun_callback.id, v_state, v_error);
+    perform postrider_internal.end_rerun(rerun_callback.id, v_state, v_error);
     return false;
   end if;
-  perform postrider.defer_constraints();
+  perform postrider_internal.defer_constraints();
   return true;
 end
 $$;
 comment on function postrider.rerun_callback(bigint) is
-  'public: runs the callback of a finished job once more, now; false if it failed again, see callback_errors';
+  'runs the callback of a finished job once more, now; false if it failed again, see callback_errors';

@@ -12,7 +12,7 @@
 -- "others" alone would let a timeout through, which is a query_canceled.
 --
 -- In a worker's session alone: what is deferred is checked as whoever calls this.
-create or replace function postrider.run_callable(
+create or replace function postrider_internal.run_callable(
   p_job bigint, p_event text, p_callback text, p_function text, out state text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -32,7 +32,7 @@ declare
   v_of_transaction text[];
 begin
   begin
-    v_found := postrider.registered_callable(p_callback, p_function, case when v_is_hook then 'bigint, text' else 'bigint' end);
+    v_found := postrider_internal.registered_callable(p_callback, p_function, case when v_is_hook then 'bigint, text' else 'bigint' end);
     v_of_session := array(select current_setting(n.name, true) from unnest(c_of_session) n (name));
     v_of_transaction := array(select current_setting(n.name, true) from unnest(c_of_transaction) n (name));
     perform pg_catalog.set_config('search_path', v_found.path, true);
@@ -61,8 +61,8 @@ begin
     error := left(error, 2000);
     return;
   end;
-  perform postrider.defer_constraints();
+  perform postrider_internal.defer_constraints();
 end
 $$;
-comment on function postrider.run_callable(bigint, text, text, text) is
-  'private: runs one registered function for a job, hooks (no p_callback) with the event; SQLSTATE and message of its error, nulls if it ended well';
+comment on function postrider_internal.run_callable(bigint, text, text, text) is
+  'runs one registered function for a job, hooks (no p_callback) with the event; SQLSTATE and message of its error, nulls if it ended well';

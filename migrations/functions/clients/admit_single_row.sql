@@ -2,7 +2,7 @@
 -- after: clients/find_limit_defect.sql, insert/body_bytes.sql
 -- For the shortest way through queue_new_jobs: a single row without a service, a timeout or a file. If it passes a limit, queue_new_jobs takes the
 -- longer way, which says so.
-create or replace function postrider.admit_single_row(
+create or replace function postrider_internal.admit_single_row(
   p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,13 +12,13 @@ declare
   v_column text;
 begin
   if p_json is not null then
-    v_bytes := postrider.json_bytes(p_json, coalesce((select max(l.max_request_body) from postrider.client_limits l), 0));
+    v_bytes := postrider_internal.json_bytes(p_json, coalesce((select max(l.max_request_body) from postrider.client_limits l), 0));
   end if;
   select a.column_name into v_column
-    from postrider.find_limit_defect(
+    from postrider_internal.find_limit_defect(
            p_role, 1, p_id, p_id, p_priority, p_priority, '60 s', false, v_bytes, false, array[p_lane], array[1]) a;
   return v_column is null;
 end
 $$;
-comment on function postrider.admit_single_row(text, bigint, smallint, bytea, jsonb, text) is
-  'private: whether the limits of its client admit a single row; if so, notes it for the leader';
+comment on function postrider_internal.admit_single_row(text, bigint, smallint, bytea, jsonb, text) is
+  'whether the limits of its client admit a single row; if so, notes it for the leader';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The role may be absent: a restore may bring the table before the roles.
-create or replace function postrider.client_limits_check() returns trigger
+create or replace function postrider_internal.client_limits_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,12 +28,12 @@ begin
      'max_request_body', 'must not be negative', 'Give a number of bytes, or null for no limit.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.raise_column_error('client_limits', v_column, v_reason, v_hint);
+  perform postrider_internal.raise_column_error('client_limits', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider.client_limits_check() is 'private: row trigger of client_limits; refuses what cannot work, by column';
+comment on function postrider_internal.client_limits_check() is 'row trigger of client_limits; refuses what cannot work, by column';
 
 create or replace trigger client_limits_check
   before insert or update on postrider.client_limits
-  for each row execute function postrider.client_limits_check();
+  for each row execute function postrider_internal.client_limits_check();

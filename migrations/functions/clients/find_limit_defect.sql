@@ -8,7 +8,7 @@
 --
 -- Workers insert webhooks, ticks of schedules and members of an `each` in the name of a client. Their own role is exempt, so these rows
 -- are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a security definer function does not change it.
-create or replace function postrider.find_limit_defect(
+create or replace function postrider_internal.find_limit_defect(
   p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval, p_is_endless boolean,
   p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[],
   out column_name text, out reason text, out hint text)
@@ -31,12 +31,12 @@ begin
     into v_limits
     from (select x.* from postrider.client_limits x where x.role = any (array[v_role, '*']) order by x.role = '*' limit 1) l
     left join lateral (
-         select x.* from postrider.client_usage x where x.role = v_role order by x.version desc limit 1) u on true
+         select x.* from postrider_internal.client_usage x where x.role = v_role order by x.version desc limit 1) u on true
     left join lateral (
          select x.so_far, x.new_lanes
-           from postrider.client_deltas x
+           from postrider_internal.client_deltas x
           where x.xact = pg_current_xact_id() and x.role = v_role order by x.so_far desc limit 1) d on true;
-  if not found or postrider.client_is_exempt(v_role) then
+  if not found or postrider_internal.client_is_exempt(v_role) then
     return;
   end if;
   v_unfinished := greatest(v_limits.unfinished, v_limits.recounted, 0) + coalesce(v_limits.so_far, 0) + p_jobs;
@@ -45,9 +45,9 @@ begin
       select l.lane
         from unnest(p_lanes) l (lane)
        where l.lane is not null
-         and not exists (select from postrider.client_lanes c where c.role = v_role and c.lane = l.lane)
+         and not exists (select from postrider_internal.client_lanes c where c.role = v_role and c.lane = l.lane)
          and not exists (
-               select from postrider.client_new_lanes n
+               select from postrider_internal.client_new_lanes n
                 where n.xact = pg_current_xact_id() and n.role = v_role and n.lane = l.lane));
     v_lanes := greatest(v_limits.lanes, v_limits.recounted_lanes, 0) + coalesce(v_limits.new_lanes, 0) + cardinality(v_new);
   end if;
@@ -57,7 +57,7 @@ begin
       or p_is_endless and v_limits.max_timeout is not null or p_body > v_limits.max_request_body
       or p_downloads and not v_limits.may_download or v_new <> '{}' and v_lanes > v_limits.max_lanes
       or p_jobs > 0 and v_unfinished > v_limits.max_unfinished)
-     and (v_role = v_acting or not postrider.client_is_exempt(v_acting)) then
+     and (v_role = v_acting or not postrider_internal.client_is_exempt(v_acting)) then
     select d.c, d.r, d.h into column_name, reason, hint
       from (select format('client %s', v_role) as client) w
      cross join lateral (values
@@ -91,10 +91,10 @@ begin
 
   if p_jobs > 0 then
     if v_new <> '{}' then
-      insert into postrider.client_new_lanes (role, lane) select v_role, n.lane from unnest(v_new) n (lane);
+      insert into postrider_internal.client_new_lanes (role, lane) select v_role, n.lane from unnest(v_new) n (lane);
     end if;
     -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so a recount meets them once.
-    insert into postrider.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
+    insert into postrider_internal.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
     select v_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
            coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
            p_first_id, case when p.nth = 0 then p_last_id else p_first_id - 1 end, p.lanes, p.lane_jobs
@@ -109,6 +109,6 @@ begin
   end if;
 end
 $$;
-comment on function postrider.find_limit_defect(
+comment on function postrider_internal.find_limit_defect(
   text, bigint, bigint, bigint, int, int, interval, boolean, bigint, boolean, text[], bigint[]) is
-  'private: the first column in which the rows that an INSERT adds for a role pass one of its limits; without one, notes them for the leader';
+  'the first column in which the rows that an INSERT adds for a role pass one of its limits; without one, notes them for the leader';

@@ -14,7 +14,7 @@
 --
 -- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time however much waits. While more waits, steps walk
 -- nothing and `seen` stays: a walk must take all deltas that its snapshot sees. Rows that were added are gone, so no step finds them again.
-create or replace function postrider.fold_clients(p_ended bigint[]) returns void
+create or replace function postrider_internal.fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -22,7 +22,7 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  v_state postrider.client_counting;
+  v_state postrider_internal.client_counting;
   v_scope text;
   v_has_lanes boolean;
   v_least bigint;
@@ -35,7 +35,7 @@ declare
   v_empty_roles text[];
   v_empty_lanes text[];
 begin
-  select c.* into v_state from postrider.client_counting c for update;
+  select c.* into v_state from postrider_internal.client_counting c for update;
   -- A restored database has another oid, and other numbers of transactions.
   select string_agg(format('%L%s', l.role, case when l.max_lanes is not null then '+' end), ',' order by l.role)
          || ' ' || (select d.oid from pg_database d where d.datname = current_database()),
@@ -43,11 +43,11 @@ begin
     into v_scope, v_has_lanes
     from postrider.client_limits l;
   if v_scope is null then
-    delete from postrider.client_usage;
-    delete from postrider.client_lanes;
-    delete from postrider.client_deltas;
-    delete from postrider.client_new_lanes;
-    update postrider.client_counting set scope = null, seen = null, recounted_from = null, recounted_at = null;
+    delete from postrider_internal.client_usage;
+    delete from postrider_internal.client_lanes;
+    delete from postrider_internal.client_deltas;
+    delete from postrider_internal.client_new_lanes;
+    update postrider_internal.client_counting set scope = null, seen = null, recounted_from = null, recounted_at = null;
     return;
   end if;
   if v_state.scope is distinct from v_scope
@@ -59,7 +59,7 @@ begin
     v_state.seen := null;
     v_state.pass := v_state.pass + 1;
     v_state.recounted_from := (select s.last_value + 1 from postrider.jobs_id_seq s);
-    update postrider.client_usage u set recounted = 0, recounted_lanes = 0;
+    update postrider_internal.client_usage u set recounted = 0, recounted_lanes = 0;
   end if;
   if v_state.recounted_from is not null then
     v_least := (select min(j.id) from postrider.jobs j);
@@ -72,47 +72,47 @@ begin
     select array_agg(w.place) filter (where w.before < 2000), coalesce(sum(w.lanes), 0) > 2000
       into v_places, v_is_partial
       from (select c.place, c.lanes, coalesce(sum(c.lanes) over (rows between unbounded preceding and 1 preceding), 0) as before
-              from ((select x.ctid as place, cardinality(x.lanes) as lanes from postrider.client_deltas x
+              from ((select x.ctid as place, cardinality(x.lanes) as lanes from postrider_internal.client_deltas x
                       where x.xact >= v_from order by x.xact, x.role, x.so_far limit 2001)
                     union all
-                    (select x.ctid, cardinality(x.lanes) from postrider.client_deltas x
+                    (select x.ctid, cardinality(x.lanes) from postrider_internal.client_deltas x
                       where x.xact = any (v_open) limit 2001)) c) w;
     v_next := case when not v_is_partial then v_state.recounted_from - 10000 end;
     with folded as (
-      delete from postrider.client_deltas d
+      delete from postrider_internal.client_deltas d
        where d.ctid = any (case when v_is_partial then v_places else array(
-               select x.ctid from postrider.client_deltas x where x.xact >= v_from
+               select x.ctid from postrider_internal.client_deltas x where x.xact >= v_from
                union all
-               select x.ctid from postrider.client_deltas x where x.xact = any (v_open)) end)
+               select x.ctid from postrider_internal.client_deltas x where x.xact = any (v_open)) end)
       returning d.*, d.xmin as inserted_by),
     forgotten as (
-      delete from postrider.client_new_lanes n
+      delete from postrider_internal.client_new_lanes n
        where n.ctid = any (array(
                select x.ctid
                  from folded f cross join lateral unnest(f.lanes) c (lane)
                 cross join lateral (
-                      select x.ctid from postrider.client_new_lanes x
+                      select x.ctid from postrider_internal.client_new_lanes x
                        where x.xact = f.xact and x.role = f.role and x.lane = c.lane collate "C" offset 0) x))),
     walked as (
       select j.id
         from postrider.jobs j
        where j.id >= v_next and j.id < v_state.recounted_from
-         and not exists (select from postrider.results r where r.job_id = j.id and r.job_id >= v_next and r.job_id < v_state.recounted_from)
-         and not exists (select from postrider.outcomes o where o.job_id = j.id)),
+         and not exists (select from postrider_internal.results r where r.job_id = j.id and r.job_id >= v_next and r.job_id < v_state.recounted_from)
+         and not exists (select from postrider_internal.outcomes o where o.job_id = j.id)),
     changed as (
       select f.role, c.lane collate "C" as lane, sum(c.jobs) as jobs,
              sum(case when f.first_id >= v_state.recounted_from then c.jobs else 0 end) as recounted
         from folded f cross join lateral unnest(f.lanes, f.lane_jobs) as c(lane, jobs)
        group by 1, 2
       union all
-      select j.created_by, case when v_has_lanes then postrider.job_lane(coalesce(j.lane, j.service), j.url) end, sum(i.jobs), sum(i.recounted)
+      select j.created_by, case when v_has_lanes then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end, sum(i.jobs), sum(i.recounted)
         from (select abs(e.id) as id, -sign(e.id) as jobs, case when abs(e.id) >= v_state.recounted_from then -sign(e.id) else 0 end as recounted
                 from unnest(p_ended) e (id)
               union all
               select w.id, 0, 1 from walked w
               union all
               select abs(e.id), 0, sign(e.id)
-                from postrider.tallies t cross join lateral unnest(t.ended) e (id)
+                from postrider_internal.tallies t cross join lateral unnest(t.ended) e (id)
                where v_next is not null and t.ended is not null and abs(e.id) >= v_next and abs(e.id) < v_state.recounted_from
               union all
               select g.id, 0, 1
@@ -128,7 +128,7 @@ begin
     -- Otherwise the function would run for each row of changed.
     limited as materialized (
       select r.role, l.max_lanes
-        from (select distinct x.role from changed x) r cross join lateral postrider.limits_of(r.role) l
+        from (select distinct x.role from changed x) r cross join lateral postrider_internal.limits_of(r.role) l
        where l.role is not null),
     scoped as materialized (
       select c.role, case when l.max_lanes is not null then c.lane end as lane, sum(c.jobs)::bigint as jobs, sum(c.recounted)::bigint as recounted
@@ -137,9 +137,9 @@ begin
     lanes_before as materialized (
       select b.role, b.lane, b.unfinished, case when b.pass = v_state.pass then b.recounted else 0 end as recounted
         from scoped s cross join lateral (
-             select x.* from postrider.client_lanes x where x.role = s.role and x.lane = s.lane offset 0) b),
+             select x.* from postrider_internal.client_lanes x where x.role = s.role and x.lane = s.lane offset 0) b),
     lanes_after as (
-      insert into postrider.client_lanes as l (role, lane, unfinished, recounted, pass)
+      insert into postrider_internal.client_lanes as l (role, lane, unfinished, recounted, pass)
       select s.role, s.lane, s.jobs, s.recounted, v_state.pass from scoped s where s.lane is not null
           on conflict (role, lane) do update
          set unfinished = l.unfinished + excluded.unfinished,
@@ -156,9 +156,9 @@ begin
               group by a.role) n on n.role = s.role
        group by s.role),
     usage_before as (
-      delete from postrider.client_usage u where u.role in (select d.role from used d) returning u.*),
+      delete from postrider_internal.client_usage u where u.role in (select d.role from used d) returning u.*),
     usage_after as (
-      insert into postrider.client_usage (role, version, unfinished, lanes, recounted, recounted_lanes)
+      insert into postrider_internal.client_usage (role, version, unfinished, lanes, recounted, recounted_lanes)
       select d.role, v_state.version, coalesce(b.unfinished, 0) + d.jobs, coalesce(b.lanes, 0) + d.lanes,
              case when v_state.recounted_from is not null then coalesce(b.recounted, 0) + d.recounted end,
              case when v_state.recounted_from is not null then coalesce(b.recounted_lanes, 0) + d.recounted_lanes end
@@ -167,7 +167,7 @@ begin
       into v_state.seen, v_empty_roles, v_empty_lanes
       from lanes_after a where a.unfinished = 0 and (v_state.recounted_from is null or a.recounted = 0);
     if v_empty_roles is not null then
-      delete from postrider.client_lanes l
+      delete from postrider_internal.client_lanes l
        using unnest(v_empty_roles, v_empty_lanes) e (role, lane)
        where l.role = e.role and l.lane = e.lane collate "C" and l.unfinished = 0;
     end if;
@@ -180,13 +180,13 @@ begin
     exit when v_next is null;
     v_state.recounted_from := v_next;
     if v_next <= coalesce(v_least, v_next) then
-      delete from postrider.client_usage u where (postrider.limits_of(u.role)).role is null;
-      update postrider.client_usage u
+      delete from postrider_internal.client_usage u where (postrider_internal.limits_of(u.role)).role is null;
+      update postrider_internal.client_usage u
          set unfinished = u.recounted, lanes = u.recounted_lanes, recounted = null, recounted_lanes = null;
-      update postrider.client_lanes l
+      update postrider_internal.client_lanes l
          set unfinished = case when l.pass = v_state.pass then l.recounted else 0 end
        where l.unfinished <> case when l.pass = v_state.pass then l.recounted else 0 end;
-      delete from postrider.client_lanes l where l.unfinished = 0 or not exists (select from postrider.client_usage u where u.role = l.role);
+      delete from postrider_internal.client_lanes l where l.unfinished = 0 or not exists (select from postrider_internal.client_usage u where u.role = l.role);
       v_state.recounted_from := null;
       v_state.recounted_at := clock_timestamp();
       exit;
@@ -194,10 +194,10 @@ begin
     -- Heartbeats share this session.
     exit when clock_timestamp() > v_began + interval '40 ms';
   end loop;
-  update postrider.client_counting c
+  update postrider_internal.client_counting c
      set scope = v_state.scope, seen = v_state.seen, pass = v_state.pass, recounted_from = v_state.recounted_from,
          recounted_at = v_state.recounted_at, version = v_state.version;
 end
 $$;
-comment on function postrider.fold_clients(bigint[]) is
-  'private: leader, within fold: adds to client_usage what INSERTs and these ended requests changed, and takes the next steps of a recount';
+comment on function postrider_internal.fold_clients(bigint[]) is
+  'leader, within fold: adds to client_usage what INSERTs and these ended requests changed, and takes the next steps of a recount';

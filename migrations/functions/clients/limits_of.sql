@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/client_is_exempt.sql
-create or replace function postrider.limits_of(p_role text) returns postrider.client_limits
+create or replace function postrider_internal.limits_of(p_role text) returns postrider.client_limits
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,8 +11,8 @@ begin
   if not found then
     select l.* into v_limits from postrider.client_limits l where l.role = '*';
   end if;
-  return case when v_limits.role is not null and not postrider.client_is_exempt(p_role) then v_limits end;
+  return case when v_limits.role is not null and not postrider_internal.client_is_exempt(p_role) then v_limits end;
 end
 $$;
-comment on function postrider.limits_of(text) is
-  'private: the row of client_limits that applies to a role; all null without one';
+comment on function postrider_internal.limits_of(text) is
+  'the row of client_limits that applies to a role; all null without one';

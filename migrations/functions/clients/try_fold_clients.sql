@@ -4,23 +4,23 @@
 -- this call are missing from the counts then. So the next count begins with a recount, 10 s later.
 --
 -- A statement that is cancelled or exceeds its limit of time (57014) still ends fold as a whole.
-create or replace function postrider.try_fold_clients(p_ended bigint[]) returns void
+create or replace function postrider_internal.try_fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if exists (select from postrider.client_counting c where c.failed_at > clock_timestamp() - interval '10 s') then
+  if exists (select from postrider_internal.client_counting c where c.failed_at > clock_timestamp() - interval '10 s') then
     return;
   end if;
   begin
-    perform postrider.fold_clients(p_ended);
-    update postrider.client_counting set failed_at = null, error = null where failed_at is not null;
+    perform postrider_internal.fold_clients(p_ended);
+    update postrider_internal.client_counting set failed_at = null, error = null where failed_at is not null;
   exception when others then
-    update postrider.client_counting
+    update postrider_internal.client_counting
        set scope = null, seen = null, recounted_from = null, recounted_at = null, failed_at = clock_timestamp(), error = sqlerrm;
     raise warning 'the jobs of clients could not be counted: %', sqlerrm;
   end;
 end
 $$;
-comment on function postrider.try_fold_clients(bigint[]) is
-  'private: leader, within fold: fold_clients; keeps its error in client_counting and raises it as a warning';
+comment on function postrider_internal.try_fold_clients(bigint[]) is
+  'leader, within fold: fold_clients; keeps its error in client_counting and raises it as a warning';

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/call_endpoint.sql
 -- An answer that is read without the envelope of its service may well say that the token has ended.
-create or replace function postrider.accepting_endpoint(p_job bigint) returns text
+create or replace function postrider_internal.accepting_endpoint(p_job bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.call_endpoint(j.service, j.method, j.url)
+  select postrider_internal.call_endpoint(j.service, j.method, j.url)
     from postrider.jobs j
     left join postrider.services s on s.name = j.service
    where j.id = p_job and (j.use_envelope is not false or s.envelope is null)
 $$;
-comment on function postrider.accepting_endpoint(bigint) is
-  'private: the endpoint that a job''s answer shows to have taken the token; null: the answer says nothing about it';
+comment on function postrider_internal.accepting_endpoint(bigint) is
+  'the endpoint that a job''s answer shows to have taken the token; null: the answer says nothing about it';

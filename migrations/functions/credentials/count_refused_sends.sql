@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: queue/find_ready_row.sql
-create or replace function postrider.count_refused_sends(p_job bigint) returns bigint
+create or replace function postrider_internal.count_refused_sends(p_job bigint) returns bigint
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select 1 + count(*)
-    from postrider.tries t
+    from postrider_internal.tries t
    where t.job_id = p_job and t.error_code = 'token_expired'
      -- The sends before a cancel and a retry had another number.
-     and t.attempt = (select p.attempt from postrider.find_ready_row(p_job) p)
+     and t.attempt = (select p.attempt from postrider_internal.find_ready_row(p_job) p)
      and t.fence > coalesce((
-           select max(o.fence) from postrider.tries o
+           select max(o.fence) from postrider_internal.tries o
             where o.job_id = p_job and o.error_code is distinct from 'token_expired'), 0)
 $$;
-comment on function postrider.count_refused_sends(bigint) is
-  'private: how often a job, which is being judged, has been sent in a row and found its token refused, this time included';
+comment on function postrider_internal.count_refused_sends(bigint) is
+  'how often a job, which is being judged, has been sent in a row and found its token refused, this time included';

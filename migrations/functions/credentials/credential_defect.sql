@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.credential_defect(
+create or replace function postrider_internal.credential_defect(
   p_credential postrider.credentials, out column_name text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -72,13 +72,13 @@ begin
        'names a header that goes along on redirects to other origins'),
       (c.kind = 'basic' and not p ? 'header', 'must be a header for the kind basic'),
       (length(coalesce(p ->> 'query', p ->> 'form', p ->> 'json', 'x')) not between 1 and 200, 'has an empty name, or one too long'),
-      (p ? 'header' and (postrider.headers_defect(
+      (p ? 'header' and (postrider_internal.headers_defect(
          jsonb_build_object(p ->> 'header', coalesce(p ->> 'prefix', '')))).reason is not null,
        'names a header that cannot be set, or has a prefix that cannot stand in one')
     ) as d(bad, r) where d.bad limit 1;
   end if;
   if column_name is null and c.token_url is not null then
-    select 'token_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(c.token_url) d where d.reason is not null;
+    select 'token_url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(c.token_url) d where d.reason is not null;
     if column_name is null and c.token_url ~ '^[^/]*//[^/?#]*@' then
       column_name := 'token_url';
       reason := 'holds a user or password, which would stand here to be read';
@@ -86,9 +86,9 @@ begin
     end if;
   end if;
   if column_name is null and c.refresh is not null then
-    select 'refresh', d.reason, d.hint into column_name, reason, hint from postrider.refresh_defect(c.refresh) d where d.reason is not null;
+    select 'refresh', d.reason, d.hint into column_name, reason, hint from postrider_internal.refresh_defect(c.refresh) d where d.reason is not null;
   end if;
 end
 $$;
-comment on function postrider.credential_defect(postrider.credentials) is
-  'private: the first column of a credential that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.credential_defect(postrider.credentials) is
+  'the first column of a credential that breaks a rule, why, and what would be right; nulls for a good row';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.credential_place(p_kind text, p_place jsonb) returns text[]
+create or replace function postrider_internal.credential_place(p_kind text, p_place jsonb) returns text[]
 language sql immutable parallel safe
 as $$
   select case
@@ -13,5 +13,5 @@ as $$
     else array['header', 'Authorization', 'Bearer ']
   end
 $$;
-comment on function postrider.credential_place(text, jsonb) is
-  'private: where a call carries the secret, by an entry of credentials.place: header, query, form or json, the name there, what stands before it; nowhere: no entry fits';
+comment on function postrider_internal.credential_place(text, jsonb) is
+  'where a call carries the secret, by an entry of credentials.place: header, query, form or json, the name there, what stands before it; nowhere: no entry fits';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.credential_refreshes(p_kind text) returns boolean
+create or replace function postrider_internal.credential_refreshes(p_kind text) returns boolean
 language sql immutable parallel safe
 as $$
   select p_kind in ('oauth2_client_credentials', 'oauth2_refresh_token', 'custom')
 $$;
-comment on function postrider.credential_refreshes(text) is
-  'private: whether a credential of this kind gets new tokens by itself; the others last until the next login';
+comment on function postrider_internal.credential_refreshes(text) is
+  'whether a credential of this kind gets new tokens by itself; the others last until the next login';

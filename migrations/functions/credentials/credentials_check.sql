@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Its secrets are sealed together with the name, and to those who may not read them a new name would be a way to them.
-create or replace function postrider.credentials_check() returns trigger
+create or replace function postrider_internal.credentials_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +9,7 @@ declare
   v_reason text;
   v_hint text;
 begin
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.credential_defect(new) d;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.credential_defect(new) d;
   if v_column is null and tg_op = 'UPDATE' and new.name <> old.name then
     v_column := 'name';
     v_reason := 'cannot be changed';
@@ -25,12 +25,12 @@ begin
     v_reason := 'cannot be set';
     v_hint := 'Leave it to Postrider.';
   end if;
-  perform postrider.raise_column_error('credentials', v_column, v_reason, v_hint);
+  perform postrider_internal.raise_column_error('credentials', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider.credentials_check() is 'private: row trigger of credentials; refuses what cannot work, by column';
+comment on function postrider_internal.credentials_check() is 'row trigger of credentials; refuses what cannot work, by column';
 
 create or replace trigger credentials_check
   before insert or update on postrider.credentials
-  for each row execute function postrider.credentials_check();
+  for each row execute function postrider_internal.credentials_check();

@@ -10,7 +10,7 @@
 -- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
 -- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that. How long it takes to
 -- find that out is the caller's lock_timeout.
-create or replace function postrider.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
+create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -30,8 +30,8 @@ begin
            c.expires_at - clock_timestamp() as life
       into v
       from postrider.credentials c
-      left join postrider.secrets s on s.credential = c.name
-      left join postrider.refreshes r on r.credential = c.name
+      left join postrider_internal.secrets s on s.credential = c.name
+      left join postrider_internal.refreshes r on r.credential = c.name
      where c.name = p_credential;
     if not found then
       verdict := 'f';
@@ -44,13 +44,13 @@ begin
       error := format('credential %s is logged off%s; log in (worker credential set, or postrider.log_in) and retry the job',
         p_credential, coalesce(': ' || v.last_error, ''));
       return;
-    elsif not postrider.credential_refreshes(v.kind) then
+    elsif not postrider_internal.credential_refreshes(v.kind) then
       return;
     elsif v.state = 'active' then
       if v.has_token and coalesce(v.life > interval '0', true) then
         if v.life < least(interval '1 min', (v.expires_at - coalesce(v.refreshed_at, v.expires_at - interval '5 min')) * 0.2) then
           begin
-            perform postrider.start_refresh(p_credential, v.version, true);
+            perform postrider_internal.start_refresh(p_credential, v.version, true);
           exception when lock_not_available then
             null; -- The next job of it tries again; the token is still good.
           end;
@@ -62,7 +62,7 @@ begin
         verdict := 'p';
         begin
           perform from postrider.credentials c where c.name = p_credential for share;
-          if exists (select from postrider.refreshes r where r.credential = p_credential and r.held_since is not null) then
+          if exists (select from postrider_internal.refreshes r where r.credential = p_credential and r.held_since is not null) then
             return;
           end if;
         exception when lock_not_available then
@@ -74,7 +74,7 @@ begin
       end if;
       verdict := 'w';
       begin
-        if postrider.start_refresh(p_credential, v.version, false) then
+        if postrider_internal.start_refresh(p_credential, v.version, false) then
           return;
         end if;
       exception when lock_not_available then
@@ -101,5 +101,5 @@ begin
   verdict := 'w';
 end
 $$;
-comment on function postrider.decide_credential_step(text) is
-  'private: what a job that needs a credential does now: null: it is called; w: it waits for a refresh; p: it waits unless it is the probe; f: it ends so';
+comment on function postrider_internal.decide_credential_step(text) is
+  'what a job that needs a credential does now: null: it is called; w: it waits for a refresh; p: it waits unless it is the probe; f: it ends so';

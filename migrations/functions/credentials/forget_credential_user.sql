@@ -4,16 +4,16 @@
 --
 -- Calls of the user before are still under way: what they carried was of an earlier version than the next login has, and
 -- their cookies, which come later than this, are of an earlier login (store_cookies).
-create or replace function postrider.forget_credential_user(p_credential text) returns void
+create or replace function postrider_internal.forget_credential_user(p_credential text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  delete from postrider.secrets s where s.credential = p_credential;
-  delete from postrider.refused_endpoints e where e.credential = p_credential;
-  delete from postrider.cookies c where c.credential = p_credential;
-  insert into postrider.refreshes as r (credential, logins, login, login_version)
-  select p_credential, 1, nextval('postrider.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
+  delete from postrider_internal.secrets s where s.credential = p_credential;
+  delete from postrider_internal.refused_endpoints e where e.credential = p_credential;
+  delete from postrider_internal.cookies c where c.credential = p_credential;
+  insert into postrider_internal.refreshes as r (credential, logins, login, login_version)
+  select p_credential, 1, nextval('postrider_internal.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
       on conflict (credential) do update
      set logins = r.logins + 1, login = excluded.login, login_version = excluded.login_version,
          epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,
@@ -21,5 +21,5 @@ begin
          refusals = 0, refused_since = null, last_error = null;
 end
 $$;
-comment on function postrider.forget_credential_user(text) is
-  'private: forgets all that was kept for the user of a credential: secrets, cookies, cached answers, the refresh under way';
+comment on function postrider_internal.forget_credential_user(text) is
+  'forgets all that was kept for the user of a credential: secrets, cookies, cached answers, the refresh under way';

@@ -5,7 +5,7 @@
 -- one that release_token_probe has chosen.
 --
 -- Locks of credentials are waited for for 500 ms, or for as long as the caller waits for locks if that is less, all of them together: an open transaction may have changed every one.
-create or replace function postrider.hold_for_credentials(
+create or replace function postrider_internal.hold_for_credentials(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -24,11 +24,11 @@ declare
   v_errors text[] := '{}';
   v_timeout constant text := current_setting('lock_timeout');
   v_until constant timestamptz := clock_timestamp() + least(interval '500 ms', nullif(v_timeout::interval, interval '0'));
-  v_environment constant text := (select w.environment from postrider.workers w where w.id = p_worker);
+  v_environment constant text := (select w.environment from postrider_internal.workers w where w.id = p_worker);
 begin
   v_names := array(
     select distinct n.name
-      from (select coalesce(postrider.used_credential(j.credential, s.credential), case when j.login_required then '' end) as name
+      from (select coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required then '' end) as name
               from unnest(p_job) as x(job)
               join postrider.jobs j on j.id = x.job
               left join postrider.services s on s.name = j.service) n
@@ -42,7 +42,7 @@ begin
       'lock_timeout', least(500, greatest(1, extract(epoch from v_until - clock_timestamp()) * 1000))::int::text, true);
     select v_verdicts || f.verdict, v_codes || f.code, v_errors || f.error
       into v_verdicts, v_codes, v_errors
-      from postrider.decide_credential_step(v_names[i]) f;
+      from postrider_internal.decide_credential_step(v_names[i]) f;
   end loop;
   perform set_config('lock_timeout', v_timeout, true);
 
@@ -52,29 +52,29 @@ begin
            case when g.fate = 'w' and w.is_failed then 'r'
                 when g.fate = 'p' and now() - w.held_at >= g.max_wait then 'f'
                 when g.fate is not null then g.fate
-                when not postrider.can_carry_credential(c, j, s, coalesce(d.url, j.url), v_environment) then 'f' end::"char" as verdict,
+                when not postrider_internal.can_carry_credential(c, j, s, coalesce(d.url, j.url), v_environment) then 'f' end::"char" as verdict,
            case g.fate when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh' else coalesce(f.code, 'config') end as code,
            case when g.fate = 'p' then format(
                   'the API has refused the token of credential %s for longer than max_wait (%s), so the job was not sent; see its scope and place, log in and retry the job',
                   f.name, g.max_wait)
                 when g.fate = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',
-                  f.name, coalesce((select r.last_error from postrider.refreshes r where r.credential = f.name), 'no reason is known'))
+                  f.name, coalesce((select r.last_error from postrider_internal.refreshes r where r.credential = f.name), 'no reason is known'))
                 else coalesce(f.error, format(
                   'the job''s URL is not of an origin that credential %s may be sent to; add it to credentials.allowed_origins and retry the job', f.name)) end as error
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join lateral (
-           select r.url from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+           select r.url from postrider_internal.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
       join unnest(v_names, v_verdicts, v_codes, v_errors) as f(name, verdict, code, error)
-        on f.name = coalesce(postrider.used_credential(j.credential, s.credential), case when j.login_required then '' end)
+        on f.name = coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required then '' end)
       left join postrider.credentials c on c.name = f.name
-      left join postrider.refreshes h on h.credential = f.name
+      left join postrider_internal.refreshes h on h.credential = f.name
      cross join lateral (
            select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as fate,
                   coalesce(s.max_wait, interval '24 hours') as max_wait) g
-      left join postrider.credential_waits w on w.job_id = j.id)
+      left join postrider_internal.credential_waits w on w.job_id = j.id)
   select array_agg(f.job) filter (where f.verdict is not null) as done,
          array_agg(f.job) filter (where f.verdict in ('w', 'p')) as waiting,
          array_agg(f.name) filter (where f.verdict in ('w', 'p')) as wanted,
@@ -83,36 +83,36 @@ begin
                                   else now() + least(interval '5 min', f.max_wait - (now() - f.held_at)) end)
            filter (where f.verdict in ('w', 'p')) as until,
          array_agg(f.job) filter (where f.has_waited and coalesce(f.verdict not in ('w', 'p'), true)) as waited,
-         array_agg(postrider.unsent_attempt(f.track, f.seq, f.fence, f.verdict, f.code, f.error) order by f.track, f.seq)
+         array_agg(postrider_internal.unsent_attempt(f.track, f.seq, f.fence, f.verdict, f.code, f.error) order by f.track, f.seq)
            filter (where f.verdict in ('f', 'r')) as ended
     into v
     from fated f;
 
   if v.ended is not null then
-    perform postrider.finish(p_worker, v.ended, false);
+    perform postrider_internal.finish(p_worker, v.ended, false);
   end if;
   if v.waited is not null then
-    delete from postrider.credential_waits w where w.job_id = any (v.waited);
+    delete from postrider_internal.credential_waits w where w.job_id = any (v.waited);
   end if;
   if v.waiting is not null then
     with gone as (
-      delete from postrider.ready r
+      delete from postrider_internal.ready r
        using (select l.spot, x.fence
                 from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
                cross join lateral (
-                     select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+                     select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
                where x.job = any (v.waiting)) x
        where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
     placed as (
       select g.*, array_position(v.waiting, g.job_id) as at from gone g),
     noted as (
-      insert into postrider.credential_waits as w (job_id, credential, seq, run_at, held_at)
+      insert into postrider_internal.credential_waits as w (job_id, credential, seq, run_at, held_at)
       select g.job_id, v.wanted[g.at], g.seq, v.until[g.at], v.held[g.at] from placed g
           on conflict (job_id) do update
              set credential = excluded.credential, seq = excluded.seq, run_at = excluded.run_at, is_failed = false,
                  held_at = coalesce(w.held_at, excluded.held_at))
-    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select v.until[g.at], g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.is_followed
       from placed g;
@@ -120,5 +120,5 @@ begin
   return coalesce(v.done, '{}');
 end
 $$;
-comment on function postrider.hold_for_credentials(int, int[], bigint[], bigint[], bigint[]) is
-  'private: ends the claimed jobs whose credential cannot be used, lets those wait that need a token which is being fetched; which jobs';
+comment on function postrider_internal.hold_for_credentials(int, int[], bigint[], bigint[], bigint[]) is
+  'ends the claimed jobs whose credential cannot be used, lets those wait that need a token which is being fetched; which jobs';

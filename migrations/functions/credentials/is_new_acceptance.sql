@@ -2,32 +2,32 @@
 -- after: credentials/accepting_endpoint.sql
 -- For most calls this must cost nothing: it is news that an endpoint takes the present token as long as none has, or one that refused the token
 -- does, or jobs are held. A second endpoint counts within 10 minutes of a refresh, while a refused endpoint may be judged by it.
-create or replace function postrider.is_new_acceptance(p_credential text, p_job bigint) returns boolean
+create or replace function postrider_internal.is_new_acceptance(p_credential text, p_job bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_refresh postrider.refreshes;
+  v_refresh postrider_internal.refreshes;
   v_refuses boolean;
   v_endpoint text;
 begin
-  select * into v_refresh from postrider.refreshes r where r.credential = p_credential;
+  select * into v_refresh from postrider_internal.refreshes r where r.credential = p_credential;
   if not found then
     return false;
   end if;
-  v_refuses := exists (select from postrider.refused_endpoints e where e.credential = p_credential);
+  v_refuses := exists (select from postrider_internal.refused_endpoints e where e.credential = p_credential);
   if v_refresh.held_since is null and not v_refuses and (
        cardinality(v_refresh.accepted_by) >= 2
        or v_refresh.accepted_by <> '{}' and coalesce(v_refresh.refreshed_at < clock_timestamp() - interval '10 min', true)) then
     return false;
   end if;
-  v_endpoint := postrider.accepting_endpoint(p_job);
+  v_endpoint := postrider_internal.accepting_endpoint(p_job);
   return v_endpoint is not null and (
     v_refresh.held_since is not null
     or cardinality(v_refresh.accepted_by) < 2 and v_endpoint <> all (v_refresh.accepted_by)
-    or exists (select from postrider.refused_endpoints e where e.credential = p_credential and e.endpoint = v_endpoint));
+    or exists (select from postrider_internal.refused_endpoints e where e.credential = p_credential and e.endpoint = v_endpoint));
 end
 $$;
-comment on function postrider.is_new_acceptance(text, bigint) is
-  'private: whether it changes something that the endpoint of this job has taken the present token of a credential';
+comment on function postrider_internal.is_new_acceptance(text, bigint) is
+  'whether it changes something that the endpoint of this job has taken the present token of a credential';

@@ -11,15 +11,15 @@
 -- Times that lie ahead are of a clock that was set back since: they count as long ago.
 --
 -- Runs before finish: the rows of credentials are locked before those of ready.
-create or replace function postrider.judge_credentials(p_attempts postrider.finished_attempt[])
-returns postrider.finished_attempt[]
+create or replace function postrider_internal.judge_credentials(p_attempts postrider_internal.finished_attempt[])
+returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
   v_credential_of text[] := array_fill(null::text, array[cardinality(p_attempts)]);
   v_version_of bigint[] := array_fill(null::bigint, array[cardinality(p_attempts)]);
   v_job_of bigint[] := v_version_of;
@@ -27,7 +27,7 @@ declare
   v_names text[];
   v_job bigint;
   v_credential postrider.credentials;
-  v_refresh postrider.refreshes;
+  v_refresh postrider_internal.refreshes;
   v_sends bigint;
   v_endpoints text[];
   v_endpoint text;
@@ -48,7 +48,7 @@ begin
       when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd') and (
              v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c where c.name = v_attempt.credential)
              or v_attempt.status in (400, 403)
-             and position('invalid_token' in coalesce(postrider.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
+             and position('invalid_token' in coalesce(postrider_internal.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
         then 'refused'
       -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the request.
       when v_attempt.verdict in ('s', 'n') or v_attempt.status between 200 and 399
@@ -58,7 +58,7 @@ begin
   v_names := array(
     select distinct x.credential
       from unnest(v_credential_of, v_found, v_job_of) as x(credential, found, job)
-     where x.found in ('refused', 'logged_out') or x.found = 'accepted' and postrider.is_new_acceptance(x.credential, x.job)
+     where x.found in ('refused', 'logged_out') or x.found = 'accepted' and postrider_internal.is_new_acceptance(x.credential, x.job)
      order by x.credential);
 
   for k in 1 .. cardinality(v_names) loop
@@ -85,14 +85,14 @@ begin
       continue;
     end if;
     continue when v_credential.name is null;
-    select * into v_refresh from postrider.refreshes r where r.credential = v_names[k];
+    select * into v_refresh from postrider_internal.refreshes r where r.credential = v_names[k];
     v_endpoints := array(
-      select postrider.accepting_endpoint(x.job)
+      select postrider_internal.accepting_endpoint(x.job)
         from unnest(v_credential_of, v_found, v_version_of, v_job_of) as x(credential, found, version, job)
        where x.credential = v_names[k] and x.found = 'accepted' and x.version = v_credential.version);
     v_endpoints := array_remove(v_endpoints, null);
     if v_endpoints <> '{}' then
-      v_refresh := postrider.record_token_accepted(v_names[k], v_endpoints);
+      v_refresh := postrider_internal.record_token_accepted(v_names[k], v_endpoints);
     end if;
     for i in 1 .. cardinality(p_attempts) loop
       continue when v_credential_of[i] is distinct from v_names[k] or v_found[i] is null or v_found[i] = 'accepted';
@@ -100,7 +100,7 @@ begin
       if v_credential.state = 'logged_off'
          or v_found[i] = 'logged_out' and v_version_of[i] = v_credential.version then
         if v_credential.state <> 'logged_off' then
-          perform postrider.log_off(v_names[k], 'the API said that the user is logged out');
+          perform postrider_internal.log_off(v_names[k], 'the API said that the user is logged out');
           v_credential.state := 'logged_off';
         end if;
         p_attempts[i].verdict := 'f';
@@ -110,20 +110,20 @@ begin
         continue;
       end if;
       -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
-      continue when not postrider.credential_refreshes(v_credential.kind) and v_version_of[i] = v_credential.version;
+      continue when not postrider_internal.credential_refreshes(v_credential.kind) and v_version_of[i] = v_credential.version;
       v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
       if v_version_of[i] = v_credential.version and not v_has_ended then
-        select postrider.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j where j.id = v_job;
-        if postrider.is_refused_by_endpoint(v_refresh, v_endpoint) then
+        select postrider_internal.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j where j.id = v_job;
+        if postrider_internal.is_refused_by_endpoint(v_refresh, v_endpoint) then
           p_attempts[i].verdict := 'f';
           p_attempts[i].code := 'rejected_after_refresh';
           p_attempts[i].error := format('%s refuses the token of credential %s although it is fresh and other endpoints take it; see which rights the token needs there, and retry the job',
             v_endpoint, v_names[k]);
           continue;
         end if;
-        v_refresh := postrider.record_token_refused(v_refresh, v_credential.version, v_endpoint);
+        v_refresh := postrider_internal.record_token_refused(v_refresh, v_credential.version, v_endpoint);
       end if;
-      v_sends := postrider.count_refused_sends(v_job);
+      v_sends := postrider_internal.count_refused_sends(v_job);
       if v_sends >= 3 then
         p_attempts[i].verdict := 'f';
         p_attempts[i].code := 'rejected_after_refresh';
@@ -133,13 +133,13 @@ begin
       end if;
       if v_version_of[i] = v_credential.version and v_credential.state = 'active' then
         if v_has_ended or coalesce(not v_refresh.forced_at between clock_timestamp() - interval '30 s' and clock_timestamp(), true) then
-          perform postrider.start_refresh(v_names[k], v_credential.version, false);
+          perform postrider_internal.start_refresh(v_names[k], v_credential.version, false);
           v_credential.state := 'refreshing';
-          update postrider.refreshes r set forced_at = clock_timestamp() where r.credential = v_names[k] and not v_has_ended;
+          update postrider_internal.refreshes r set forced_at = clock_timestamp() where r.credential = v_names[k] and not v_has_ended;
         else
           update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
           v_credential.state := 'cooldown';
-          update postrider.refreshes r
+          update postrider_internal.refreshes r
              set due_at = v_refresh.forced_at + interval '30 s', forced_at = v_refresh.forced_at + interval '30 s',
                  epoch = 0, worker = 0, until = null, is_early = false, failures = 0,
                  last_error = 'the API refused a token less than 30 s after a refresh; the next refresh waits until 30 s have passed'
@@ -147,7 +147,7 @@ begin
         end if;
       elsif v_refresh.is_early and v_version_of[i] = v_credential.version then
         -- The token was fetched ahead of its end, and has ended all the same: nobody is to be called with it any more.
-        update postrider.refreshes r set is_early = false where r.credential = v_names[k];
+        update postrider_internal.refreshes r set is_early = false where r.credential = v_names[k];
         v_refresh.is_early := false;
       end if;
       p_attempts[i].verdict := 'h';
@@ -158,5 +158,5 @@ begin
   return p_attempts;
 end
 $$;
-comment on function postrider.judge_credentials(postrider.finished_attempt[]) is
-  'private: the attempts, judged by what their answers mean for the credentials that they carried: sets off a refresh, sends jobs again, ends them, logs off';
+comment on function postrider_internal.judge_credentials(postrider_internal.finished_attempt[]) is
+  'the attempts, judged by what their answers mean for the credentials that they carried: sets off a refresh, sends jobs again, ends them, logs off';

@@ -1,31 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Calls and refreshes of one that is deleted are still under way, and they know it by name and version: the next one of its name goes on
 -- where it ended (restore_credential_version).
-create or replace function postrider.keep_credential_version() returns trigger
+create or replace function postrider_internal.keep_credential_version() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'TRUNCATE' then
-    insert into postrider.credential_versions as v (name, next)
+    insert into postrider_internal.credential_versions as v (name, next)
     select c.name, least(c.version, 9223372036854775806) + 1 from postrider.credentials c order by c.name
         on conflict (name) do update set next = greatest(v.next, excluded.next);
-    perform postrider.release_credential_waits(c.name, false) from postrider.credentials c;
+    perform postrider_internal.release_credential_waits(c.name, false) from postrider.credentials c;
     return null;
   end if;
-  insert into postrider.credential_versions as v (name, next) values (old.name, least(old.version, 9223372036854775806) + 1)
+  insert into postrider_internal.credential_versions as v (name, next) values (old.name, least(old.version, 9223372036854775806) + 1)
       on conflict (name) do update set next = greatest(v.next, excluded.next);
-  perform postrider.release_credential_waits(old.name, false);
+  perform postrider_internal.release_credential_waits(old.name, false);
   return null;
 end
 $$;
-comment on function postrider.keep_credential_version() is
-  'private: trigger of credentials; keeps the versions of one that is deleted from being used again, and jobs that wait for its refresh go on, and end with what that means for them';
+comment on function postrider_internal.keep_credential_version() is
+  'trigger of credentials; keeps the versions of one that is deleted from being used again, and jobs that wait for its refresh go on, and end with what that means for them';
 
 create or replace trigger credentials_gone
   after delete on postrider.credentials
-  for each row execute function postrider.keep_credential_version();
+  for each row execute function postrider_internal.keep_credential_version();
 
 create or replace trigger credentials_truncate
   before truncate on postrider.credentials
-  for each statement execute function postrider.keep_credential_version();
+  for each statement execute function postrider_internal.keep_credential_version();

@@ -5,7 +5,7 @@
 -- still plain, and nothing else; one whose key does not open some secrets leaves those to others (p_except).
 --
 -- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
-create or replace function postrider.next_credential_tasks(p_worker int, p_has_key boolean, p_can_refresh boolean default true, p_except text[] default '{}')
+create or replace function postrider_internal.next_credential_tasks(p_worker int, p_has_key boolean, p_can_refresh boolean default true, p_except text[] default '{}')
 returns table (
   task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[],
   method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
@@ -18,22 +18,22 @@ declare
   v_credential postrider.credentials;
   v_epoch bigint;
 begin
-  perform postrider.release_token_probe();
+  perform postrider_internal.release_token_probe();
   if p_has_key then
     return query
-    select 's'::"char", s.credential, null::text, s.version, 0::bigint, null::bytea, postrider.pairs(s.plain),
+    select 's'::"char", s.credential, null::text, s.version, 0::bigint, null::bytea, postrider_internal.pairs(s.plain),
            null::text, null::text, null::text[], null::bytea, null::text[], null::text, false
-      from postrider.secrets s where s.plain is not null limit 20;
+      from postrider_internal.secrets s where s.plain is not null limit 20;
   end if;
-  update postrider.refreshes r set until = clock_timestamp() + interval '14 s'
+  update postrider_internal.refreshes r set until = clock_timestamp() + interval '14 s'
    where r.ctid = any (array(
-           select x.ctid from postrider.refreshes x
+           select x.ctid from postrider_internal.refreshes x
             where x.until > clock_timestamp() + interval '15 s' for no key update skip locked));
   select c.* into v_credential
     from postrider.credentials c
-    join postrider.refreshes r on r.credential = c.name
-    join postrider.secrets s on s.credential = c.name
-   where c.state in ('refreshing', 'cooldown') and postrider.refresh_is_due(r, c.state) and (p_has_key or s.sealed is null)
+    join postrider_internal.refreshes r on r.credential = c.name
+    join postrider_internal.secrets s on s.credential = c.name
+   where c.state in ('refreshing', 'cooldown') and postrider_internal.refresh_is_due(r, c.state) and (p_has_key or s.sealed is null)
      and p_can_refresh and c.name <> all (p_except)
    order by r.due_at
    limit 1
@@ -42,10 +42,10 @@ begin
     return;
   end if;
   -- What was true of refreshes may have changed before the row was locked.
-  update postrider.refreshes r
-     set worker = p_worker, epoch = nextval('postrider.fences'), until = clock_timestamp() + interval '14 s',
+  update postrider_internal.refreshes r
+     set worker = p_worker, epoch = nextval('postrider_internal.fences'), until = clock_timestamp() + interval '14 s',
          began_at = clock_timestamp()
-   where r.credential = v_credential.name and postrider.refresh_is_due(r, v_credential.state)
+   where r.credential = v_credential.name and postrider_internal.refresh_is_due(r, v_credential.state)
   returning r.epoch into v_epoch;
   if not found then
     return;
@@ -53,11 +53,11 @@ begin
   update postrider.credentials c set state = 'refreshing' where c.name = v_credential.name and c.state <> 'refreshing';
   return query
   select 'r'::"char", v_credential.name, v_credential.kind, s.version, v_epoch, s.sealed,
-         case when s.sealed is null then postrider.pairs(s.plain) end,
+         case when s.sealed is null then postrider_internal.pairs(s.plain) end,
          q.method, q.url, q.headers, q.body, q.form, q.client_id, v_credential.allow_private_network
-    from postrider.secrets s cross join lateral postrider.refresh_call(v_credential) q
+    from postrider_internal.secrets s cross join lateral postrider_internal.refresh_call(v_credential) q
    where s.credential = v_credential.name;
 end
 $$;
-comment on function postrider.next_credential_tasks(int, boolean, boolean, text[]) is
-  'private: what a worker is to do for credentials now: secrets to seal, and at most one refresh, leased to it';
+comment on function postrider_internal.next_credential_tasks(int, boolean, boolean, text[]) is
+  'what a worker is to do for credentials now: secrets to seal, and at most one refresh, leased to it';

@@ -4,7 +4,7 @@
 --
 -- Some answer form-encoded whatever they are asked for. Of an answer only its error and error_description stand in p_error; the worker takes out
 -- what is a secret.
-create or replace function postrider.refresh_answer(
+create or replace function postrider_internal.refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)
 language plpgsql stable
@@ -21,10 +21,10 @@ begin
   select coalesce(c.refresh, '{"access_token": "$.access_token", "refresh_token": "$.refresh_token", "expires_in": "$.expires_in"}')
     into v_spec from postrider.credentials c where c.name = p_credential;
   begin
-    v_text := postrider.answer_text(p_body, coalesce(postrider.answer_charset(p_headers, p_body, true), 'utf-8'));
-    v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider.form_json(v_text) else v_text::jsonb end;
+    v_text := postrider_internal.answer_text(p_body, coalesce(postrider_internal.answer_charset(p_headers, p_body, true), 'utf-8'));
+    v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider_internal.form_json(v_text) else v_text::jsonb end;
   exception when others then
-    if postrider.is_transient_error(sqlstate) then
+    if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
     v_json := null;
@@ -56,7 +56,7 @@ begin
     refresh_token := case when jsonb_typeof(v_value) in ('string', 'number') then v_value #>> '{}' end;
     v_value := jsonb_path_query_first(v_json, (v_spec ->> 'expires_in')::jsonpath, '{}', true);
   exception when others then
-    if postrider.is_transient_error(sqlstate) then
+    if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
     access_token := null;
@@ -76,5 +76,5 @@ begin
   verdict := 's';
 end
 $$;
-comment on function postrider.refresh_answer(text, int, bytea, bytea) is
-  'private: what the token endpoint''s answer says: s with the token, r: try again, d: try again, a refusal without a known reason, f: refused for good; nothing is stored';
+comment on function postrider_internal.refresh_answer(text, int, bytea, bytea) is
+  'what the token endpoint''s answer says: s with the token, r: try again, d: try again, a refusal without a known reason, f: refused for good; nothing is stored';

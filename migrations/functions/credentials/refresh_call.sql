@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.refresh_call(
+create or replace function postrider_internal.refresh_call(
   p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[],
   out client_id text)
 language plpgsql immutable
@@ -11,9 +11,9 @@ begin
   if p_credential.kind = 'custom' then
     method := upper(coalesce(v_spec ->> 'method', 'POST') collate "C");
     url := v_spec ->> 'url';
-    headers := postrider.pairs(coalesce(v_spec -> 'headers', '{}'));
+    headers := postrider_internal.pairs(coalesce(v_spec -> 'headers', '{}'));
     body := convert_to((v_spec -> 'body_json')::text, 'UTF8');
-    form := postrider.form_pairs(v_spec -> 'body_form');
+    form := postrider_internal.form_pairs(v_spec -> 'body_form');
     return;
   end if;
   method := 'POST';
@@ -29,5 +29,5 @@ begin
   client_id := case p_credential.client_auth when 'basic' then p_credential.client_id end;
 end
 $$;
-comment on function postrider.refresh_call(postrider.credentials) is
-  'private: the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}; client_id: the worker is to add who the client is';
+comment on function postrider_internal.refresh_call(postrider.credentials) is
+  'the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}; client_id: the worker is to add who the client is';

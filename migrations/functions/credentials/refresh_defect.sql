@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.refresh_defect(p_refresh jsonb, out reason text, out hint text)
+create or replace function postrider_internal.refresh_defect(p_refresh jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +16,7 @@ begin
   end if;
   for v_key, v_value in select * from jsonb_each(p_refresh) loop
     if v_key not in ('method', 'url', 'headers', 'body_json', 'body_form', 'access_token', 'refresh_token', 'expires_in') then
-      reason := format('$%s is not a key of refresh', postrider.json_path_key(left(v_key, 100)));
+      reason := format('$%s is not a key of refresh', postrider_internal.json_path_key(left(v_key, 100)));
       hint := 'The keys are method, url, headers, body_json, body_form, access_token, refresh_token and expires_in.';
     elsif v_key = 'method' and upper(v_value #>> '{}' collate "C") in ('POST', 'GET', 'PUT', 'PATCH') is not true then
       reason := '$.method is not a method';
@@ -25,8 +25,8 @@ begin
       begin
         -- It is evaluated on the session that carries heartbeats.
         v_bad := case when jsonb_typeof(v_value) <> 'string' then 'is not a path'
-                      when postrider.jsonpath_is_cheap((v_value #>> '{}')::jsonpath)
-                        then postrider.jsonpath_defect((v_value #>> '{}')::jsonpath)
+                      when postrider_internal.jsonpath_is_cheap((v_value #>> '{}')::jsonpath)
+                        then postrider_internal.jsonpath_defect((v_value #>> '{}')::jsonpath)
                       else 'is a path that may take long' end;
       exception when others then
         v_bad := 'is not a jsonpath';
@@ -36,7 +36,7 @@ begin
         hint := format('Give the place in the answer as text, like "$.data.%s".', v_key);
       end if;
     elsif v_key = 'headers' then
-      select '$.headers ' || d.reason, d.hint into reason, hint from postrider.headers_defect(v_value) d where d.reason is not null;
+      select '$.headers ' || d.reason, d.hint into reason, hint from postrider_internal.headers_defect(v_value) d where d.reason is not null;
     elsif v_key = 'body_form' and jsonb_typeof(v_value) <> 'object' then
       reason := '$.body_form must be an object';
     elsif v_key = 'url' then
@@ -50,7 +50,7 @@ begin
         hint := 'Give the header Authorization by a template, like {"Authorization": "Basic {{login}}"}.';
       else
         select '$.url ' || d.reason, d.hint into reason, hint
-          from postrider.url_defect(regexp_replace(v_value #>> '{}', E'\\{\\{[A-Za-z_][A-Za-z0-9_]*\\}\\}', 'x', 'g')) d
+          from postrider_internal.url_defect(regexp_replace(v_value #>> '{}', E'\\{\\{[A-Za-z_][A-Za-z0-9_]*\\}\\}', 'x', 'g')) d
          where d.reason is not null;
       end if;
     end if;
@@ -79,5 +79,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.refresh_defect(jsonb) is
-  'private: why credentials.refresh is refused, with the path of the place, and what would be right; nulls for a good one';
+comment on function postrider_internal.refresh_defect(jsonb) is
+  'why credentials.refresh is refused, with the path of the place, and what would be right; nulls for a good one';

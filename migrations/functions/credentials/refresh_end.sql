@@ -9,7 +9,7 @@
 -- the worker keeps what it has and comes again, and the lease goes on, or another worker would use the refresh token once more.
 --
 -- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
-create or replace function postrider.refresh_end(
+create or replace function postrider_internal.refresh_end(
   p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in int,
   p_wait_ms bigint, p_error text) returns boolean
 language plpgsql
@@ -17,54 +17,54 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-  v_refresh postrider.refreshes;
+  v_refresh postrider_internal.refreshes;
   v_credential postrider.credentials;
   v_plain jsonb := case when cardinality(p_plain) > 0 then jsonb_object(p_plain) end;
 begin
   begin
     select * into v_credential from postrider.credentials c where c.name = p_credential for no key update;
   exception when lock_not_available then
-    update postrider.refreshes r set until = greatest(r.until, clock_timestamp() + interval '5 s')
+    update postrider_internal.refreshes r set until = greatest(r.until, clock_timestamp() + interval '5 s')
      where r.ctid = (
-             select x.ctid from postrider.refreshes x
+             select x.ctid from postrider_internal.refreshes x
               where x.credential = p_credential and x.epoch = p_epoch for no key update skip locked);
     return null;
   end;
-  select * into v_refresh from postrider.refreshes r where r.credential = p_credential;
+  select * into v_refresh from postrider_internal.refreshes r where r.credential = p_credential;
   if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version or v_credential.state <> 'refreshing' then
     if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown')
        and p_epoch > v_refresh.login then
-      update postrider.secrets s set spare_sealed = p_sealed, spare_plain = v_plain where s.credential = p_credential;
+      update postrider_internal.secrets s set spare_sealed = p_sealed, spare_plain = v_plain where s.credential = p_credential;
     end if;
     return false;
   end if;
 
   if p_verdict = 's' then
-    update postrider.secrets s
+    update postrider_internal.secrets s
        set spare_sealed = s.sealed, spare_plain = s.plain, sealed = p_sealed, plain = v_plain, version = p_version + 1,
            has_token = true
      where s.credential = p_credential;
     update postrider.credentials c
        set state = 'active', version = p_version + 1, expires_at = least(v_refresh.began_at, clock_timestamp()) + make_interval(secs => p_expires_in)
      where c.name = p_credential;
-    update postrider.refreshes r
+    update postrider_internal.refreshes r
        set epoch = 0, worker = 0, until = null, is_early = false, failures = 0, refreshed_at = clock_timestamp(),
            last_refresh_at = clock_timestamp(), refreshes = r.refreshes + 1, accepted_by = '{}', last_error = null,
            refusals = 0, refused_since = null
      where r.credential = p_credential
     returning * into v_refresh;
     if v_refresh.held_since is null then
-      perform postrider.release_credential_waits(p_credential, false);
+      perform postrider_internal.release_credential_waits(p_credential, false);
     end if;
     return true;
   end if;
 
   if p_verdict = 'h' then
-    update postrider.refreshes r set epoch = 0, worker = 0, until = null, last_error = p_error where r.credential = p_credential;
+    update postrider_internal.refreshes r set epoch = 0, worker = 0, until = null, last_error = p_error where r.credential = p_credential;
     perform pg_notify('postrider', 'credentials');
     return true;
   end if;
-  update postrider.refreshes r
+  update postrider_internal.refreshes r
      set epoch = 0, worker = 0, until = null, last_error = p_error,
          failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
          refusals = case when p_verdict = 'd' then r.refusals + 1 else 0 end,
@@ -77,31 +77,31 @@ begin
   -- One odd answer is no reason to log off; ten in a row for ten minutes are.
   if v_refresh.refusals >= 10 and v_refresh.refused_since <= clock_timestamp() - interval '10 min' then
     p_verdict := 'f';
-    update postrider.refreshes r set failures = 0, refusals = 0, refused_since = null where r.credential = p_credential;
+    update postrider_internal.refreshes r set failures = 0, refusals = 0, refused_since = null where r.credential = p_credential;
   end if;
   if p_verdict = 'f' then
-    update postrider.secrets s
+    update postrider_internal.secrets s
        set sealed = s.spare_sealed, plain = s.spare_plain, spare_sealed = null, spare_plain = null
      where s.credential = p_credential and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
     if found then
-      update postrider.refreshes r set due_at = clock_timestamp() where r.credential = p_credential;
+      update postrider_internal.refreshes r set due_at = clock_timestamp() where r.credential = p_credential;
       perform pg_notify('postrider', 'credentials');
     elsif v_refresh.is_early and v_credential.expires_at > clock_timestamp() then
       -- The token is good to its end, and calls go on until then.
       update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
-      update postrider.refreshes r set due_at = v_credential.expires_at where r.credential = p_credential;
+      update postrider_internal.refreshes r set due_at = v_credential.expires_at where r.credential = p_credential;
     else
       update postrider.credentials c set state = 'logged_off', expires_at = null where c.name = p_credential;
-      perform postrider.release_credential_waits(p_credential, false);
+      perform postrider_internal.release_credential_waits(p_credential, false);
     end if;
     return true;
   end if;
   update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
   if v_refresh.failures >= 5 then
-    perform postrider.release_credential_waits(p_credential, true);
+    perform postrider_internal.release_credential_waits(p_credential, true);
   end if;
   return true;
 end
 $$;
-comment on function postrider.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
-  'private: stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more; null: the row is locked, to be told again. Verdict h: nothing was tried, another worker is to make it';
+comment on function postrider_internal.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
+  'stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more; null: the row is locked, to be told again. Verdict h: nothing was tried, another worker is to make it';

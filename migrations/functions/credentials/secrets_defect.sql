@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_names alone is what is known of secrets that were sealed before they came here.
-create or replace function postrider.secrets_defect(
+create or replace function postrider_internal.secrets_defect(
   p_kind text, p_names text[], p_secrets jsonb, out place text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -24,7 +24,7 @@ begin
   select n into place from unnest(p_names) n
    where n <> all (coalesce(v_right, array[n])) or n !~ '^[A-Za-z_][A-Za-z0-9_]{0,62}$' limit 1;
   if found then
-    place := '$' || postrider.json_path_key(left(place, 100));
+    place := '$' || postrider_internal.json_path_key(left(place, 100));
     reason := 'is not a secret of this kind of credential';
   elsif cardinality(p_names) = 0 then
     place := '$';
@@ -36,7 +36,7 @@ begin
     place := '$';
     reason := format('holds none of %s', array_to_string(v_needed, ', '));
   else
-    select '$' || postrider.json_path_key(e.key),
+    select '$' || postrider_internal.json_path_key(e.key),
            case when jsonb_typeof(e.value) <> 'string' or e.value = '""' then 'is not a text, or empty'
                 when p_kind = 'basic' and e.key = 'username' and e.value #>> '{}' like '%:%' then 'holds a colon, which ends a user name'
                 when octet_length(e.value #>> '{}') > 16000 then 'is longer than 16,000 bytes'
@@ -56,5 +56,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.secrets_defect(text, text[], jsonb) is
-  'private: why secrets are refused, by place and without a character of them, and what would be right; nulls for good ones';
+comment on function postrider_internal.secrets_defect(text, text[], jsonb) is
+  'why secrets are refused, by place and without a character of them, and what would be right; nulls for good ones';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A compare-and-swap: of all who find that a token has ended, one sets this off.
-create or replace function postrider.start_refresh(p_credential text, p_version bigint, p_early boolean) returns boolean
+create or replace function postrider_internal.start_refresh(p_credential text, p_version bigint, p_early boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,12 +10,12 @@ begin
   if not found then
     return false;
   end if;
-  update postrider.refreshes r
+  update postrider_internal.refreshes r
      set epoch = 0, worker = 0, until = null, due_at = clock_timestamp(), is_early = p_early, failures = 0
    where r.credential = p_credential;
   perform pg_notify('postrider', 'credentials');
   return true;
 end
 $$;
-comment on function postrider.start_refresh(text, bigint, boolean) is
-  'private: sets off the refresh of this version of a credential, if it is active; early: the token is still good; whether it did';
+comment on function postrider_internal.start_refresh(text, bigint, boolean) is
+  'sets off the refresh of this version of a credential, if it is active; early: the token is still good; whether it did';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.store_batch_cookies(p_attempts postrider.finished_attempt[], p_done bigint[])
+create or replace function postrider_internal.store_batch_cookies(p_attempts postrider_internal.finished_attempt[], p_done bigint[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ begin
      where x.cookies is not null and x.seq = any (p_done)
      order by hashtext(j.service), x.seq
   loop
-    if not postrider.store_cookies(
+    if not postrider_internal.store_cookies(
          v_call.service, v_call.credential, v_call.version, v_call.fence, v_call.cookies, v_patience) then
       -- Whoever holds one jar may hold many: the next ones are hardly waited for.
       v_patience := '1ms';
@@ -24,5 +24,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.store_batch_cookies(postrider.finished_attempt[], bigint[]) is
-  'private: keeps what the calls of a batch changed in their cookie jars, of those whose lease still held';
+comment on function postrider_internal.store_batch_cookies(postrider_internal.finished_attempt[], bigint[]) is
+  'keeps what the calls of a batch changed in their cookie jars, of those whose lease still held';

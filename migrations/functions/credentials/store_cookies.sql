@@ -14,7 +14,7 @@
 -- An open transaction that has logged in or out (forget_credential_user) holds the jar's rows, one that deletes the service its key. This runs in the end of a call, which would take its
 -- whole batch along when its time is over: the rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
 -- cookie is worth less than a result.
-create or replace function postrider.store_cookies(
+create or replace function postrider_internal.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
 returns boolean
 language plpgsql
@@ -26,7 +26,7 @@ declare
 begin
   if p_credential <> '' then
     -- A call that was claimed before the login may have carried another user's cookies.
-    select r.login into v_login from postrider.refreshes r
+    select r.login into v_login from postrider_internal.refreshes r
      where r.credential = p_credential and r.login_version <= p_version and r.login < p_fence;
     if not found then
       return true;
@@ -40,10 +40,10 @@ begin
     perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
     perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
     perform set_config('lock_timeout', p_patience, true);
-    delete from postrider.cookies c
+    delete from postrider_internal.cookies c
      where c.service = p_service and c.credential = p_credential and c.login <= v_login
        and (c.login < v_login or E'\t' || c.line = any (string_to_array(p_lines, E'\n')));
-    insert into postrider.cookies (service, credential, domain, path, name, login, line)
+    insert into postrider_internal.cookies (service, credential, domain, path, name, login, line)
     select distinct on (domain, path, name) p_service, p_credential, domain, path, name, v_login, line
       from string_to_table(p_lines, E'\n') as line
      cross join lateral (values (split_part(line, E'\t', 1), split_part(line, E'\t', 3), split_part(line, E'\t', 6)))
@@ -55,9 +55,9 @@ begin
         on conflict (service, credential, domain, path, name) do update
            set line = excluded.line, login = excluded.login, set_at = now()
          where cookies.login < excluded.login or cookies.login = excluded.login and cookies.line <> excluded.line;
-    delete from postrider.cookies c
+    delete from postrider_internal.cookies c
      where c.ctid = any (array(
-             select o.ctid from postrider.cookies o
+             select o.ctid from postrider_internal.cookies o
               where o.service = p_service and o.credential = p_credential
               order by o.login desc, o.set_at desc, o.name
              offset 200));
@@ -72,5 +72,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.store_cookies(text, text, bigint, bigint, text, text) is
-  'private: puts what a call changed among its cookies into the jar of its service and credential; false if somebody holds its rows';
+comment on function postrider_internal.store_cookies(text, text, bigint, bigint, text, text) is
+  'puts what a call changed among its cookies into the jar of its service and credential; false if somebody holds its rows';

@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Some send the envelope with 401 or 403, and its code says which of the two it is.
-create or replace function postrider.token_outcome(
+create or replace function postrider_internal.token_outcome(
   p_envelope jsonb, p_body bytea, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   select o.code, o.error, o.envelope_code, o.error_name into code, error, envelope_code, error_name
-    from postrider.envelope_outcome(p_envelope, postrider.try_jsonb(p_body)) o
+    from postrider_internal.envelope_outcome(p_envelope, postrider_internal.try_jsonb(p_body)) o
    where o.code in ('token_expired', 'logged_out');
 exception when others then
   -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
-  if postrider.is_transient_error(sqlstate) then
+  if postrider_internal.is_transient_error(sqlstate) then
     raise;
   end if;
 end
 $$;
-comment on function postrider.token_outcome(jsonb, bytea) is
-  'private: token_expired or logged_out with its sentence, if the envelope of a refused answer says so; else nulls';
+comment on function postrider_internal.token_outcome(jsonb, bytea) is
+  'token_expired or logged_out with its sentence, if the envelope of a refused answer says so; else nulls';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) returns jsonb
+create or replace function postrider_internal.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) returns jsonb
 language sql immutable parallel safe
 begin atomic
   select case
@@ -11,5 +11,5 @@ begin atomic
         order by e.rank limit 1),
       '{}') end;
 end;
-comment on function postrider.used_place(jsonb, jsonb, boolean) is
-  'private: of credentials.place, the entry that is used for a call with this body: the first that fits; {}: none does';
+comment on function postrider_internal.used_place(jsonb, jsonb, boolean) is
+  'of credentials.place, the entry that is used for a call with this body: the first that fits; {}: none does';

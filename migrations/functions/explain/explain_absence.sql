@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.explain_absence(p_queue text) returns text
+create or replace function postrider_internal.explain_absence(p_queue text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +12,7 @@ as $$
                        else 'none is running, start one with worker' end)) end
     from (select w.name, w.heartbeat_at, w.heartbeat_at >= clock_timestamp() - interval '10 s' as is_heard,
                  w.queues is null or p_queue = any (w.queues) as takes
-            from postrider.workers w where w.ended_at is null and not w.draining) w
+            from postrider_internal.workers w where w.ended_at is null and not w.draining) w
 $$;
-comment on function postrider.explain_absence(text) is
-  'private: the part of explain that says that no living worker takes a queue; null if one does';
+comment on function postrider_internal.explain_absence(text) is
+  'the part of explain that says that no living worker takes a queue; null if one does';

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.explain_any(p_id bigint) returns text
+create or replace function postrider_internal.explain_any(p_id bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
   v_job postrider.jobs;
-  v_result postrider.results;
-  v_end postrider.outcomes;
+  v_result postrider_internal.results;
+  v_end postrider_internal.outcomes;
   v_place record;
   v_at timestamptz;
   v_attempt int;
@@ -21,82 +21,82 @@ declare
   v_expires timestamptz;
 begin
   select * into v_job from postrider.jobs j where j.id = p_id;
-  select * into v_result from postrider.results r where r.job_id = p_id;
+  select * into v_result from postrider_internal.results r where r.job_id = p_id;
   if found then
     return format('Job %s %s at %s%s.', p_id,
       case v_result.state when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'was cancelled'
         when 'e' then 'expired' when 'k' then 'was skipped' else 'ended with an unknown outcome' end,
       to_char(v_result.finished_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_result.error_code is not null
-             then postrider.explain_failure(p_id, v_result)
+             then postrider_internal.explain_failure(p_id, v_result)
            when v_result.status_code is not null
              then format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)
            when v_result.error is not null then format(': %s', v_result.error) end)
       || coalesce((
            select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)
-             from postrider.callback_faults f where f.job_id = p_id order by f.id desc limit 1), '');
+             from postrider_internal.callback_faults f where f.job_id = p_id order by f.id desc limit 1), '');
   end if;
-  select * into v_end from postrider.outcomes o where o.job_id = p_id;
+  select * into v_end from postrider_internal.outcomes o where o.job_id = p_id;
   if found then
     return format('Job %s %s at %s%s.', p_id,
       case when v_end.state in ('c', 'e', 'k')
-        then format('is %s, and its callbacks, hooks and notices are to run', postrider.state_name(v_end.state))
+        then format('is %s, and its callbacks, hooks and notices are to run', postrider_internal.state_name(v_end.state))
         else 'is running: its call is over, and it ends together with its callbacks, hooks and notices' end,
       to_char(greatest(v_end.due_at, now()), 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries) else '' end);
   end if;
   if v_job.kind <> 'request' or v_job.parent_id is not null then
     v_place := null;
-    select postrider.explain_member(v_job) as text into v_place;
+    select postrider_internal.explain_member(v_job) as text into v_place;
     if v_place.text is not null then
       return v_place.text;
     end if;
   end if;
-  v_page := postrider.page_reached(v_job);
-  v_lane := postrider.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
-  v_idle := postrider.explain_absence(v_job.queue);
-  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider.scheduled s where s.job_id = p_id;
+  v_page := postrider_internal.page_reached(v_job);
+  v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
+  v_idle := postrider_internal.explain_absence(v_job.queue);
+  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider_internal.scheduled s where s.job_id = p_id;
   if found then
-    select w.key into v_key from postrider.cache_waits w where w.job_id = p_id and w.run_at = v_at;
+    select w.key into v_key from postrider_internal.cache_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s%s.', p_id,
-        coalesce((select format('job %s is making', c.job_id) from postrider.cache_calls c where c.key = v_key and c.leads),
+        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_calls c where c.key = v_key and c.leads),
                  'another job is about to make'),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
     end if;
-    select w.credential into v_credential from postrider.credential_waits w where w.job_id = p_id and w.run_at = v_at;
+    select w.credential into v_credential from postrider_internal.credential_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for credential %s%s, and looks again by itself at %s%s.', p_id, v_credential,
         (select case when c.held_since is not null then ': ' || c.hold_reason else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
                                                                    when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider.explain_deadline(v_expires, v_at));
+        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
     end if;
     return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s.', p_id,
       case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
-      postrider.explain_budget(v_lane, v_attempt),
-      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider.explain_deadline(v_expires, v_at),
-      case when v_attempt > 0 or exists (select from postrider.count_throttled_attempts(p_id, v_attempt + 1)) then (
+      postrider_internal.explain_budget(v_lane, v_attempt),
+      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider_internal.explain_deadline(v_expires, v_at),
+      case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_id, v_attempt + 1)) then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
-               from postrider.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
-      || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
+               from postrider_internal.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
+      || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
   end if;
   select p.*, w.name, case when p_id = any (w.waiting_jobs) then w.results_waiting_since end as waits,
          case when p_id = any (w.judging_jobs) then w.judgements_waiting end as judgements,
          case when w.heartbeat_at < clock_timestamp() - interval '10 s' then w.heartbeat_at end as silent,
-         postrider.explain_deadline(r.expires_at, null) as deadline into v_place
-    from postrider.find_ready_row(p_id) p
-    left join postrider.ready r on r.ctid = p.spot
-    left join postrider.workers w on w.id = p.worker;
+         postrider_internal.explain_deadline(r.expires_at, null) as deadline into v_place
+    from postrider_internal.find_ready_row(p_id) p
+    left join postrider_internal.ready r on r.ctid = p.spot
+    left join postrider_internal.workers w on w.id = p.worker;
   if not found then
-    v_list := postrider.intake_list(p_id);
+    v_list := postrider_internal.intake_list(p_id);
     if v_list is null then
       return format('Job %s is between two steps; ask again in a moment.', p_id);
     end if;
-    return format('Job %s is ready: %s%s%s%s.', p_id, postrider.explain_intake(v_list, v_lane),
-      ', but ' || postrider.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider.explain_deadline(v_job.expires_at, null), v_page);
+    return format('Job %s is ready: %s%s%s%s.', p_id, postrider_internal.explain_intake(v_list, v_lane),
+      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider_internal.explain_deadline(v_job.expires_at, null), v_page);
   end if;
   if v_place.worker > 0 then
     return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s%s.', p_id, v_place.attempt, v_place.name,
@@ -105,17 +105,17 @@ begin
         || ', and writes the result again',
       '; its call has ended, and its answer waits for the judging session of this worker (' || v_place.judgements || ' wait there)',
       ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ') || ', and another one takes the job from it 15 s after that',
-      postrider.explain_phase(p_id, v_place.fence),
-      case when postrider.awaits_hooks(v_job, v_place.since) then '; its will_start hooks come before the call and have not ended' end,
+      postrider_internal.explain_phase(p_id, v_place.fence),
+      case when postrider_internal.awaits_hooks(v_job, v_place.since) then '; its will_start hooks come before the call and have not ended' end,
       replace(v_page, 'is next', 'is being fetched'));
   end if;
-  v_hold := postrider.explain_hold(v_job.queue, v_lane, v_idle, null, v_place.track, v_place.seq);
+  v_hold := postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, v_place.track, v_place.seq);
   if v_hold is not null then
     return format('Job %s is ready, but %s%s%s.', p_id, v_hold, v_place.deadline, v_page);
   end if;
-  return format('Job %s is ready: %s%s%s.', p_id, postrider.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
-    || case when v_job.service is not null then postrider.explain_servers(v_job) else '' end;
+  return format('Job %s is ready: %s%s%s.', p_id, postrider_internal.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
+    || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
 end
 $$;
-comment on function postrider.explain_any(bigint) is
-  'private: says of a job that is there, whoever inserted it, why it is not running and when it will, or how it ended';
+comment on function postrider_internal.explain_any(bigint) is
+  'says of a job that is there, whoever inserted it, why it is not running and when it will, or how it ended';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.explain_deadline(p_expires_at timestamptz, p_at timestamptz) returns text
+create or replace function postrider_internal.explain_deadline(p_expires_at timestamptz, p_at timestamptz) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,5 +10,5 @@ as $$
            to_char(p_expires_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
    where isfinite(p_expires_at)
 $$;
-comment on function postrider.explain_deadline(timestamptz, timestamptz) is
-  'private: the part of explain that says when a job ends that has not begun; p_at: when it would begin, if known; null: it does not expire';
+comment on function postrider_internal.explain_deadline(timestamptz, timestamptz) is
+  'the part of explain that says when a job ends that has not begun; p_at: when it would begin, if known; null: it does not expire';

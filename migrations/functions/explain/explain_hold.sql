@@ -4,7 +4,7 @@
 --
 -- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold it. p_track and
 -- p_seq: its place, null if it has none yet.
-create or replace function postrider.explain_hold(
+create or replace function postrider_internal.explain_hold(
   p_queue text, p_lane text, p_idle text, p_at timestamptz, p_track int, p_seq bigint)
 returns text
 language plpgsql stable
@@ -22,7 +22,7 @@ begin
   end if;
   select * into v_lane from postrider.lanes n where n.name = p_lane;
   select p_lane, p.until, p.reason into v_lane.name, v_lane.paused_until, v_lane.pause_reason
-    from (select p.until, p.reason from postrider.lane_pauses p where p.lane = p_lane
+    from (select p.until, p.reason from postrider_internal.lane_pauses p where p.lane = p_lane
           union all select v_lane.paused_until, v_lane.pause_reason) p
    order by p.until desc nulls last limit 1;
   if v_lane.paused_until > greatest(now(), p_at) then
@@ -31,7 +31,7 @@ begin
            else 'until ' || to_char(v_lane.paused_until, 'YYYY-MM-DD HH24:MI:SS TZ') end, v_lane.pause_reason);
     v_ends := v_ends || format('postrider.resume_lane(%L)', p_lane);
   end if;
-  v_limits := postrider.explain_limits(v_lane, p_at, p_track, p_seq, v_ends <> '{}' or p_idle is not null);
+  v_limits := postrider_internal.explain_limits(v_lane, p_at, p_track, p_seq, v_ends <> '{}' or p_idle is not null);
   v_holds := v_holds || array_remove(array[p_idle, v_limits], null);
   return nullif(array_to_string(v_holds, '; and '), '')
     || case when v_ends = '{}' then ''
@@ -42,5 +42,5 @@ begin
                    else 'lets it run' end) end;
 end
 $$;
-comment on function postrider.explain_hold(text, text, text, timestamptz, int, bigint) is
-  'private: the part of explain that says what holds a job that is ready or scheduled: its queue, its lane, no worker; null if nothing does';
+comment on function postrider_internal.explain_hold(text, text, text, timestamptz, int, bigint) is
+  'the part of explain that says what holds a job that is ready or scheduled: its queue, its lane, no worker; null if nothing does';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A list does not say how many rows its INSERT had, and what came after a large one waits in lists, too. Lists of one transaction have
 -- one time; where too few of them are left to tell, it says both.
-create or replace function postrider.explain_intake(p_list bigint, p_lane text) returns text
+create or replace function postrider_internal.explain_intake(p_list bigint, p_lane text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,10 +11,10 @@ as $$
                              and (i.lane = p_lane or p_lane = any (i.lanes)))
                   then 'it waits behind a large INSERT that is being fed, and comes into lane %s after that'
                 else 'it came in with a large INSERT or behind one, and is being fed into lane %s' end, p_lane)
-    from postrider.intake l
-   cross join postrider.intake i
+    from postrider_internal.intake l
+   cross join postrider_internal.intake i
    where l.id = p_list
    group by l.id
 $$;
-comment on function postrider.explain_intake(bigint, text) is
-  'private: the part of explain that says of a job in a list of intake why it is there';
+comment on function postrider_internal.explain_intake(bigint, text) is
+  'the part of explain that says of a job in a list of intake why it is there';

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.explain_job(p_id bigint, p_ticket bytea) returns text
+create or replace function postrider_internal.explain_job(p_id bigint, p_ticket bytea) returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_ticket is distinct from (select postrider.ticket(k.secret, p_id) from postrider.ticket_key k) then
-    return overlay(postrider.raise_missing_job(p_id) placing 'J' from 1) || '.';
+  if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id) from postrider_internal.ticket_key k) then
+    return overlay(postrider_internal.raise_missing_job(p_id) placing 'J' from 1) || '.';
   end if;
-  return postrider.explain_any(p_id);
+  return postrider_internal.explain_any(p_id);
 end
 $$;
-comment on function postrider.explain_job(bigint, bytea) is
-  'private: explain for who has the job''s ticket';
+comment on function postrider_internal.explain_job(bigint, bytea) is
+  'explain for who has the job''s ticket';

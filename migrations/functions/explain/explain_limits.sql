@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_at: when the job is due, null: now. p_track and p_seq: its place, null if it has none yet. p_is_held: something else holds it, too,
 -- so nobody knows when it begins.
-create or replace function postrider.explain_limits(
+create or replace function postrider_internal.explain_limits(
   p_lane postrider.lanes, p_at timestamptz, p_track int, p_seq bigint, p_is_held boolean)
 returns text
 language plpgsql stable
@@ -20,10 +20,10 @@ begin
   end if;
   -- While a row waits for its track, those before it are of all lanes.
   if p_track > 0 then
-    v_before := postrider.lane_jobs_before(p_track, p_seq);
+    v_before := postrider_internal.lane_jobs_before(p_track, p_seq);
   end if;
   v_is_full := coalesce(
-    p_lane.max_in_flight <= (select sum(m.permits) from postrider.lane_permits m where m.lane = p_lane.id), false);
+    p_lane.max_in_flight <= (select sum(m.permits) from postrider_internal.lane_permits m where m.lane = p_lane.id), false);
   if v_is_full then
     v_limits := v_limits || format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)', p_lane.name,
       p_lane.max_in_flight);
@@ -32,7 +32,7 @@ begin
     -- Call times up to next_slot are given away; the one after it is as far off as draw says.
     v_spacing := (p_lane.rate_period + least(p_lane.rate_period * 0.02, interval '100 ms')) / p_lane.rate_limit;
     v_slot := greatest(
-      (select s.next_slot + v_spacing from postrider.lane_states s where s.lane = p_lane.id), clock_timestamp());
+      (select s.next_slot + v_spacing from postrider_internal.lane_states s where s.lane = p_lane.id), clock_timestamp());
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
     -- Of a quick lane whose next call may begin now, it is the workers that its jobs wait for.
     if v_slot > greatest(clock_timestamp(), p_at) or v_begin > greatest(clock_timestamp(), p_at) + interval '1 s' then
@@ -53,5 +53,5 @@ begin
                   case when v_is_full or v_before > 10000 then ' at the earliest' end) end);
 end
 $$;
-comment on function postrider.explain_limits(postrider.lanes, timestamptz, int, bigint, boolean) is
-  'private: the part of explain that says which limits of its lane hold a job and when it then begins; null if none does';
+comment on function postrider_internal.explain_limits(postrider.lanes, timestamptz, int, bigint, boolean) is
+  'the part of explain that says which limits of its lane hold a job and when it then begins; null if none does';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Not for judge, store and hooks: explain_any knows more about these.
-create or replace function postrider.explain_phase(p_job bigint, p_fence bigint) returns text
+create or replace function postrider_internal.explain_phase(p_job bigint, p_fence bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,8 +19,8 @@ as $$
              when 'first_byte' then 'waits for the first byte of the answer'
              when 'receive' then 'receives the answer' end,
            to_char(p.phase_since, 'HH24:MI:SS TZ'), ', and times out at ' || to_char(p.deadline, 'YYYY-MM-DD HH24:MI:SS TZ'))
-    from postrider.progress p
+    from postrider_internal.progress p
    where p.job_id = p_job and p.fence = p_fence and p.phase not in ('hooks', 'judge', 'store')
 $$;
-comment on function postrider.explain_phase(bigint, bigint) is
-  'private: the part of explain that says what a running call does, since when, and when it times out; null for a call of less than a second';
+comment on function postrider_internal.explain_phase(bigint, bigint) is
+  'the part of explain that says what a running call does, since when, and when it times out; null for a call of less than a second';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at the front
 -- of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a look should cost.
-create or replace function postrider.explain_turn(p_job postrider.jobs, p_lane text, p_track int, p_seq bigint) returns text
+create or replace function postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track int, p_seq bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -16,34 +16,34 @@ declare
   v_ahead bigint;
   v_above bigint;
   -- As reschedule left it.
-  v_priority smallint := coalesce((select t.priority from postrider.tracks t where t.id = p_track), p_job.priority);
+  v_priority smallint := coalesce((select t.priority from postrider_internal.tracks t where t.id = p_track), p_job.priority);
 begin
   select array_agg(w.id), bool_or(w.queues is null), sum(w.concurrency), sum(w.in_flight)
     into v_workers, v_is_any, v_slots, v_busy
-    from postrider.workers w
+    from postrider_internal.workers w
    where w.ended_at is null and not w.draining and w.heartbeat_at >= clock_timestamp() - interval '10 s'
      and (w.queues is null or p_job.queue = any (w.queues));
   select array_agg(q.name) into v_queues
-    from postrider.workers w cross join lateral unnest(w.queues) q (name) where w.id = any (v_workers);
-  if v_slots <= 1000 and not exists (select from postrider.tracks offset 999) then
+    from postrider_internal.workers w cross join lateral unnest(w.queues) q (name) where w.id = any (v_workers);
+  if v_slots <= 1000 and not exists (select from postrider_internal.tracks offset 999) then
     select count(*) into v_busy
-      from (select t.id from postrider.tracks t union all select 0) t
+      from (select t.id from postrider_internal.tracks t union all select 0) t
      cross join lateral (
-           select r.worker from postrider.ready r where r.track = t.id order by r.track, r.seq limit v_slots + 100) r
+           select r.worker from postrider_internal.ready r where r.track = t.id order by r.track, r.seq limit v_slots + 100) r
      where r.worker = any (v_workers);
   end if;
   select count(*) into v_ahead
-    from (select from postrider.ready r
+    from (select from postrider_internal.ready r
            where r.track = p_track and r.seq < p_seq and r.worker = 0 limit 10001) a;
   select count(*) into v_above
     from (select
-            from postrider.tracks t
+            from postrider_internal.tracks t
            cross join lateral (
-                 select from postrider.ready r where r.track = t.id and r.worker = 0 order by r.track, r.seq limit 10001) r
+                 select from postrider_internal.ready r where r.track = t.id and r.worker = 0 order by r.track, r.seq limit 10001) r
            where t.priority > v_priority and (v_is_any or t.queue = any (v_queues))
              and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
              and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now())
-             and not exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now())
+             and not exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now())
            limit 10001) a;
   return format('%s job(s) before it in lane %s at priority %s%s, %s worker(s) with %s free slot(s) take queue %s; it begins %s',
     case when v_ahead > 10000 then 'over 10000' else v_ahead::text end, p_lane, v_priority,
@@ -55,5 +55,5 @@ begin
          else 'when those have begun and a slot is free' end);
 end
 $$;
-comment on function postrider.explain_turn(postrider.jobs, text, int, bigint) is
-  'private: the part of explain that says what is before a ready job that nothing holds, and who will take it';
+comment on function postrider_internal.explain_turn(postrider.jobs, text, int, bigint) is
+  'the part of explain that says what is before a ready job that nothing holds, and who will take it';

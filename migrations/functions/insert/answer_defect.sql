@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.answer_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+create or replace function postrider_internal.answer_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,8 +17,8 @@ begin
      'result_type', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
     (p_job.response_format = 'xml' and p_job.require_data,
      'require_data', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
-    (p_job.extract is not null and postrider.path_text_defect(p_job.extract) is not null,
-     'extract', postrider.path_text_defect(p_job.extract), 'Like $.data.result or $.items[*].id.')
+    (p_job.extract is not null and postrider_internal.path_text_defect(p_job.extract) is not null,
+     'extract', postrider_internal.path_text_defect(p_job.extract), 'Like $.data.result or $.items[*].id.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then
@@ -41,9 +41,9 @@ begin
   end if;
 
   select 'validator', d.reason, d.hint into column_name, reason, hint
-    from postrider.validator_defect(p_job.validator) d
+    from postrider_internal.validator_defect(p_job.validator) d
    where d.reason is not null;
 end
 $$;
-comment on function postrider.answer_defect(postrider.jobs) is
-  'private: the first column of a job that asks of the answer what cannot be, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.answer_defect(postrider.jobs) is
+  'the first column of a job that asks of the answer what cannot be, why, and what would be right; nulls for a good row';

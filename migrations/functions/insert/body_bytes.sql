@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/json_bytes.sql
 -- Of body the size is known without reading it.
-create or replace function postrider.body_bytes(p_job postrider.jobs, p_most bigint) returns bigint
+create or replace function postrider_internal.body_bytes(p_job postrider.jobs, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,17 +9,17 @@ begin
   if p_job.body is not null then
     return octet_length(p_job.body);
   elsif p_job.body_json is not null then
-    return postrider.json_bytes(p_job.body_json, p_most);
+    return postrider_internal.json_bytes(p_job.body_json, p_most);
   elsif p_job.body_form is not null then
-    if postrider.json_bytes(p_job.body_form, p_most) > p_most then
+    if postrider_internal.json_bytes(p_job.body_form, p_most) > p_most then
       return p_most + 1;
     end if;
-    return least(postrider.form_size(p_job.body_form), 9e18);
+    return least(postrider_internal.form_size(p_job.body_form), 9e18);
   elsif p_job.body_parts is not null then
-    return postrider.parts_bytes(p_job.body_parts);
+    return postrider_internal.parts_bytes(p_job.body_parts);
   end if;
   return 0;
 end
 $$;
-comment on function postrider.body_bytes(postrider.jobs, bigint) is
-  'private: how many bytes the body of a job has as it is sent, or some number above p_most for a larger one';
+comment on function postrider_internal.body_bytes(postrider.jobs, bigint) is
+  'how many bytes the body of a job has as it is sent, or some number above p_most for a larger one';

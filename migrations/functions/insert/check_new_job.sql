@@ -3,7 +3,7 @@
 -- key; queue_new_jobs refuses it by its column. A tag or queue beyond its limit is refused here, because an index may be unable to take it.
 -- One trigger for all of these, because the executor evaluates the condition of each trigger for each row. PostgreSQL parses the condition
 -- anew in each INSERT, so it is short: a list of the methods took 15 us in a session that has been idle.
-create or replace function postrider.check_new_job() returns trigger
+create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,20 +15,20 @@ declare
   v_refusal record;
 begin
   if length(new.tag) > 400 or length(new.queue) > 200 then
-    select * into v_refusal from postrider.job_defect(new);
+    select * into v_refusal from postrider_internal.job_defect(new);
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
       message = format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason), hint = v_refusal.hint;
   end if;
   if new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off' then
     select * into v_parent from postrider.jobs j
-     where j.id = new.parent_id and j.kind <> 'request' and (j.created_by = new.created_by or postrider.sees_all(new.created_by));
+     where j.id = new.parent_id and j.kind <> 'request' and (j.created_by = new.created_by or postrider_internal.sees_all(new.created_by));
     if found then
       new.queue := case new.queue when 'default' then v_parent.queue else new.queue end;
       new.priority := case new.priority when 0 then v_parent.priority else new.priority end;
       new.timeout := coalesce(new.timeout, v_parent.timeout);
       -- As in spec_inherits.
       if new.service is null and v_parent.service is not null
-         and postrider.url_is_absolute(new.url) is not true then
+         and postrider_internal.url_is_absolute(new.url) is not true then
         new.service := v_parent.service;
         new.credential := coalesce(new.credential, v_parent.credential);
       end if;
@@ -36,12 +36,12 @@ begin
   end if;
   new.method := upper(new.method collate "C");
   if new.each is not null then
-    new.each := postrider.each_times(new.each);
+    new.each := postrider_internal.each_times(new.each);
   end if;
   if new.dedupe_key is null or new.queue is null or new.on_duplicate in ('error', 'skip') is not true or length(new.dedupe_key) not between 1 and 1000 then
     return new;
   end if;
-  v_holder := postrider.take_dedupe_key(new.queue, new.dedupe_key, new.id);
+  v_holder := postrider_internal.take_dedupe_key(new.queue, new.dedupe_key, new.id);
   if v_holder is null then
     return new;
   elsif new.on_duplicate = 'skip' then
@@ -49,9 +49,9 @@ begin
     -- good at first sight. The row is in an array, because PL/pgSQL copies a record at each of a hundred mentions.
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
-    if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0 and postrider.is_valid_with_service(v_row[1], v_service)
-        and postrider.is_small_body(v_row[1])) is not true then
-      perform postrider.refuse_bad_job(new);
+    if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0 and postrider_internal.is_valid_with_service(v_row[1], v_service)
+        and postrider_internal.is_small_body(v_row[1])) is not true then
+      perform postrider_internal.refuse_bad_job(new);
     end if;
     return null;
   end if;
@@ -60,12 +60,12 @@ begin
     hint = 'Wait for its end or cancel it; with on_duplicate ''skip'' the row is quietly left out.';
 end
 $$;
-comment on function postrider.check_new_job() is
-  'private: row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, gives members what they take from their batch or chain, reads the times of each, writes the method in capital letters';
+comment on function postrider_internal.check_new_job() is
+  'row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, gives members what they take from their batch or chain, reads the times of each, writes the method in capital letters';
 
 create or replace trigger jobs_row
   before insert on postrider.jobs
   for each row when (
     new.dedupe_key is not null or new.each is not null or length(new.tag) > 400 or length(new.queue) > 200
     or new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off'
-    or new.method <> upper(new.method collate "C")) execute function postrider.check_new_job();
+    or new.method <> upper(new.method collate "C")) execute function postrider_internal.check_new_job();

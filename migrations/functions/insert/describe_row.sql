@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The query of the URL is left out, since keys stand there.
-create or replace function postrider.describe_row(p_place bigint, p_url text) returns text
+create or replace function postrider_internal.describe_row(p_place bigint, p_url text) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select format('row %s', p_place)
       || coalesce(format(', url "%s"', regexp_replace(
-           left(postrider.url_shown(split_part(split_part(p_url, '?', 1), '#', 1)), 200), E'[\\x01-\\x1f\\x7f]', '?', 'g')), '')
+           left(postrider_internal.url_shown(split_part(split_part(p_url, '?', 1), '#', 1)), 200), E'[\\x01-\\x1f\\x7f]', '?', 'g')), '')
 $$;
-comment on function postrider.describe_row(bigint, text) is
-  'private: DETAIL of an error about one of several rows: its place in the statement and its URL without password and query';
+comment on function postrider_internal.describe_row(bigint, text) is
+  'DETAIL of an error about one of several rows: its place in the statement and its URL without password and query';

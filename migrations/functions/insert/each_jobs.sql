@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.each_jobs(p_each jsonb) returns int
+create or replace function postrider_internal.each_jobs(p_each jsonb) returns int
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select greatest(1, jsonb_array_length(jsonb_path_query_array(p_each -> 'do', 'strict $.**.url')))
 $$;
-comment on function postrider.each_jobs(jsonb) is
-  'private: about how many requests an element of a batch over a list makes, at least one';
+comment on function postrider_internal.each_jobs(jsonb) is
+  'about how many requests an element of a batch over a list makes, at least one';

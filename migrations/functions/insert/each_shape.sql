@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.each_shape(p_batch jsonb, out below text, out reason text, out hint text)
+create or replace function postrider_internal.each_shape(p_batch jsonb, out below text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,5 +28,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.each_shape(jsonb) is
-  'private: what is wrong with {"each", "do"}, and where below it; nulls for a good one';
+comment on function postrider_internal.each_shape(jsonb) is
+  'what is wrong with {"each", "do"}, and where below it; nulls for a good one';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For the words of one error; in quadratic time, so both are cut at 40 characters.
-create or replace function postrider.edit_distance(p_first text, p_second text) returns int
+create or replace function postrider_internal.edit_distance(p_first text, p_second text) returns int
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,5 +23,5 @@ begin
   return v_row[cardinality(v_b) + 1];
 end
 $$;
-comment on function postrider.edit_distance(text, text) is
-  'private: how many characters must be added, removed or changed to make one word of the other';
+comment on function postrider_internal.edit_distance(text, text) is
+  'how many characters must be added, removed or changed to make one word of the other';

@@ -6,7 +6,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select s.id from postrider.job_status s
-   where s.id = postrider.find_key_owner(find_job.queue, find_job.dedupe_key) and s.finished_at is null
+   where s.id = postrider_internal.find_key_owner(find_job.queue, find_job.dedupe_key) and s.finished_at is null
 $$;
 comment on function postrider.find_job(text, text) is
-  'public: the id of the unfinished job of a queue that has this dedupe_key; null if there is none, or if the caller may not see it';
+  'the id of the unfinished job of a queue that has this dedupe_key; null if there is none, or if the caller may not see it';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON: body_bytes adds that up.
-create or replace function postrider.form_defect(p_form jsonb, out reason text, out hint text)
+create or replace function postrider_internal.form_defect(p_form jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,5 +16,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.form_defect(jsonb) is
-  'private: why a form is refused and what would be right; nulls for a good one. Never quotes a value';
+comment on function postrider_internal.form_defect(jsonb) is
+  'why a form is refused and what would be right; nulls for a good one. Never quotes a value';

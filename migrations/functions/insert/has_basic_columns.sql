@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined. One num_nonnulls, since a single row pays for each operator and function named here.
-create or replace function postrider.has_basic_columns(p_job postrider.jobs) returns boolean
+create or replace function postrider_internal.has_basic_columns(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
   select num_nonnulls(
@@ -11,5 +11,5 @@ as $$
            p_job.max_parallel, p_job.each, p_job.on_success, p_job.on_failure, p_job.callback_url,
            p_job.decode, p_job.use_envelope, p_job.require_data, p_job.max_redirects) = 0
 $$;
-comment on function postrider.has_basic_columns(postrider.jobs) is
-  'private: whether a job says nothing in those columns that are null unless somebody wants something special';
+comment on function postrider_internal.has_basic_columns(postrider.jobs) is
+  'whether a job says nothing in those columns that are null unless somebody wants something special';

@@ -3,7 +3,7 @@
 -- and a view that holds one such row fails as a whole. A hundred of them are let through. The first condition finds what
 -- may be such a number, the second looks at the numbers themselves
 -- (through an array: jsonb_path_query needs squared time to hand out a million values).
-create or replace function postrider.has_endless_numbers(p_text text, p_json jsonb) returns boolean
+create or replace function postrider_internal.has_endless_numbers(p_text text, p_json jsonb) returns boolean
 language plpgsql immutable parallel safe
 as $$
 begin
@@ -16,6 +16,6 @@ begin
      where scale(n::numeric) > 999 or abs(n::numeric) > 1e999);
 end
 $$;
-comment on function postrider.has_endless_numbers(text, jsonb) is
-  'private: whether JSON holds more than a hundred numbers that take a thousand digits and more to write out'
+comment on function postrider_internal.has_endless_numbers(text, jsonb) is
+  'whether JSON holds more than a hundred numbers that take a thousand digits and more to write out'
 ;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined into claim. Plain jobs pay the look at their row and nothing else.
-create or replace function postrider.has_preparation(p_job postrider.jobs) returns boolean
+create or replace function postrider_internal.has_preparation(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
   select p_job.service is not null or p_job.cache_ttl is not null or p_job.response_format <> 'raw'
@@ -10,5 +10,5 @@ as $$
       or p_job.max_redirects is not null
       or coalesce(p_job.tag = 'webhook', false)
 $$;
-comment on function postrider.has_preparation(postrider.jobs) is
-  'private: whether a job needs prepare before its call and judge after it';
+comment on function postrider_internal.has_preparation(postrider.jobs) is
+  'whether a job needs prepare before its call and judge after it';

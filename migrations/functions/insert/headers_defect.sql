@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.headers_defect(p_headers jsonb, out reason text, out hint text)
+create or replace function postrider_internal.headers_defect(p_headers jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -45,5 +45,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.headers_defect(jsonb) is
-  'private: why a headers object is refused and what would be right; nulls for a good one. Never quotes a value';
+comment on function postrider_internal.headers_defect(jsonb) is
+  'why a headers object is refused and what would be right; nulls for a good one. Never quotes a value';

@@ -3,7 +3,7 @@
 -- Every column but the URL, which is_plain_url and is_plain_host judge. Written so that the planner inlines it (SQL,
 -- not volatile, no strict, no set). A single row pays for each operator and function named here, since their state is
 -- built anew in each statement: 0.2 us, and some microseconds in a session that has been idle.
-create or replace function postrider.is_plain_job(p_job postrider.jobs) returns boolean
+create or replace function postrider_internal.is_plain_job(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$
   select p_job.kind = 'request'
@@ -21,9 +21,9 @@ as $$
      and num_nonnulls(p_job.body, p_job.body_json) <= (p_job.method <> 'HEAD')::int
      and (length(p_job.tag) > 400) is not true
      and coalesce(octet_length(p_job.body), 0) <= 65536
-     and (p_job.body_json is null or postrider.is_small_json(p_job.body_json))
-     and (p_job.metadata is null or postrider.is_storable_json(p_job.metadata))
-     and postrider.has_basic_columns(p_job)
+     and (p_job.body_json is null or postrider_internal.is_small_json(p_job.body_json))
+     and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
+     and postrider_internal.has_basic_columns(p_job)
 $$;
-comment on function postrider.is_plain_job(postrider.jobs) is
-  'private: whether all but the URL of a job is good at first sight; false says nothing, job_defect decides';
+comment on function postrider_internal.is_plain_job(postrider.jobs) is
+  'whether all but the URL of a job is good at first sight; false says nothing, job_defect decides';

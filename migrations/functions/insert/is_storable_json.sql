@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined. jsonb keeps 1e100000 in a few bytes and writes it out with 100,000 digits: 80 KB of such numbers are more text than a
 -- value can hold, and whatever has to write them out, a claim or a view, fails as a whole. Writing out 300 bytes takes 1.7 us.
-create or replace function postrider.is_storable_json(p_json jsonb) returns boolean
+create or replace function postrider_internal.is_storable_json(p_json jsonb) returns boolean
 language sql immutable parallel safe
 as $$
   select octet_length(p_json::text) <= 67108864
 $$;
-comment on function postrider.is_storable_json(jsonb) is
-  'private: whether JSON has at most 64 MiB when it is written out; an error (54000) beyond 1 GiB';
+comment on function postrider_internal.is_storable_json(jsonb) is
+  'whether JSON has at most 64 MiB when it is written out; an error (54000) beyond 1 GiB';

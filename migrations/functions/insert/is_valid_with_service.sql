@@ -2,14 +2,14 @@
 -- after: insert/is_storable_json.sql, insert/is_plain_url.sql
 -- The usual rows with more than a URL: a service, headers, arguments, limits, times. One expression that the planner
 -- inlines, 15 us a row where refuse_bad_job takes 300; whatever it is not sure of, refuse_bad_job looks at. The size of the body is not among it.
-create or replace function postrider.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) returns boolean
+create or replace function postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) returns boolean
 language sql stable parallel safe
 as $$
   select p_job.kind = 'request' and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
      and (p_service.name is not null or p_job.service is null)
      and p_job.url !~ '[^]!-[^-~]' and octet_length(p_job.url) between 1 and 4000
      and case when p_job.url like 'http://%' or p_job.url like 'https://%'
-              then postrider.is_plain_host(split_part(p_job.url, '/', 3))
+              then postrider_internal.is_plain_host(split_part(p_job.url, '/', 3))
               else (p_service.has_servers or p_service.base_url is not null) and coalesce(length(p_service.base_url), 0) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
@@ -34,11 +34,11 @@ as $$
              and not jsonb_path_exists(p_job.query, 'strict $.* ? (@.type() == "object" || @.type() == "array")'))
      and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) <= (p_job.method <> 'HEAD')::int
      and (length(p_job.tag) > 400) is not true
-     and (p_job.metadata is null or postrider.is_storable_json(p_job.metadata))
+     and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object' and octet_length(p_job.body_form::text) <= 20000)
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
-     and (p_job.callback_url is null or p_job.callback_url not like '%{{%' and postrider.is_plain_url(p_job.callback_url) and postrider.is_plain_host(split_part(p_job.callback_url, '/', 3)))
+     and (p_job.callback_url is null or p_job.callback_url not like '%{{%' and postrider_internal.is_plain_url(p_job.callback_url) and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
      and num_nonnulls(
@@ -46,5 +46,5 @@ as $$
            p_job.validator, p_job.extract, p_job.require_data, p_job.max_redirects, p_job.download_to, p_job.sha256,
            p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each) = 0
 $$;
-comment on function postrider.is_valid_with_service(postrider.jobs, postrider.services) is
-  'private: whether a job with its service (all null without one) is good at first sight; false says nothing, job_defect decides';
+comment on function postrider_internal.is_valid_with_service(postrider.jobs, postrider.services) is
+  'whether a job with its service (all null without one) is good at first sight; false says nothing, job_defect decides';

@@ -2,7 +2,7 @@
 -- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was inserted: a row
 -- removed since then ends the member as it ends every job, with config, or is noted as an error of its callback. All else is held against
 -- the rules then, too: anybody may set the setting that tells of it.
-create or replace function postrider.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +13,7 @@ declare
   v_has_no_base boolean := false;
   v_most bigint;
   v_bytes bigint;
-  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on' or not postrider.is_expanded(p_job.parent_id);
+  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on' or not postrider_internal.is_expanded(p_job.parent_id);
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -66,7 +66,7 @@ begin
      'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
     (length(p_job.tag) > 400,
      'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
-    (p_job.metadata is not null and not postrider.is_storable_json(p_job.metadata),
+    (p_job.metadata is not null and not postrider_internal.is_storable_json(p_job.metadata),
      'metadata', 'is longer than 64 MiB when it is written out', 'Keep large data in a table of your own.'),
     (p_job.delivery not in ('at_least_once', 'at_most_once'),
      'delivery', 'must be at_least_once or at_most_once', 'at_most_once is for calls that must never be repeated.'),
@@ -91,13 +91,13 @@ begin
     return;
   end if;
   if p_job.parent_id is not null or p_job.each is not null then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.job_template_defect(p_job) d;
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider_internal.job_template_defect(p_job) d;
     if column_name is not null then
       return;
     end if;
   end if;
   if p_job.callback_url is not null then
-    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_job.callback_url) d
+    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(p_job.callback_url) d
      where d.reason is not null;
     if column_name is not null then
       return;
@@ -120,15 +120,15 @@ begin
     return;
   end if;
   if p_job.kind <> 'request' then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.tree_defect(p_job) d;
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider_internal.tree_defect(p_job) d;
     return;
   end if;
 
   if v_service.base_url is null and v_service.name is not null then
     select t.base_url into v_service.base_url
-      from postrider.server_routes t where t.service = v_service.name order by t.position limit 1;
+      from postrider_internal.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
-  if v_is_new and p_job.login_required and postrider.used_credential(p_job.credential, v_service.credential) is null then
+  if v_is_new and p_job.login_required and postrider_internal.used_credential(p_job.credential, v_service.credential) is null then
     column_name := 'login_required';
     reason := case when p_job.credential = 'none' then 'the job is to have no credential' else 'the job has no credential, and neither has its service' end;
     hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
@@ -146,9 +146,9 @@ begin
     hint := 'Write https: before it, or give a path.';
     return;
   end if;
-  v_url := postrider.job_url(
-    case when p_job.parent_id is not null then postrider.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
-  if v_url is not null and p_job.service is not null and not postrider.url_is_absolute(v_url) then
+  v_url := postrider_internal.job_url(
+    case when p_job.parent_id is not null then postrider_internal.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
+  if v_url is not null and p_job.service is not null and not postrider_internal.url_is_absolute(v_url) then
     v_has_no_base := true;
     if v_is_new then
       column_name := 'url';
@@ -157,13 +157,13 @@ begin
       return;
     end if;
   end if;
-  select 'url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(v_url) d
+  select 'url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(v_url) d
    where d.reason is not null and not v_has_no_base;
   if column_name is not null then
     return;
   end if;
 
-  v_bad := postrider.pairs_defect(p_job.query);
+  v_bad := postrider_internal.pairs_defect(p_job.query);
   if v_bad is not null then
     column_name := 'query';
     reason := v_bad;
@@ -171,19 +171,19 @@ begin
     return;
   end if;
 
-  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider.headers_defect(p_job.headers) d
+  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider_internal.headers_defect(p_job.headers) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
 
-  select 'body_form', d.reason, d.hint into column_name, reason, hint from postrider.form_defect(p_job.body_form) d
+  select 'body_form', d.reason, d.hint into column_name, reason, hint from postrider_internal.form_defect(p_job.body_form) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
 
-  select 'body_parts', d.reason, d.hint into column_name, reason, hint from postrider.parts_defect(p_job.body_parts) d
+  select 'body_parts', d.reason, d.hint into column_name, reason, hint from postrider_internal.parts_defect(p_job.body_parts) d
    where d.reason is not null;
   if column_name is not null then
     return;
@@ -212,8 +212,8 @@ begin
     (p_job.max_redirects not between 0 and 10,
      'max_redirects', format('%s is out of range', p_job.max_redirects),
      'Give 0 to 10, or leave it out for 5; 0 makes the 3xx itself the answer.'),
-    (postrider.path_defect(p_job.download_to) is not null,
-     'download_to', postrider.path_defect(p_job.download_to),
+    (postrider_internal.path_defect(p_job.download_to) is not null,
+     'download_to', postrider_internal.path_defect(p_job.download_to),
      'Give a path below the worker''s --files directory, like reports/today.csv.'),
     (p_job.download_to ~ E'\\.part(\\.meta(\\.new)?)?$',
      'download_to', 'ends like what is left of a download that broke off', 'Choose a name without .part at its end.'),
@@ -244,9 +244,9 @@ begin
     return;
   end if;
 
-  if v_is_new and postrider.is_small_body(p_job) is not true then
+  if v_is_new and postrider_internal.is_small_body(p_job) is not true then
     v_most := (select s.max_request_body from postrider.settings s);
-    v_bytes := postrider.body_bytes(p_job, v_most);
+    v_bytes := postrider_internal.body_bytes(p_job, v_most);
     if v_bytes > v_most then
       column_name := case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
                           when p_job.body_form is not null then 'body_form' else 'body_parts' end;
@@ -257,7 +257,7 @@ begin
   end if;
 
   if p_job.paginate is not null then
-    select 'paginate', d.reason, d.hint into column_name, reason, hint from postrider.page_defect(p_job) d
+    select 'paginate', d.reason, d.hint into column_name, reason, hint from postrider_internal.page_defect(p_job) d
      where d.reason is not null;
     if column_name is not null then
       return;
@@ -266,9 +266,9 @@ begin
 
   if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or p_job.require_data
      or num_nonnulls(p_job.validator, p_job.extract) > 0 then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider.answer_defect(p_job) d;
+    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider_internal.answer_defect(p_job) d;
   end if;
 end
 $$;
-comment on function postrider.job_defect(postrider.jobs) is
-  'private: the first column of a job that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.job_defect(postrider.jobs) is
+  'the first column of a job that breaks a rule, why, and what would be right; nulls for a good row';

@@ -5,17 +5,17 @@
 --
 -- Inlined by the planner; url_lane, at some microseconds, is for URLs with a user, an upper-case host, a dot
 -- at the host's end and the like.
-create or replace function postrider.job_lane(p_lane text, p_url text) returns text
+create or replace function postrider_internal.job_lane(p_lane text, p_url text) returns text
 language sql immutable parallel safe
 begin atomic
   select case
     when p_url is null then null
     when p_lane is not null then p_lane
     when split_part(p_url, '/', 3) ~ '^[a-z0-9.-]*[a-z0-9-]:[1-9][0-9]*$' then split_part(p_url, '/', 3)
-    when split_part(p_url, '/', 3) ~ '[^a-z0-9.-]|[.]$' then postrider.url_lane(p_url)
+    when split_part(p_url, '/', 3) ~ '[^a-z0-9.-]|[.]$' then postrider_internal.url_lane(p_url)
     when lower(left(p_url, 6) collate "C") = 'https:' then split_part(p_url, '/', 3) || ':443'
     else split_part(p_url, '/', 3) || ':80'
   end;
 end;
-comment on function postrider.job_lane(text, text) is
-  'private: the lane a job runs in: its own, else the host:port of its URL; null without a URL';
+comment on function postrider_internal.job_lane(text, text) is
+  'the lane a job runs in: its own, else the host:port of its URL; null without a URL';

@@ -2,7 +2,7 @@
 -- jsonb keeps 1e130000 in a few bytes and writes it out with 130,000 digits. Writing out 8 KiB of jsonb makes at most 90 MB. From there
 -- on the sizes of the numbers are added up first, from their binary form, and JSON that has too many digits is not written out at all.
 -- Binary form of a numeric: count of digit groups, weight, sign, scale (2 bytes each), then groups of four decimal digits.
-create or replace function postrider.json_bytes(p_json jsonb, p_most bigint) returns bigint
+create or replace function postrider_internal.json_bytes(p_json jsonb, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,5 +28,5 @@ begin
   end;
 end
 $$;
-comment on function postrider.json_bytes(jsonb, bigint) is
-  'private: how many bytes JSON has as text; of JSON with more than p_most at least a number above p_most';
+comment on function postrider_internal.json_bytes(jsonb, bigint) is
+  'how many bytes JSON has as text; of JSON with more than p_most at least a number above p_most';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For worker submit: the server's own error would quote the text, passwords and bodies with it, to the terminal and to its log.
-create or replace function postrider.json_defect(p_text text, out line int, out reason text)
+create or replace function postrider_internal.json_defect(p_text text, out line int, out reason text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,5 +17,5 @@ exception when others then
   reason := rtrim(reason, '.');
 end
 $$;
-comment on function postrider.json_defect(text) is
-  'private: the line of a text on which it ceases to be JSON, and why, without a word of the text; nulls for JSON';
+comment on function postrider_internal.json_defect(text) is
+  'the line of a text on which it ceases to be JSON, and why, without a word of the text; nulls for JSON';

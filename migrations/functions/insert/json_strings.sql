@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.json_strings(p_json jsonb) returns setof text
+create or replace function postrider_internal.json_strings(p_json jsonb) returns setof text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select s.value #>> '{}' from jsonb_path_query(p_json, 'strict $.** ? (@.type() == "string")') as s(value)
 $$;
-comment on function postrider.json_strings(jsonb) is 'private: every text among the values of a JSON, however deep; keys are none';
+comment on function postrider_internal.json_strings(jsonb) is 'every text among the values of a JSON, however deep; keys are none';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A string in a path's text form cannot end in an unescaped quote, so once strings are emptied `$""` is a variable.
-create or replace function postrider.jsonpath_defect(p_path jsonpath) returns text
+create or replace function postrider_internal.jsonpath_defect(p_path jsonpath) returns text
 language sql immutable strict parallel safe
 as $$
   select case
@@ -9,4 +9,4 @@ as $$
     when length(p_path::text) > 2000 then 'is longer than 2000 characters'
   end
 $$;
-comment on function postrider.jsonpath_defect(jsonpath) is 'private: why a jsonpath cannot be used on an answer; null for a good one';
+comment on function postrider_internal.jsonpath_defect(jsonpath) is 'why a jsonpath cannot be used on an answer; null for a good one';

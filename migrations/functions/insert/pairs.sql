@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us. One element is
 -- appended at a time: that is done in place, where each concatenation of arrays copies all there is.
-create or replace function postrider.pairs(p_object jsonb) returns text[]
+create or replace function postrider_internal.pairs(p_object jsonb) returns text[]
 language plpgsql immutable strict parallel safe
 as $$
 declare
@@ -26,5 +26,5 @@ begin
   return v_pairs;
 end
 $$;
-comment on function postrider.pairs(jsonb) is
-  'private: name, value, name, value, ... of an object; an array gives its name once for each element';
+comment on function postrider_internal.pairs(jsonb) is
+  'name, value, name, value, ... of an object; an array gives its name once for each element';

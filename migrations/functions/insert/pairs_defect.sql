@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.pairs_defect(p_pairs jsonb) returns text
+create or replace function postrider_internal.pairs_defect(p_pairs jsonb) returns text
 language sql immutable strict parallel safe
 as $$
   select case
@@ -9,4 +9,4 @@ as $$
     when octet_length(p_pairs::text) > 65536 then 'is longer than 64 KiB'
   end
 $$;
-comment on function postrider.pairs_defect(jsonb) is 'private: why a query object is refused; null for a good one';
+comment on function postrider_internal.pairs_defect(jsonb) is 'why a query object is refused; null for a good one';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Streamed files do not count, nor does what multipart/form-data puts between the parts.
-create or replace function postrider.parts_bytes(p_parts jsonb) returns bigint
+create or replace function postrider_internal.parts_bytes(p_parts jsonb) returns bigint
 language sql immutable strict parallel safe
 as $$
   select sum(octet_length(p.value ->> 'name') + coalesce(octet_length(p.value ->> 'filename'), 0)
@@ -8,4 +8,4 @@ as $$
              + coalesce(octet_length(decode(p.value ->> 'base64', 'base64')), 0))
     from jsonb_array_elements(p_parts) p (value)
 $$;
-comment on function postrider.parts_bytes(jsonb) is 'private: how many bytes the parts of a multipart body have';
+comment on function postrider_internal.parts_bytes(jsonb) is 'how many bytes the parts of a multipart body have';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a path may reach is decided by the worker, when it opens the file below its root; what can never be right is
 -- refused here.
-create or replace function postrider.parts_defect(p_parts jsonb, out reason text, out hint text)
+create or replace function postrider_internal.parts_defect(p_parts jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -43,8 +43,8 @@ begin
     elsif v_part ->> 'name' ~ E'[\\x01-\\x1f\\x7f]' or v_part ->> 'filename' ~ E'[\\x01-\\x1f\\x7f]'
        or v_part ->> 'type' ~ E'[\\x01-\\x1f\\x7f]' then
       reason := format('$[%s]: name, filename or type holds a line break or control character', v_place);
-    elsif v_part ? 'file' and postrider.path_defect(v_part ->> 'file') is not null then
-      reason := format('$[%s].file %s', v_place, postrider.path_defect(v_part ->> 'file'));
+    elsif v_part ? 'file' and postrider_internal.path_defect(v_part ->> 'file') is not null then
+      reason := format('$[%s].file %s', v_place, postrider_internal.path_defect(v_part ->> 'file'));
       hint := 'Give a path below the worker''s --files directory, like uploads/cat.jpg.';
     elsif v_part ? 'max_bytes' and ((v_part ->> 'max_bytes')::numeric not between 1 and 1e15
                                     or (v_part ->> 'max_bytes')::numeric % 1 <> 0) then
@@ -73,5 +73,5 @@ begin
   hint := null;
 end
 $$;
-comment on function postrider.parts_defect(jsonb) is
-  'private: why the parts of a multipart body are refused and what would be right; nulls for good ones. Never quotes a content';
+comment on function postrider_internal.parts_defect(jsonb) is
+  'why the parts of a multipart body are refused and what would be right; nulls for good ones. Never quotes a content';

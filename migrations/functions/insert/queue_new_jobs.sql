@@ -11,7 +11,7 @@
 -- lists: ready would have more tracks than workers can look at (see feed_crowd).
 --
 -- Batches, chains and their members are planted instead of fed: the end of the transaction starts them (trees_begin).
-create or replace function postrider.queue_new_jobs() returns trigger
+create or replace function postrider_internal.queue_new_jobs() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -43,39 +43,39 @@ declare
   v_span bigint;
   v_base bigint;
 begin
-  if current_setting('postrider.identified', true) is distinct from ('postrider.workers'::regclass::oid)::text then
-    perform postrider.record_early_insert((select min(n.id) from new_rows n));
+  if current_setting('postrider.identified', true) is distinct from ('postrider_internal.workers'::regclass::oid)::text then
+    perform postrider_internal.record_early_insert((select min(n.id) from new_rows n));
   end if;
   -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and more before it
   -- does anything, three times that in a session that has been idle, so one does it all, or nothing. A track whose lane reads as a plain
   -- host and port vouches for the host of a URL. The news name the track, for a claim that looks there only, and the job, since of equal
   -- news of one transaction PostgreSQL delivers one.
-  insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
+  insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at from new_rows n
    cross join lateral ( select t.id, t.lane
-           from postrider.tracks t
+           from postrider_internal.tracks t
           where t.queue = n.queue and t.priority = n.priority and t.is_plain
             and not t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min'
             and t.lane = case when split_part(n.url, '/', 3) like '%:%' then split_part(n.url, '/', 3)
                               when n.url like 'https%' then split_part(n.url, '/', 3) || ':443'
                               else split_part(n.url, '/', 3) || ':80' end limit 1) t
    where not exists (select from new_rows offset 1)
-     and case when postrider.is_plain_job(row(n.*)::postrider.jobs) and postrider.is_plain_url(n.url)
+     and case when postrider_internal.is_plain_job(row(n.*)::postrider.jobs) and postrider_internal.is_plain_url(n.url)
                    and n.run_at <= now() and n.lane is null and n.service is null
-                   and case when (select exists (select from postrider.intake))
-                            then not postrider.is_in_intake(n.queue, t.lane, n.priority) else true end
+                   and case when (select exists (select from postrider_internal.intake))
+                            then not postrider_internal.is_in_intake(n.queue, t.lane, n.priority) else true end
               then case when (select exists (select from postrider.client_limits))
-                        then postrider.admit_single_row(n.created_by, n.id, n.priority, n.body, n.body_json, t.lane) else true end
-                   and ((select g.last_value = 1 from postrider.idle_gate g)
+                        then postrider_internal.admit_single_row(n.created_by, n.id, n.priority, n.body, n.body_json, t.lane) else true end
+                   and ((select g.last_value = 1 from postrider_internal.idle_gate g)
                         or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null) end;
   if found then
     return null;
   end if;
 
-  select g.last_value = 2, exists (select from postrider.intake), exists (select from new_rows offset 9999),
-         exists (select from postrider.ready r where r.track = 0), exists (select from postrider.client_limits)
+  select g.last_value = 2, exists (select from postrider_internal.intake), exists (select from new_rows offset 9999),
+         exists (select from postrider_internal.ready r where r.track = 0), exists (select from postrider.client_limits)
     into v_is_heard, v_is_queued, v_is_large, v_is_awaited, v_has_limits
-    from postrider.idle_gate g;
+    from postrider_internal.idle_gate g;
 
   -- Lanes, timeouts and sizes are computed only if some client has a limit for them.
   if v_has_limits then
@@ -88,7 +88,7 @@ begin
                    max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless, max(b.body) as body,
                    bool_or(b.downloads) as downloads, array_agg(b.lane) filter (where b.jobs > 0) as lanes,
                    array_agg(b.jobs) filter (where b.jobs > 0) as lane_jobs
-              from (select k.role, postrider.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
+              from (select k.role, postrider_internal.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
                            min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest, max(k.highest) as highest,
                            max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body, bool_or(k.downloads) as downloads
                       from (select n.created_by as role,
@@ -104,10 +104,10 @@ begin
                                            and (n.download_to is not null or n.body_parts @? '$[*].file')) as is_endless,
                                    max(case when n.body is not null then octet_length(n.body)
                                             when num_nonnulls(n.body_json, n.body_form, n.body_parts) > 0
-                                            then postrider.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
+                                            then postrider_internal.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
                                    bool_or(n.download_to is not null) as downloads from new_rows n
                              group by 1, 2, 3, 4) k group by 1, 2) b group by b.role) c
-     cross join lateral postrider.find_limit_defect(
+     cross join lateral postrider_internal.find_limit_defect(
              c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads, c.lanes, c.lane_jobs) d
      where d.column_name is not null limit 1;
     if v_column is not null then
@@ -129,17 +129,17 @@ begin
     begin
       select n.* into v_job from new_rows n limit 1;
       v_bodies := (v_job.method <> 'HEAD')::int;
-      v_pattern := case when postrider.is_plain_url(v_job.url) and postrider.is_plain_host(split_part(v_job.url, '/', 3)) then
+      v_pattern := case when postrider_internal.is_plain_url(v_job.url) and postrider_internal.is_plain_host(split_part(v_job.url, '/', 3)) then
         substring(v_job.url from '^https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/') || '%' end;
       select v_pattern is not null
              and bool_and(n.url like v_pattern and n.run_at <= now() and n.priority = v_job.priority
-                          and postrider.is_plain_job(row(n.*)::postrider.jobs)) into v_alike
+                          and postrider_internal.is_plain_job(row(n.*)::postrider.jobs)) into v_alike
         from (select r.* from new_rows r limit 1000) n;
       if v_alike then
         -- Judged below the aggregate, not in it: a scan of new rows hands each column that is named above it up, 50 of them.
         select min(n.id), max(n.id), count(*), bool_and(n.is_alike) into v_first, v_last, v_rows, v_alike
           from (select n.id, coalesce(
-                         (n.url = v_job.url or n.url like v_pattern and postrider.is_plain_url(n.url))
+                         (n.url = v_job.url or n.url like v_pattern and postrider_internal.is_plain_url(n.url))
                          and n.kind = v_job.kind and n.method = v_job.method and n.queue = v_job.queue
                          and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts and n.delivery = v_job.delivery
                          and (n.run_at = v_job.run_at or isfinite(n.run_at) and n.run_at <= now())
@@ -147,9 +147,9 @@ begin
                          and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode and n.cache_version = v_job.cache_version
                          and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
                          and isfinite(n.created_at) and n.created_by is not null and num_nonnulls(n.body, n.body_json) <= v_bodies
-                         and coalesce(octet_length(n.body), 0) <= 65536 and (n.body_json is null or postrider.is_small_json(n.body_json))
-                         and (n.metadata is null or postrider.is_storable_json(n.metadata)) and (n.tag is null or length(n.tag) <= 400)
-                         and postrider.has_basic_columns(row(n.*)::postrider.jobs), false) as is_alike
+                         and coalesce(octet_length(n.body), 0) <= 65536 and (n.body_json is null or postrider_internal.is_small_json(n.body_json))
+                         and (n.metadata is null or postrider_internal.is_storable_json(n.metadata)) and (n.tag is null or length(n.tag) <= 400)
+                         and postrider_internal.has_basic_columns(row(n.*)::postrider.jobs), false) as is_alike
                   from new_rows n offset 0) n;
       end if;
       if v_alike then
@@ -157,8 +157,8 @@ begin
         v_sort := current_setting('enable_sort');
         perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
         -- While nobody else inserts, the ids have no gaps and need not be collected, which is 0.5 us a row.
-        insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
-        select v_job.queue, postrider.job_lane(null, v_job.url), v_job.priority, v_job.max_attempts,
+        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+        select v_job.queue, postrider_internal.job_lane(null, v_job.url), v_job.priority, v_job.max_attempts,
                v_job.delivery = 'at_most_once', l.first, l.last, l.ids
           from (select s.id as first, least(s.id + 999, v_last) as last, null::bigint[] as ids
                   from generate_series(v_first, v_last, 1000) s (id)
@@ -177,10 +177,10 @@ begin
 
   select count(*), count(*) filter (where n.is_special), count(*) filter (where n.is_later), count(*) filter (where n.is_regular is not true)
     into v_rows, v_special, v_later, v_doubtful
-    from (select n.expires_at is not null or postrider.has_callbacks(row(n.*)::postrider.jobs) as is_special,
+    from (select n.expires_at is not null or postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as is_special,
                  n.run_at > now() as is_later,
-                 postrider.is_plain_job(row(n.*)::postrider.jobs) and postrider.is_plain_url(n.url)
-                 and postrider.is_plain_host(split_part(n.url, '/', 3)) as is_regular from new_rows n offset 0) n;
+                 postrider_internal.is_plain_job(row(n.*)::postrider.jobs) and postrider_internal.is_plain_url(n.url)
+                 and postrider_internal.is_plain_host(split_part(n.url, '/', 3)) as is_regular from new_rows n offset 0) n;
 
   if v_doubtful > 0 then
     declare
@@ -189,20 +189,20 @@ begin
     begin
       for v_job in
         select n.* from new_rows n left join postrider.services s on s.name = n.service
-         where postrider.is_valid_with_service(row(n.*)::postrider.jobs, s) is not true
-            or postrider.is_small_body(row(n.*)::postrider.jobs) is not true
-               and postrider.body_bytes(row(n.*)::postrider.jobs, v_most) > v_most
+         where postrider_internal.is_valid_with_service(row(n.*)::postrider.jobs, s) is not true
+            or postrider_internal.is_small_body(row(n.*)::postrider.jobs) is not true
+               and postrider_internal.body_bytes(row(n.*)::postrider.jobs, v_most) > v_most
             -- What a row that is good at first sight may still do wrong in a batch or chain.
             or n.parent_id is not null
                and (n.name in ('prev', 'item', 'results')
-                    or postrider.job_is_templated(row(n.*)::postrider.jobs)
-                       and (select d.column_name from postrider.job_template_defect(row(n.*)::postrider.jobs) d) is not null)
+                    or postrider_internal.job_is_templated(row(n.*)::postrider.jobs)
+                       and (select d.column_name from postrider_internal.job_template_defect(row(n.*)::postrider.jobs) d) is not null)
             or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
             or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop
         select 'PR001', d.column_name, format('jobs.%s: %s', d.column_name, d.reason), d.hint, v_job.id
           into v_code, v_column, v_message, v_hint, v_bad
-          from postrider.job_defect(v_job) d where d.column_name is not null;
+          from postrider_internal.job_defect(v_job) d where d.column_name is not null;
         exit when found;
       end loop;
     end;
@@ -211,15 +211,15 @@ begin
     if v_planted is not null and v_code is null then
       begin
         -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is checked once.
-        perform postrider.refuse_bad_each(e.each, e.defaults, e.id)
-           from (select n.each, postrider.member_defaults(row(n.*)::postrider.jobs) as defaults, min(n.id) as id
+        perform postrider_internal.refuse_bad_each(e.each, e.defaults, e.id)
+           from (select n.each, postrider_internal.member_defaults(row(n.*)::postrider.jobs) as defaults, min(n.id) as id
                    from new_rows n where n.each is not null group by 1, 2) e;
-        perform postrider.raise_foreign_parent(m.parent_id, m.created_by, m.id)
+        perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
-        perform postrider.insert_tree_rows(v_planted);
+        perform postrider_internal.insert_tree_rows(v_planted);
         -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible above. Since then,
         -- this one has waited for the first member of it that took a position.
-        perform postrider.raise_foreign_parent(m.parent_id, m.created_by, m.id)
+        perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
       exception when sqlstate 'PR001' or sqlstate 'PR005' then
         get stacked diagnostics v_code = returned_sqlstate, v_column = column_name, v_message = message_text, v_hint = pg_exception_hint,
@@ -232,18 +232,18 @@ begin
     -- Raised here, so that the user sees one line of CONTEXT, not one for each function that looked at the row.
     if v_code is not null and v_bad is not null and exists (select from new_rows offset 1) then
       raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint,
-        detail = (select postrider.describe_row(count(*), max(n.url) filter (where n.id = v_bad)) from new_rows n where n.id <= v_bad);
+        detail = (select postrider_internal.describe_row(count(*), max(n.url) filter (where n.id = v_bad)) from new_rows n where n.id <= v_bad);
     elsif v_code is not null then
       raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint;
     end if;
   end if;
 
   if v_later > 0 then
-    insert into postrider.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
     select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
-           postrider.has_callbacks(row(n.*)::postrider.jobs) from new_rows n cross join lateral (
-           select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left join lateral (
-           select t.id from postrider.tracks t
+           postrider_internal.has_callbacks(row(n.*)::postrider.jobs) from new_rows n cross join lateral (
+           select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left join lateral (
+           select t.id from postrider_internal.tracks t
             where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority limit 1) t on true
      where n.run_at > now() and n.parent_id is null and n.kind = 'request';
   end if;
@@ -255,9 +255,9 @@ begin
     v_behind := array(
       select n.id from new_rows n
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
-         and postrider.is_in_intake(n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority));
-    insert into postrider.intake (queue, lane, priority, first_id, last_id, ids)
-    select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url), n.priority, min(n.id), max(n.id), array_agg(n.id order by n.id)
+         and postrider_internal.is_in_intake(n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url), n.priority));
+    insert into postrider_internal.intake (queue, lane, priority, first_id, last_id, ids)
+    select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url), n.priority, min(n.id), max(n.id), array_agg(n.id order by n.id)
       from new_rows n
      where v_behind <> '{}' and n.id = any (v_behind)
      group by 1, 2, 3;
@@ -268,11 +268,11 @@ begin
     select count(*) * 1000 <= v_rows - v_later, least(64000, 1000 * round(1000.0 / max(l.jobs))), min(l.first)
       into v_is_listed, v_span, v_base
       from (select count(*) as jobs, min(n.id) as first from (select r.* from new_rows r limit 1000) n
-             group by n.queue, n.priority, postrider.job_lane(coalesce(n.lane, n.service), n.url)) l;
+             group by n.queue, n.priority, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url)) l;
     if v_is_listed then
       perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
       with parts as materialized (
-        select n.queue, postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane, n.priority, n.max_attempts,
+        select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane, n.priority, n.max_attempts,
                n.delivery = 'at_most_once' as at_most_once, min(n.id) as first, max(n.id) as last, array_agg(n.id) as ids
           from new_rows n where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
          group by 1, 2, 3, 4, 5, (n.id - v_base) / v_span),
@@ -281,7 +281,7 @@ begin
           from (select sum(cardinality(p.ids)) as jobs, count(distinct (p.max_attempts, p.at_most_once)) as kinds
                   from parts p group by p.queue, p.lane, p.priority) l),
       lists as (
-        insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
         select p.* from parts p where (select c.is_listed from checked c))
       select c.is_listed into v_is_listed from checked c;
       perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
@@ -297,19 +297,19 @@ begin
     perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true), set_config('enable_nestloop', 'off', true);
     with due as materialized (
       select n.id, n.queue, k.lane, n.priority, n.max_attempts, n.delivery = 'at_most_once' as at_most_once, n.expires_at,
-             postrider.has_callbacks(row(n.*)::postrider.jobs) as is_followed
+             postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as is_followed
         from new_rows n
        cross join lateral (
-             select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
+             select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request'),
     laned as materialized (
       select d.queue, d.lane, d.priority, count(*) as jobs, min(d.id) as first,
              greatest(1000, (max(d.id) - min(d.id) + 1) * 1000 / count(*)) as span,
              case when v_is_queued then (d.queue, d.lane, d.priority) in (
-                    select i.queue, i.lane, i.priority from postrider.intake i where i.lane is not null) else false end as is_behind,
+                    select i.queue, i.lane, i.priority from postrider_internal.intake i where i.lane is not null) else false end as is_behind,
              case when v_is_queued then (d.queue, d.lane, d.priority) in (
                     select coalesce(i.queue, u.queue), u.lane, i.priority
-                      from postrider.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
+                      from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
                      where i.lane is null) else false end as is_behind_crowd
         from due d group by 1, 2, 3),
     sizes as materialized (
@@ -328,7 +328,7 @@ begin
              select min(c.n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) c (n) where c.n * 512 >= r.jobs or c.n = 65536) b),
     -- Within a group array_agg keeps the order of due. A join may not, so ids are sorted behind it.
     lists as (
-      insert into postrider.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+      insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
       select g.queue, g.lane, g.priority, g.max_attempts, g.at_most_once, g.first, g.last,
              array(select u.id from unnest(g.ids) u (id) order by u.id)
         from (select r.queue, r.lane, r.priority, (d.id - r.first) / r.span as part, min(d.id) as first, max(d.id) as last, array_agg(d.id) as ids,
@@ -339,7 +339,7 @@ begin
                group by 1, 2, 3, 4) g
       returning 1),
     crowd_lists as (
-      insert into postrider.intake (queue, priority, first_id, last_id, ids, queues, lanes, bucket, is_behind)
+      insert into postrider_internal.intake (queue, priority, first_id, last_id, ids, queues, lanes, bucket, is_behind)
       select case when g.least = g.most then g.least end, g.priority, g.ids[1], g.ids[cardinality(g.ids)], g.ids,
              case when g.least <> g.most then g.queues end, g.lanes, g.bucket,
              (select bool_or(r.is_behind_crowd) from routed r where r.way = 'crowd')
@@ -353,11 +353,11 @@ begin
                group by d.priority, c.buckets, bucket) g
       returning 1),
     placed as (
-      insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
       select d.id, d.id, coalesce(t.id, 0), d.max_attempts, d.at_most_once, d.expires_at, d.is_followed
         from due d
         left join lateral (
-             select x.id from postrider.tracks x
+             select x.id from postrider_internal.tracks x
               where x.queue = d.queue and x.lane = d.lane and x.priority = d.priority
                 and not (v_is_awaited and x.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
               limit 1) t on true
@@ -370,14 +370,14 @@ begin
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true), set_config('enable_nestloop', v_loops, true);
   else
     with fed as (
-      insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
       select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
-             postrider.has_callbacks(row(n.*)::postrider.jobs)
+             postrider_internal.has_callbacks(row(n.*)::postrider.jobs)
         from new_rows n
        cross join lateral (
-             select postrider.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
+             select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
         left join lateral (
-             select t.id from postrider.tracks t
+             select t.id from postrider_internal.tracks t
               where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
                 and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
               limit 1) t on true
@@ -391,9 +391,9 @@ begin
   return null;
 end
 $$;
-comment on function postrider.queue_new_jobs() is 'private: statement trigger of jobs; refuses, feeds, wakes idle workers';
+comment on function postrider_internal.queue_new_jobs() is 'statement trigger of jobs; refuses, feeds, wakes idle workers';
 
 create or replace trigger jobs_feed
   after insert on postrider.jobs
   referencing new table as new_rows
-  for each statement execute function postrider.queue_new_jobs();
+  for each statement execute function postrider_internal.queue_new_jobs();

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) returns void
+create or replace function postrider_internal.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,5 +10,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.raise_column_error(text, text, text, text) is
-  'private: raises PR001 for a column of a row that breaks a rule, why, and what would be right; nothing if the column is null';
+comment on function postrider_internal.raise_column_error(text, text, text, text) is
+  'raises PR001 for a column of a row that breaks a rule, why, and what would be right; nothing if the column is null';

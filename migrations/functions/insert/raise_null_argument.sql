@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.raise_null_argument(p_name text, p_is_null boolean, p_hint text) returns void
+create or replace function postrider_internal.raise_null_argument(p_name text, p_is_null boolean, p_hint text) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,5 +9,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.raise_null_argument(text, boolean, text) is
-  'private: raises PR001 for an argument of a public function that is null, and says what to give';
+comment on function postrider_internal.raise_null_argument(text, boolean, text) is
+  'raises PR001 for an argument of a public function that is null, and says what to give';

@@ -2,15 +2,15 @@
 -- after: workers/is_identified.sql
 -- queue_new_jobs calls this at the first INSERT of each session. In a session that began between a restore and the first worker it calls this at each
 -- INSERT. Other jobs had the same ids after the backup, so end_restored gives these jobs Idempotency-Keys with a new first part.
-create or replace function postrider.record_early_insert(p_first bigint) returns void
+create or replace function postrider_internal.record_early_insert(p_first bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_first is not null and not postrider.is_identified() then
-    insert into postrider.early_inserts (first_id) values (p_first);
+  if p_first is not null and not postrider_internal.is_identified() then
+    insert into postrider_internal.early_inserts (first_id) values (p_first);
   end if;
 end
 $$;
-comment on function postrider.record_early_insert(bigint) is
-  'private: notes the lowest id of an INSERT if no worker has found yet that the database was restored';
+comment on function postrider_internal.record_early_insert(bigint) is
+  'notes the lowest id of an INSERT if no worker has found yet that the database was restored';

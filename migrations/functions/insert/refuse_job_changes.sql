@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.refuse_job_changes() returns trigger
+create or replace function postrider_internal.refuse_job_changes() returns trigger
 language plpgsql
 as $$
 begin
@@ -8,8 +8,8 @@ begin
     hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id); finished jobs go with postrider.purge(before).';
 end
 $$;
-comment on function postrider.refuse_job_changes() is 'private: statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
+comment on function postrider_internal.refuse_job_changes() is 'statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
 
 create or replace trigger jobs_keep
   before update or delete or truncate on postrider.jobs
-  for each statement execute function postrider.refuse_job_changes();
+  for each statement execute function postrider_internal.refuse_job_changes();

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.tree_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+create or replace function postrider_internal.tree_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -42,5 +42,5 @@ begin
   where d.bad limit 1;
 end
 $$;
-comment on function postrider.tree_defect(postrider.jobs) is
-  'private: the first column of a batch or chain that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.tree_defect(postrider.jobs) is
+  'the first column of a batch or chain that breaks a rule, why, and what would be right; nulls for a good row';

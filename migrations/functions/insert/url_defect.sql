@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Text checks only: what is plainly wrong is refused here with a reason. Whether the address may be called is
 -- decided by the worker, on the address that is really connected.
-create or replace function postrider.url_defect(p_url text, out reason text, out hint text)
+create or replace function postrider_internal.url_defect(p_url text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,7 +23,7 @@ begin
   elsif strpos(p_url, chr(92)) > 0 then
     reason := 'holds a backslash';
     hint := 'Write / between segments; in a query, percent-encode it as %5C.';
-  elsif not postrider.url_is_absolute(p_url) then
+  elsif not postrider_internal.url_is_absolute(p_url) then
     reason := 'has no scheme';
   elsif p_url !~* '^https?:' then
     reason := format('has the scheme %s', lower(split_part(p_url, ':', 1) collate "C"));
@@ -58,5 +58,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.url_defect(text) is
-  'private: why a URL is refused and what would be right; nulls for a good one. Never quotes the URL';
+comment on function postrider_internal.url_defect(text) is
+  'why a URL is refused and what would be right; nulls for a good one. Never quotes the URL';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_depth bounds the recursion, here and in validator_mismatch, which follows the template and not the answer.
-create or replace function postrider.validator_defect(
+create or replace function postrider_internal.validator_defect(
   p_template jsonb, p_path text default '$', p_depth int default 1, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -21,7 +21,7 @@ begin
   elsif jsonb_typeof(p_template) = 'object' then
     for v_key, v_member in select * from jsonb_each(p_template) loop
       select d.reason, d.hint into reason, hint
-        from postrider.validator_defect(v_member, p_path || postrider.json_path_key(v_key), p_depth + 1) d;
+        from postrider_internal.validator_defect(v_member, p_path || postrider_internal.json_path_key(v_key), p_depth + 1) d;
       exit when reason is not null;
     end loop;
   elsif jsonb_typeof(p_template) = 'array' then
@@ -34,7 +34,7 @@ begin
       select (e.place - 1)::text, e.value from jsonb_array_elements(p_template) with ordinality as e(value, place)
     loop
       select d.reason, d.hint into reason, hint
-        from postrider.validator_defect(v_member, format('%s[%s]', p_path, v_key), p_depth + 1) d;
+        from postrider_internal.validator_defect(v_member, format('%s[%s]', p_path, v_key), p_depth + 1) d;
       exit when reason is not null;
     end loop;
   elsif jsonb_typeof(p_template) <> 'string' then
@@ -46,5 +46,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.validator_defect(jsonb, text, int) is
-  'private: why a validator is refused, with the path of the place, and what would be right; nulls for a good one';
+comment on function postrider_internal.validator_defect(jsonb, text, int) is
+  'why a validator is refused, with the path of the place, and what would be right; nulls for a good one';

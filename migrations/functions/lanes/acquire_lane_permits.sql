@@ -12,7 +12,7 @@
 --
 -- Lock order: the rows of lane_states by lane, in a statement of its own: the next one sees what others have drawn. The
 -- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.
-create or replace function postrider.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[], p_hold int[], p_slots int[])
+create or replace function postrider_internal.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[], p_hold int[], p_slots int[])
 returns table (
   lane int, permits int, share int, slots int, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
 language plpgsql
@@ -40,22 +40,22 @@ declare
 begin
   -- In two steps, as in claim: the look at the row must not be older than the lock.
   v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
-  if not v_is_good or not exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null) then
+  if not v_is_good or not exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null) then
     return;
   end if;
   perform set_config('synchronous_commit', 'off', true);
-  insert into postrider.lane_states (lane)
+  insert into postrider_internal.lane_states (lane)
   select n.id from postrider.lanes n
    where n.id = any (p_lanes) and (n.max_in_flight is not null or n.rate_limit is not null)
-     and not exists (select from postrider.lane_states s where s.lane = n.id)
+     and not exists (select from postrider_internal.lane_states s where s.lane = n.id)
    order by n.id
       on conflict do nothing;
-  perform from postrider.lane_states s where s.lane = any (p_lanes) order by s.lane for update;
+  perform from postrider_internal.lane_states s where s.lane = any (p_lanes) order by s.lane for update;
   for v in
     select d.lane, d.used, d.hold, d.slots, n.max_in_flight, n.rate_limit, n.rate_period, s.next_slot
       from unnest(p_lanes, p_used, p_hold, p_slots) as d(lane, used, hold, slots)
       left join postrider.lanes n on n.id = d.lane and (n.max_in_flight is not null or n.rate_limit is not null)
-      left join postrider.lane_states s on s.lane = n.id
+      left join postrider_internal.lane_states s on s.lane = n.id
      order by d.lane
   loop
     lane := v.lane;
@@ -63,14 +63,14 @@ begin
     slots := null;
     share := 0;
     if v.max_in_flight is null then
-      delete from postrider.lane_permits m where m.lane = v.lane and m.worker = p_worker;
+      delete from postrider_internal.lane_permits m where m.lane = v.lane and m.worker = p_worker;
     else
       select coalesce(sum(m.permits) filter (where m.worker <> p_worker), 0),
              coalesce(sum(m.permits) filter (where m.worker = p_worker), 0),
              count(*) filter (where m.worker <> p_worker and m.wanted > 0),
              coalesce(bool_or(m.worker <> p_worker and m.wanted > m.permits and m.at > now() - interval '3 s'), false)
         into v_held, v_mine, v_wanting, v_starving
-        from postrider.lane_permits m where m.lane = v.lane;
+        from postrider_internal.lane_permits m where m.lane = v.lane;
       share := case when v_starving then greatest(1, ceil(v.max_in_flight::numeric / (v_wanting + 1)))::int else v.max_in_flight end;
       permits := greatest(v.used, least(v.hold, share, v.max_in_flight - v_held), 0);
       -- Lowered meanwhile: none begins until enough have ended.
@@ -79,9 +79,9 @@ begin
         perform set_config('synchronous_commit', v_commit, true);
       end if;
       if v.hold = 0 and permits = 0 then
-        delete from postrider.lane_permits m where m.lane = v.lane and m.worker = p_worker;
+        delete from postrider_internal.lane_permits m where m.lane = v.lane and m.worker = p_worker;
       else
-        insert into postrider.lane_permits as m (lane, worker, permits, wanted, at)
+        insert into postrider_internal.lane_permits as m (lane, worker, permits, wanted, at)
         values (v.lane, p_worker, permits, v.hold, now())
             on conflict on constraint lane_permits_pkey do update set permits = excluded.permits, wanted = excluded.wanted, at = excluded.at;
       end if;
@@ -95,7 +95,7 @@ begin
       slots := least(v.slots, 100000,
         greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing)) + 1))::int;
       if slots > 0 then
-        update postrider.lane_states s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
+        update postrider_internal.lane_states s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
       end if;
       first_us := (extract(epoch from v_first) * 1000000)::bigint;
       spacing_us := (extract(epoch from v_spacing) * 1000000)::bigint;
@@ -106,5 +106,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.acquire_lane_permits(int, int[], int[], int[], int[]) is
-  'private: gives a worker permits and slots of lanes with limits; nulls where a lane does not limit calls under way or their rate';
+comment on function postrider_internal.acquire_lane_permits(int, int[], int[], int[], int[]) is
+  'gives a worker permits and slots of lanes with limits; nulls where a lane does not limit calls under way or their rate';

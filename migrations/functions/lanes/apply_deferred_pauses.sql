@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Ten times a second while there are any: nothing is waited for. A person's pause that is longer stays.
-create or replace function postrider.apply_deferred_pauses() returns void
+create or replace function postrider_internal.apply_deferred_pauses() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '1ms'
@@ -10,18 +10,18 @@ declare
 begin
   for v in
     select p.lane, max(p.until) as until, (array_agg(p.reason order by p.until desc))[1] as reason
-      from postrider.lane_pauses p group by p.lane order by p.lane
+      from postrider_internal.lane_pauses p group by p.lane order by p.lane
   loop
     begin
       if v.until > clock_timestamp() then
-        perform postrider.extend_lane_pause(v.lane, v.until, v.reason);
+        perform postrider_internal.extend_lane_pause(v.lane, v.until, v.reason);
       end if;
-      delete from postrider.lane_pauses p where p.lane = v.lane and p.until <= v.until;
+      delete from postrider_internal.lane_pauses p where p.lane = v.lane and p.until <= v.until;
     exception when lock_not_available then
       null; -- It holds all the same.
     end;
   end loop;
 end
 $$;
-comment on function postrider.apply_deferred_pauses() is
-  'private: writes the pauses that could not be written before into the rows of their lanes, where nobody has locked those';
+comment on function postrider_internal.apply_deferred_pauses() is
+  'writes the pauses that could not be written before into the rows of their lanes, where nobody has locked those';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- In steps: the look at the tables must not be older than the lock, which nobody has who may still commit such a row. What
 -- is looked for is what claim looks for.
-create or replace function postrider.close_hold_gate() returns void
+create or replace function postrider_internal.close_hold_gate() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if (select g.last_value = 1 from postrider.hold_gate g) then
+  if (select g.last_value = 1 from postrider_internal.hold_gate g) then
     return;
   end if;
   if not pg_try_advisory_xact_lock(1886351474, 0) then
@@ -15,11 +15,11 @@ begin
   if not exists (select from postrider.lanes n where n.paused_until > now())
      and not exists (select from postrider.lanes n where n.max_in_flight is not null or n.rate_limit is not null)
      and not exists (select from postrider.queues q where q.paused)
-     and not exists (select from postrider.lane_pauses)
+     and not exists (select from postrider_internal.lane_pauses)
      and not exists (select from postrider.hooks) then
-    perform setval('postrider.hold_gate', 1);
+    perform setval('postrider_internal.hold_gate', 1);
   end if;
 end
 $$;
-comment on function postrider.close_hold_gate() is
-  'private: leader: shuts hold_gate when no limit, pause or hook is left and none is about to be committed';
+comment on function postrider_internal.close_hold_gate() is
+  'leader: shuts hold_gate when no limit, pause or hook is left and none is about to be committed';

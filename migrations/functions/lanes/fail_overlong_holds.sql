@@ -5,8 +5,8 @@
 -- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
 --
 -- Attempts of one number are those that were given back. A page turned in between begins a new count.
-create or replace function postrider.fail_overlong_holds(p_worker int, p_attempts postrider.finished_attempt[])
-returns postrider.finished_attempt[]
+create or replace function postrider_internal.fail_overlong_holds(p_worker int, p_attempts postrider_internal.finished_attempt[])
+returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -17,7 +17,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_at int;
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
   v_expires timestamptz;
   v_wait interval;
   v_first timestamptz;
@@ -25,12 +25,12 @@ begin
   for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict in ('w', 'd') loop
     v_attempt := p_attempts[v_at];
     select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
-      from (select r.* from postrider.ready r
+      from (select r.* from postrider_internal.ready r
              where r.track = v_attempt.track and r.seq = v_attempt.seq and r.fence = v_attempt.fence and r.worker = p_worker offset 0) r
      cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (
-           select min(o.started_at) as first from postrider.count_throttled_attempts(r.job_id, r.attempt) o) t;
+           select min(o.started_at) as first from postrider_internal.count_throttled_attempts(r.job_id, r.attempt) o) t;
     continue when not found;
     if v_expires <= now() then
       p_attempts[v_at].verdict := 'f';
@@ -44,7 +44,7 @@ begin
   end loop;
   for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'b' loop
     -- The waits before the 36th refusal are 15 minutes together. They count only while the database prepares others.
-    if postrider.refusals_in_row(p_attempts[v_at].job_id) >= 35 then
+    if postrider_internal.refusals_in_row(p_attempts[v_at].job_id) >= 35 then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := 'the database refused to prepare the call of this job for 15 minutes while it prepared others; '
         'see the log of the workers for its error';
@@ -53,5 +53,5 @@ begin
   return p_attempts;
 end
 $$;
-comment on function postrider.fail_overlong_holds(int, postrider.finished_attempt[]) is
-  'private: the attempts, of which those that are to wait for their lane, or to be prepared again, have failed if their time is over';
+comment on function postrider_internal.fail_overlong_holds(int, postrider_internal.finished_attempt[]) is
+  'the attempts, of which those that are to wait for their lane, or to be prepared again, have failed if their time is over';

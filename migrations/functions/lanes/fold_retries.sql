@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Only lanes most of whose calls failed have rows, so that lanes where a call fails now and then cost no writes.
-create or replace function postrider.fold_retries(
+create or replace function postrider_internal.fold_retries(
   p_lanes text[], p_calls bigint[], p_good bigint[], p_bad bigint[], p_now timestamptz, p_is_full boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,22 +12,22 @@ begin
       select x.lane, w.calls, w.good, w.bad, w.strained_since, w.failing, w.at,
              w.failing or w.bad > w.good / 2 as stays
         from unnest(p_lanes, p_calls, p_good, p_bad) as x(lane, calls, good, bad)
-        left join postrider.lane_retries r on r.lane = x.lane
-       cross join lateral postrider.update_retry_budget(r, x.calls, x.good, x.bad, p_now) w),
+        left join postrider_internal.lane_retries r on r.lane = x.lane
+       cross join lateral postrider_internal.update_retry_budget(r, x.calls, x.good, x.bad, p_now) w),
     gone as (
-      delete from postrider.lane_retries r using weighed w where r.lane = w.lane and not w.stays)
-    insert into postrider.lane_retries as r (lane, calls, good, bad, strained_since, failing, at)
+      delete from postrider_internal.lane_retries r using weighed w where r.lane = w.lane and not w.stays)
+    insert into postrider_internal.lane_retries as r (lane, calls, good, bad, strained_since, failing, at)
     select w.lane, w.calls, w.good, w.bad, w.strained_since, w.failing, w.at
       from weighed w where w.stays order by w.lane
         on conflict (lane) do update
        set calls = excluded.calls, good = excluded.good, bad = excluded.bad, strained_since = excluded.strained_since,
            failing = excluded.failing, at = excluded.at;
   end if;
-  delete from postrider.lane_retries r where r.failing and r.at < p_now - interval '1 min';
+  delete from postrider_internal.lane_retries r where r.failing and r.at < p_now - interval '1 min';
   if p_is_full then
-    delete from postrider.lane_retries r where r.at < p_now - interval '1 min';
+    delete from postrider_internal.lane_retries r where r.at < p_now - interval '1 min';
   end if;
 end
 $$;
-comment on function postrider.fold_retries(text[], bigint[], bigint[], bigint[], timestamptz, boolean) is
-  'private: adds what the calls of lanes have shown to what is known of those that fail, and forgets those nobody called for a minute (all of them when full)';
+comment on function postrider_internal.fold_retries(text[], bigint[], bigint[], bigint[], timestamptz, boolean) is
+  'adds what the calls of lanes have shown to what is known of those that fail, and forgets those nobody called for a minute (all of them when full)';

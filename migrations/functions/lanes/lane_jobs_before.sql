@@ -1,30 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Those of a higher priority, whatever their queue, those before it on its track, and as many of each other queue, since queues take
 -- turns. What a paused queue holds is before nothing.
-create or replace function postrider.lane_jobs_before(p_track int, p_seq bigint) returns bigint
+create or replace function postrider_internal.lane_jobs_before(p_track int, p_seq bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_track postrider.tracks;
+  v_track postrider_internal.tracks;
   v_before bigint;
 begin
-  select * into v_track from postrider.tracks t where t.id = p_track;
+  select * into v_track from postrider_internal.tracks t where t.id = p_track;
   select count(*) into v_before
-    from (select from postrider.ready r
+    from (select from postrider_internal.ready r
            where r.track = p_track and r.seq < p_seq and r.worker = 0 limit 10001) a;
   return v_before + (
     select count(*)
       from (select
-              from postrider.tracks t
+              from postrider_internal.tracks t
              cross join lateral (
-                   select from postrider.ready r where r.track = t.id and r.worker = 0
+                   select from postrider_internal.ready r where r.track = t.id and r.worker = 0
                     order by r.track, r.seq limit case when t.priority > v_track.priority then 10001 else v_before end) r
              where t.lane = v_track.lane and t.priority >= v_track.priority and t.id <> v_track.id
                and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
              limit 10001) a);
 end
 $$;
-comment on function postrider.lane_jobs_before(int, bigint) is
-  'private: how many ready jobs of its lane begin before the one at a place; above 10,000 it does not look further';
+comment on function postrider_internal.lane_jobs_before(int, bigint) is
+  'how many ready jobs of its lane begin before the one at a place; above 10,000 it does not look further';

@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A lane that may run more than before, by whatever hand, runs at once: idle workers would else look within 250 ms.
-create or replace function postrider.lanes_changed() returns trigger
+create or replace function postrider_internal.lanes_changed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'DELETE' then
-    delete from postrider.lane_strains s where s.lane = old.name;
-    delete from postrider.lane_pauses p where p.lane = old.name;
-    perform postrider.notify_idle_workers();
+    delete from postrider_internal.lane_strains s where s.lane = old.name;
+    delete from postrider_internal.lane_pauses p where p.lane = old.name;
+    perform postrider_internal.notify_idle_workers();
   elsif coalesce(new.paused_until, '-infinity') < coalesce(old.paused_until, '-infinity')
      or (new.max_in_flight, new.rate_limit, new.rate_period) is distinct from (old.max_in_flight, old.rate_limit, old.rate_period) then
-    perform postrider.notify_idle_workers();
+    perform postrider_internal.notify_idle_workers();
   end if;
   return null;
 end
 $$;
-comment on function postrider.lanes_changed() is 'private: row trigger of lanes; wakes idle workers when a lane may run again';
+comment on function postrider_internal.lanes_changed() is 'row trigger of lanes; wakes idle workers when a lane may run again';
 
 create or replace trigger lanes_changed
   after update or delete on postrider.lanes
-  for each row execute function postrider.lanes_changed();
+  for each row execute function postrider_internal.lanes_changed();

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.lanes_check() returns trigger
+create or replace function postrider_internal.lanes_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -36,12 +36,12 @@ begin
      'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.raise_column_error('lanes', v_column, v_reason, v_hint);
+  perform postrider_internal.raise_column_error('lanes', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider.lanes_check() is 'private: row trigger of lanes; refuses what cannot work, by column';
+comment on function postrider_internal.lanes_check() is 'row trigger of lanes; refuses what cannot work, by column';
 
 create or replace trigger lanes_check
   before insert or update on postrider.lanes
-  for each row execute function postrider.lanes_check();
+  for each row execute function postrider_internal.lanes_check();

@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.raise_null_argument('lane', pause_lane.lane is null,
+  perform postrider_internal.raise_null_argument('lane', pause_lane.lane is null,
     'Give the name of a lane; see select lane from postrider.lane_status.');
   if pause_lane.until is null or pause_lane.until <= clock_timestamp() then
     raise exception using errcode = 'PR001', column = 'until',
@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider.pause_lane(text, timestamptz) is
-  'public: no call of the lane begins before that time, for ever if none is given; calls under way go on. It need not exist yet';
+  'no call of the lane begins before that time, for ever if none is given; calls under way go on. It need not exist yet';

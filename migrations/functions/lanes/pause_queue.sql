@@ -4,11 +4,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.raise_null_argument('queue', pause_queue.queue is null,
+  perform postrider_internal.raise_null_argument('queue', pause_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
   insert into postrider.queues as q (name, paused) values (pause_queue.queue, true)
       on conflict (name) do update set paused = true;
 end
 $$;
 comment on function postrider.pause_queue(text) is
-  'public: no call of the queue''s jobs begins from now on; calls under way go on. It need not exist yet';
+  'no call of the queue''s jobs begins from now on; calls under way go on. It need not exist yet';

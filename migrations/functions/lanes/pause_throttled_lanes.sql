@@ -13,7 +13,7 @@
 -- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
 -- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
 -- has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for that.
-create or replace function postrider.pause_throttled_lanes(p_signs postrider.sign[]) returns void
+create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.sign[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -30,7 +30,7 @@ begin
            max(g.since) filter (where g.verdict = 'w') as refused,
            max(g.since) filter (where g.verdict in ('s', 'n')) as served,
            max(g.wait_ms) * interval '1 ms' as wait
-      from unnest(p_signs) g join postrider.track_names t on t.id = g.track
+      from unnest(p_signs) g join postrider_internal.track_names t on t.id = g.track
      group by t.lane
      order by t.lane
   loop
@@ -39,7 +39,7 @@ begin
     if v.is_held or v.wait > interval '0' then
       begin
         if v.is_held then
-          insert into postrider.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
+          insert into postrider_internal.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
               on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
               where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
@@ -57,27 +57,27 @@ begin
             round(extract(epoch from v_wait)::numeric, 1));
         end if;
         if v_wait is not null then
-          perform postrider.extend_lane_pause(v.lane, now() + v_wait, v_reason);
+          perform postrider_internal.extend_lane_pause(v.lane, now() + v_wait, v_reason);
         end if;
       exception when lock_not_available then
         v_wait := coalesce(v_wait, least(greatest(v.wait, interval '1 s'), interval '1 hour'));
-        insert into postrider.lane_pauses (lane, until, reason)
+        insert into postrider_internal.lane_pauses (lane, until, reason)
         values (v.lane, now() + v_wait, coalesce(v_reason, format('the server answered %s', v.status)));
       end;
     end if;
     if v.served is not null then
-      delete from postrider.lane_strains s
+      delete from postrider_internal.lane_strains s
        where s.ctid = (
-               select x.ctid from postrider.lane_strains x
+               select x.ctid from postrider_internal.lane_strains x
                 where x.lane = v.lane and (x.at < v.served or x.at > clock_timestamp()) for update skip locked);
-      update postrider.lane_strains s set streak = 0
+      update postrider_internal.lane_strains s set streak = 0
        where s.ctid = (
-               select x.ctid from postrider.lane_strains x
+               select x.ctid from postrider_internal.lane_strains x
                 where x.lane = v.lane and x.streak > 0
                   and v.served > x.at - interval '1 s' * power(2, least(x.streak - 2, 9)) for update skip locked);
     end if;
   end loop;
 end
 $$;
-comment on function postrider.pause_throttled_lanes(postrider.sign[]) is
-  'private: pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';
+comment on function postrider_internal.pause_throttled_lanes(postrider_internal.sign[]) is
+  'pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';

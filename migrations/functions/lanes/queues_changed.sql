@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.queues_changed() returns trigger
+create or replace function postrider_internal.queues_changed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.notify_idle_workers();
+  perform postrider_internal.notify_idle_workers();
   return null;
 end
 $$;
-comment on function postrider.queues_changed() is 'private: statement trigger of queues; wakes idle workers, since a queue may run again';
+comment on function postrider_internal.queues_changed() is 'statement trigger of queues; wakes idle workers, since a queue may run again';
 
 create or replace trigger queues_changed
   after update or delete on postrider.queues
-  for each statement execute function postrider.queues_changed();
+  for each statement execute function postrider_internal.queues_changed();

@@ -4,12 +4,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.raise_null_argument('lane', resume_lane.lane is null,
+  perform postrider_internal.raise_null_argument('lane', resume_lane.lane is null,
     'Give the name of a lane; see select lane from postrider.lane_status.');
-  delete from postrider.lane_strains s where s.lane = resume_lane.lane;
+  delete from postrider_internal.lane_strains s where s.lane = resume_lane.lane;
   update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null;
-  delete from postrider.lane_pauses p where p.lane = resume_lane.lane;
+  delete from postrider_internal.lane_pauses p where p.lane = resume_lane.lane;
 end
 $$;
 comment on function postrider.resume_lane(text) is
-  'public: lets a paused lane run again, whoever paused it; a next 429 pauses it as if it were the first';
+  'lets a paused lane run again, whoever paused it; a next 429 pauses it as if it were the first';

@@ -4,10 +4,10 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider.raise_null_argument('queue', resume_queue.queue is null,
+  perform postrider_internal.raise_null_argument('queue', resume_queue.queue is null,
     'Give the name of a queue; see select queue from postrider.queue_status.');
   update postrider.queues q set paused = false where q.name = resume_queue.queue and q.paused;
 end
 $$;
 comment on function postrider.resume_queue(text) is
-  'public: lets a paused queue run again; no more than that if it is not paused';
+  'lets a paused queue run again; no more than that if it is not paused';

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A server that always says 0 would be asked without end, since no attempt is used.
-create or replace function postrider.throttle_wait(p_job bigint, p_attempt int, p_wait_ms bigint) returns interval
+create or replace function postrider_internal.throttle_wait(p_job bigint, p_attempt int, p_wait_ms bigint) returns interval
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
   select case
     when p_wait_ms > 0 then least(greatest(p_wait_ms, 1000), 3600000) * interval '1 ms'
     else least(interval '15 min', interval '1 s' * power(2, least(count(*), 10)) * (1 + random() / 4)) end
-    from postrider.count_throttled_attempts(p_job, p_attempt)
+    from postrider_internal.count_throttled_attempts(p_job, p_attempt)
 $$;
-comment on function postrider.throttle_wait(bigint, int, bigint) is
-  'private: how long a job waits whose server asked it alone to come later: 1 s to 1 h; without a wait 1 s, twice as long each time, up to 15 min';
+comment on function postrider_internal.throttle_wait(bigint, int, bigint) is
+  'how long a job waits whose server asked it alone to come later: 1 s to 1 h; without a wait 1 s, twice as long each time, up to 15 min';

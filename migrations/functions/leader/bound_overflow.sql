@@ -8,7 +8,7 @@
 -- clients insert while no worker runs that goes on from here. Ids jump there when the range before is used up.
 --
 -- Up to 64 MiB extend_partitions has read in less than the tenth of a second that it may wait for its locks anyway.
-create or replace function postrider.bound_overflow() returns boolean
+create or replace function postrider_internal.bound_overflow() returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -18,15 +18,15 @@ declare
   v_bound record;
   v_end bigint;
 begin
-  select b.* into v_bound from postrider.overflow_bound() b;
+  select b.* into v_bound from postrider_internal.overflow_bound() b;
   if v_bound.bound is null then
-    select a.* into v_ids from postrider.ids_ahead() a;
-    if v_ids.ahead > 3 * v_ids.size / 2 or not postrider.overflow_is_large() then
+    select a.* into v_ids from postrider_internal.ids_ahead() a;
+    if v_ids.ahead > 3 * v_ids.size / 2 or not postrider_internal.overflow_is_large() then
       return false;
     end if;
     v_end := greatest(v_ids.top, v_ids.last_id + 100000000);
-    execute format('alter table postrider.results_overflow add constraint results_overflow_ends check (job_id < %s) not valid', v_end);
-    execute format('alter table postrider.jobs_overflow add constraint jobs_overflow_ends check (id < %s) not valid', v_end);
+    execute format('alter table postrider_internal.results_overflow add constraint results_overflow_ends check (job_id < %s) not valid', v_end);
+    execute format('alter table postrider_internal.jobs_overflow add constraint jobs_overflow_ends check (id < %s) not valid', v_end);
     return true;
   end if;
   if v_bound.is_proven then
@@ -34,14 +34,14 @@ begin
   end if;
   -- Nobody waits behind this one but a vacuum, which gives way after a second.
   perform set_config('lock_timeout', '5s', true);
-  if exists (select from pg_constraint c where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider.results_overflow'::regclass
+  if exists (select from pg_constraint c where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider_internal.results_overflow'::regclass
                 and not c.convalidated) then
-    alter table postrider.results_overflow validate constraint results_overflow_ends;
+    alter table postrider_internal.results_overflow validate constraint results_overflow_ends;
   else
-    alter table postrider.jobs_overflow validate constraint jobs_overflow_ends;
+    alter table postrider_internal.jobs_overflow validate constraint jobs_overflow_ends;
   end if;
   return true;
 end
 $$;
-comment on function postrider.bound_overflow() is
-  'private: leader: one step towards a proof that the overflow partitions hold nothing of the next range of ids, if that is near and they are large; whether it did something';
+comment on function postrider_internal.bound_overflow() is
+  'leader: one step towards a proof that the overflow partitions hold nothing of the next range of ids, if that is near and they are large; whether it did something';

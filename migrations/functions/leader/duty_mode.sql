@@ -7,10 +7,10 @@
 -- - judge: the judging session, which may do all of it for a limited time
 --
 -- If on or settle meets work that only a judging session may do, PR016 is raised, and a judging session does it.
-create or replace function postrider.duty_mode() returns text
+create or replace function postrider_internal.duty_mode() returns text
 language sql stable parallel safe
 as $$
   select coalesce(current_setting('postrider.is_told', true), '')
 $$;
-comment on function postrider.duty_mode() is
-  'private: what may be read and evaluated in this transaction to begin members of batches and chains';
+comment on function postrider_internal.duty_mode() is
+  'what may be read and evaluated in this transaction to begin members of batches and chains';

@@ -11,7 +11,7 @@
 -- ATTACH reads the overflow while all wait. A large one has to be proven to hold nothing of the range before (bound_overflow), which
 -- then begins far ahead of the ids. These jump to it, in a transaction after its own: set back by an error, the range would be
 -- gone and the jump would not.
-create or replace function postrider.extend_partitions(p_worker int, p_epoch bigint) returns text
+create or replace function postrider_internal.extend_partitions(p_worker int, p_epoch bigint) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -22,27 +22,27 @@ declare
   v_from bigint;
   v_number int;
 begin
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return null;
   end if;
-  select a.* into v_ids from postrider.ids_ahead() a;
-  select b.* into v_bound from postrider.overflow_bound() b;
+  select a.* into v_ids from postrider_internal.ids_ahead() a;
+  select b.* into v_bound from postrider_internal.overflow_bound() b;
   if v_ids.next_id > coalesce(v_ids.reach, 0) and v_ids.last_id + 100000 >= coalesce(v_ids.reach, 0) then
     lock table postrider.jobs in share row exclusive mode;
     -- Nobody draws ids now but for places in ready, and no other leader is at this.
-    select a.* into v_ids from postrider.ids_ahead() a;
+    select a.* into v_ids from postrider_internal.ids_ahead() a;
     if v_ids.next_id > coalesce(v_ids.reach, 0) then
       perform setval('postrider.jobs_id_seq', v_ids.next_id - 1);
     end if;
     return null;
   elsif v_bound.bound - v_ids.last_id < 50000000 then
     -- The ids have nearly reached what the CHECK would refuse.
-    alter table postrider.results_overflow drop constraint results_overflow_ends;
-    alter table postrider.jobs_overflow drop constraint jobs_overflow_ends;
+    alter table postrider_internal.results_overflow drop constraint results_overflow_ends;
+    alter table postrider_internal.jobs_overflow drop constraint jobs_overflow_ends;
     return null;
   elsif v_ids.ahead > 3 * v_ids.size / 2 then
     return null;
-  elsif not coalesce(v_bound.is_proven, not postrider.overflow_is_large()) then
+  elsif not coalesce(v_bound.is_proven, not postrider_internal.overflow_is_large()) then
     return null;
   end if;
   if v_ids.ahead > v_ids.size then
@@ -50,26 +50,26 @@ begin
   else
     lock table postrider.jobs in share mode;
   end if;
-  select a.* into v_ids from postrider.ids_ahead() a;
+  select a.* into v_ids from postrider_internal.ids_ahead() a;
   v_from := coalesce(v_bound.bound, greatest(v_ids.top, v_ids.last_id + 1));
-  select count(*) into v_number from postrider.job_ranges();
-  while to_regclass(format('postrider.jobs_%s', v_number)) is not null loop
+  select count(*) into v_number from postrider_internal.job_ranges();
+  while to_regclass(format('postrider_internal.jobs_%s', v_number)) is not null loop
     v_number := v_number + 1;
   end loop;
-  execute format('create table postrider.results_%s (like postrider.results including all)', v_number);
-  execute format('alter table postrider.results attach partition postrider.results_%s for values from (%s) to (%s)',
+  execute format('create table postrider_internal.results_%s (like postrider_internal.results including all)', v_number);
+  execute format('alter table postrider_internal.results attach partition postrider_internal.results_%s for values from (%s) to (%s)',
     v_number, v_from, v_from + v_ids.size);
-  execute format('create table postrider.jobs_%s (like postrider.jobs including all excluding identity)', v_number);
-  execute format('alter table postrider.jobs attach partition postrider.jobs_%s for values from (%s) to (%s)',
+  execute format('create table postrider_internal.jobs_%s (like postrider.jobs including all excluding identity)', v_number);
+  execute format('alter table postrider.jobs attach partition postrider_internal.jobs_%s for values from (%s) to (%s)',
     v_number, v_from, v_from + v_ids.size);
   if v_bound.is_proven then
-    alter table postrider.results_overflow drop constraint results_overflow_ends;
-    alter table postrider.jobs_overflow drop constraint jobs_overflow_ends;
+    alter table postrider_internal.results_overflow drop constraint results_overflow_ends;
+    alter table postrider_internal.jobs_overflow drop constraint jobs_overflow_ends;
   end if;
   return format('jobs_%s from %s to %s', v_number, v_from, v_from + v_ids.size - 1);
 exception when lock_not_available then
   return null;
 end
 $$;
-comment on function postrider.extend_partitions(int, bigint) is
-  'private: leader: adds a range of ids to jobs and results when fewer than two are ahead; what it added, or null';
+comment on function postrider_internal.extend_partitions(int, bigint) is
+  'leader: adds a range of ids to jobs and results when fewer than two are ahead; what it added, or null';

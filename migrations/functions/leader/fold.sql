@@ -4,7 +4,7 @@
 --
 -- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to ten of them, for the
 -- log. Each stands for all that one finish ended so on its track; which job, only finish notes.
-create or replace function postrider.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
+create or replace function postrider_internal.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
 returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int, error_code text, status_code int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,22 +31,22 @@ declare
   v_ended bigint[];
   v_used int[];
 begin
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return query select null::bigint, 0::bigint, null::bigint, null, null, null, null::int, null, null::int;
     return;
   end if;
   with gone as (
-    delete from postrider.tallies t
-     where t.ctid = any (array(select x.ctid from postrider.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
+    delete from postrider_internal.tallies t
+     where t.ctid = any (array(select x.ctid from postrider_internal.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
     returning t.*),
   ended as materialized (
     select date_trunc('minute', g.at) as minute, c.track, c.state, g.queue, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
      group by 1, 2, 3, 4),
   written as (
-    insert into postrider.totals as t (minute, queue, state, jobs)
+    insert into postrider_internal.totals as t (minute, queue, state, jobs)
     select e.minute, coalesce(e.queue, k.queue, 'default'), e.state, sum(e.jobs)
-      from ended e left join postrider.track_names k on k.id = e.track
+      from ended e left join postrider_internal.track_names k on k.id = e.track
      group by 1, 2, 3
         on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),
   -- What was called, and how it went (what is negative takes back the end of a job that runs again). Less than five bad
@@ -54,7 +54,7 @@ begin
   called as (
     select k.lane, sum(e.calls)::bigint as calls, coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
            coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
-      from ended e join postrider.track_names k on k.id = e.track
+      from ended e join postrider_internal.track_names k on k.id = e.track
      where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'l', 'o', 'w', 'd') and e.calls > 0
      group by k.lane),
   sampled as materialized (
@@ -79,70 +79,70 @@ begin
     into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at, v_minutes, v_samples,
          v_weights, v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
-   where c.bad > greatest(c.good, 4) or exists (select from postrider.lane_retries r where r.lane = c.lane);
-  update postrider.tracks t set last_used = clock_timestamp()
+   where c.bad > greatest(c.good, 4) or exists (select from postrider_internal.lane_retries r where r.lane = c.lane);
+  update postrider_internal.tracks t set last_used = clock_timestamp()
    where t.id = any (v_used) and t.last_used < clock_timestamp() - interval '1 hour';
   with old as (
-    delete from postrider.totals t
+    delete from postrider_internal.totals t
      where t.minute < now() - interval '1 hour' and t.minute > '-infinity'
     returning t.*),
   summed as (
     select o.queue, o.state, sum(o.jobs) as jobs from old o group by 1, 2)
-  insert into postrider.totals as t (minute, queue, state, jobs)
+  insert into postrider_internal.totals as t (minute, queue, state, jobs)
   select '-infinity', s.queue, s.state, s.jobs from summed s
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
   if v_samples is not null then
-    perform postrider.fold_timings(v_minutes, v_samples, v_weights);
+    perform postrider_internal.fold_timings(v_minutes, v_samples, v_weights);
   end if;
-  delete from postrider.timings t where t.minute < now() - interval '1 hour';
+  delete from postrider_internal.timings t where t.minute < now() - interval '1 hour';
   -- Who cancelled a call while its worker was being declared lost told nobody.
-  delete from postrider.aborts a
-   where not exists (select from postrider.workers w where w.id = a.worker and w.ended_at is null);
-  delete from postrider.lane_permits m
-   where not exists (select from postrider.workers w where w.id = m.worker and w.ended_at is null);
-  delete from postrider.progress p
-   where not exists (select from postrider.workers w where w.id = p.worker and w.ended_at is null);
+  delete from postrider_internal.aborts a
+   where not exists (select from postrider_internal.workers w where w.id = a.worker and w.ended_at is null);
+  delete from postrider_internal.lane_permits m
+   where not exists (select from postrider_internal.workers w where w.id = m.worker and w.ended_at is null);
+  delete from postrider_internal.progress p
+   where not exists (select from postrider_internal.workers w where w.id = p.worker and w.ended_at is null);
   if exists (select from postrider.client_limits)
-     or exists (select from postrider.client_counting c where c.scope is not null or c.failed_at is not null) then
-    perform postrider.try_fold_clients(coalesce(v_ended, '{}'));
+     or exists (select from postrider_internal.client_counting c where c.scope is not null or c.failed_at is not null) then
+    perform postrider_internal.try_fold_clients(coalesce(v_ended, '{}'));
   end if;
-  perform postrider.run_cache_duties();
-  perform postrider.fold_servers(clock_timestamp(), null, p_after = 0);
-  perform postrider.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
-  perform postrider.prune_dedupe(1000);
+  perform postrider_internal.run_cache_duties();
+  perform postrider_internal.fold_servers(clock_timestamp(), null, p_after = 0);
+  perform postrider_internal.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
+  perform postrider_internal.prune_dedupe(1000);
   if p_after = 0 then
     -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs. No pause
     -- is longer than an hour.
-    delete from postrider.lane_strains s
-     where s.ctid = any (array(select x.ctid from postrider.lane_strains x where x.at < now() - interval '2 hours' for update skip locked));
+    delete from postrider_internal.lane_strains s
+     where s.ctid = any (array(select x.ctid from postrider_internal.lane_strains x where x.at < now() - interval '2 hours' for update skip locked));
   end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
-  perform postrider.close_hold_gate();
+  perform postrider_internal.close_hold_gate();
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
     -- One whose callbacks still run stands in outcomes; one that was retried since, in tries. The tally is as old as
     -- its attempt: a job that has failed again since then has a later one, with a tally of its own.
     return query
-    select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider.state_name(f.state), e.attempt,
+    select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider_internal.state_name(f.state), e.attempt,
            e.error_code, e.status_code::int
       from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at)
            with ordinality as f(track, queue, state, jobs, sample, at, nth)
-      left join lateral (select k.queue, k.lane from postrider.track_names k where k.id = f.track offset 0) t on true
+      left join lateral (select k.queue, k.lane from postrider_internal.track_names k where k.id = f.track offset 0) t on true
       left join lateral (
            select x.attempt, x.error_code, x.status_code
-             from (select r.attempt, r.error_code, r.status_code from postrider.results r
+             from (select r.attempt, r.error_code, r.status_code from postrider_internal.results r
                      where r.job_id = f.sample and r.state = f.state and r.finished_at <= f.at
                     union all
-                   select o.attempt, o.error_code, o.status_code from postrider.outcomes o
+                   select o.attempt, o.error_code, o.status_code from postrider_internal.outcomes o
                      where o.job_id = f.sample and o.state = f.state and o.finished_at <= f.at
                     union all
-                   select t.attempt, t.error_code, t.status_code from postrider.tries t
+                   select t.attempt, t.error_code, t.status_code from postrider_internal.tries t
                      where t.job_id = f.sample and t.ended_as = f.state and t.finished_at <= f.at) x
             order by x.attempt desc limit 1) e on true
      order by f.nth;
   end if;
 end
 $$;
-comment on function postrider.fold(int, bigint, bigint, int) is
-  'private: leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';
+comment on function postrider_internal.fold(int, bigint, bigint, int) is
+  'leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';

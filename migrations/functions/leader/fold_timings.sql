@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks still run has no
 -- result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
-create or replace function postrider.fold_timings(p_minutes timestamptz[], p_jobs bigint[], p_weights int[]) returns void
+create or replace function postrider_internal.fold_timings(p_minutes timestamptz[], p_jobs bigint[], p_weights int[]) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -9,10 +9,10 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-  insert into postrider.timings as t (minute, kind, bucket, jobs)
+  insert into postrider_internal.timings as t (minute, kind, bucket, jobs)
   select s.minute, k.kind, greatest(0, floor(4 * ln(greatest(k.us, 1)) / ln(2::double precision)))::smallint, sum(s.weight)
     from unnest(p_minutes, p_jobs, p_weights) s (minute, job_id, weight)
-    join postrider.results r on r.job_id = s.job_id
+    join postrider_internal.results r on r.job_id = s.job_id
     join postrider.jobs j on j.id = s.job_id
    cross join lateral (values
          ('w'::"char", case when r.attempt = 1 then date_part('epoch', r.started_at - greatest(j.run_at, j.created_at)) * 1000000 end),
@@ -22,5 +22,5 @@ as $$
    group by 1, 2, 3
       on conflict (minute, kind, bucket) do update set jobs = t.jobs + excluded.jobs
 $$;
-comment on function postrider.fold_timings(timestamptz[], bigint[], int[]) is
-  'private: leader: adds the times of these jobs to timings, each as often as its weight says';
+comment on function postrider_internal.fold_timings(timestamptz[], bigint[], int[]) is
+  'leader: adds the times of these jobs to timings, each as often as its weight says';

@@ -2,7 +2,7 @@
 -- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges, without one
 -- some 30 for a billion jobs. Ids that were left out between two ranges count for nothing. Ids that have outrun all ranges for long may
 -- have none left: then there are nulls.
-create or replace function postrider.ids_ahead(
+create or replace function postrider_internal.ids_ahead(
   out last_id bigint, out top bigint, out size bigint, out ahead bigint, out reach bigint, out next_id bigint)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -13,8 +13,8 @@ as $$
          max(r.end_id) filter (where coalesce(r.first_id, 1) <= s.last_value + 1),
          min(r.first_id) filter (where r.first_id > s.last_value + 1)
     from postrider.jobs_id_seq s
-    left join postrider.job_ranges() r on r.end_id is not null
+    left join postrider_internal.job_ranges() r on r.end_id is not null
    group by s.last_value
 $$;
-comment on function postrider.ids_ahead() is
-  'private: the last id given, the id behind all ranges, how large a new range is, how many ids of ranges are ahead, the id behind the range that takes the next, and where the one after it begins';
+comment on function postrider_internal.ids_ahead() is
+  'the last id given, the id behind all ranges, how large a new range is, how many ids of ranges are ahead, the id behind the range that takes the next, and where the one after it begins';

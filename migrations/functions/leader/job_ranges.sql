@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.job_ranges()
+create or replace function postrider_internal.job_ranges()
 returns table (part text, first_id bigint, end_id bigint)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -11,5 +11,5 @@ as $$
    where i.inhparent = 'postrider.jobs'::regclass
    order by 3 nulls last
 $$;
-comment on function postrider.job_ranges() is
-  'private: the partitions of jobs, as those of results, by the ids they take: ending of the name, first id (null: any), the id behind the last; the overflow comes last and has neither';
+comment on function postrider_internal.job_ranges() is
+  'the partitions of jobs, as those of results, by the ids they take: ending of the name, first id (null: any), the id behind the last; the overflow comes last and has neither';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Nobody leads a restored database before a worker has enlisted there.
 -- A lease that ends further ahead than any can is of a clock that was set back since.
-create or replace function postrider.lead(p_worker int) returns bigint
+create or replace function postrider_internal.lead(p_worker int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,19 +10,19 @@ declare
 begin
   -- The lock keeps a renewal out while this worker says goodbye. A renewal that waited for that commit would take the lease once more, and
   -- no other worker would lead for 10 s.
-  if not postrider.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
+  if not postrider_internal.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
     return null;
   end if;
-  update postrider.leases l
+  update postrider_internal.leases l
      set owner = p_worker,
          epoch = case when l.owner = p_worker then l.epoch else l.epoch + 1 end,
          until = clock_timestamp() + interval '10 s'
    where l.name = 'leader'
      and (l.owner = p_worker or l.until not between clock_timestamp() and clock_timestamp() + interval '11 s')
-     and exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null)
+     and exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null)
   returning l.epoch into v_epoch;
   return v_epoch;
 end
 $$;
-comment on function postrider.lead(int) is
-  'private: takes or renews the leader''s lease, 10 s long; its epoch, or null while another worker leads';
+comment on function postrider_internal.lead(int) is
+  'takes or renews the leader''s lease, 10 s long; its epoch, or null while another worker leads';

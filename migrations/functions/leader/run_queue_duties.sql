@@ -2,7 +2,7 @@
 -- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new tracks, 20,000 fed
 -- out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a tenth of that is fed, and lists of many
 -- lanes not more often than every 100 ms.
-create or replace function postrider.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
+create or replace function postrider_internal.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
 returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean, has_crowd boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,31 +17,31 @@ declare
   v_fed bigint := 0;
   v_crowd bigint := 0;
 begin
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return query select false, 0::bigint, false, null::timestamptz, false, false;
     return;
   end if;
-  select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider.promote(p_worker, p_epoch, p_since, 5000) p;
-  v_placed := postrider.make_tracks(p_worker, p_epoch, 2000);
+  select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider_internal.promote(p_worker, p_epoch, p_since, 5000) p;
+  v_placed := postrider_internal.make_tracks(p_worker, p_epoch, 2000);
   -- Jobs whose track was just made wait for the end of this transaction.
-  v_fed := postrider.feed_next(p_worker, p_epoch, case when v_placed > 0 then 2000 else 20000 end);
-  if v_placed = 0 or not exists (select from postrider.feed_marks m where m.at > clock_timestamp() - interval '100 ms') then
-    v_crowd := postrider.feed_crowd(p_worker, p_epoch, case when v_placed > 0 then 500 else 5000 end);
+  v_fed := postrider_internal.feed_next(p_worker, p_epoch, case when v_placed > 0 then 2000 else 20000 end);
+  if v_placed = 0 or not exists (select from postrider_internal.feed_marks m where m.at > clock_timestamp() - interval '100 ms') then
+    v_crowd := postrider_internal.feed_crowd(p_worker, p_epoch, case when v_placed > 0 then 500 else 5000 end);
   end if;
-  if exists (select from postrider.lane_pauses) then
-    perform postrider.apply_deferred_pauses();
+  if exists (select from postrider_internal.lane_pauses) then
+    perform postrider_internal.apply_deferred_pauses();
   end if;
   if v_placed > 0 then
     -- Busy workers too: none of them knows these tracks.
     perform pg_notify('postrider', 'made');
   elsif v_promoted + v_fed + v_crowd > 0 then
-    perform postrider.notify_idle_workers(case when v_crowd > 0 then 'made' else '' end);
+    perform postrider_internal.notify_idle_workers(case when v_crowd > 0 then 'made' else '' end);
   end if;
   return query select true, v_promoted + v_placed + v_fed + v_crowd,
     v_more or v_placed > 0 or v_fed > 0, v_latest,
-    exists (select from postrider.outcomes o where o.due_at <= now()),
-    exists (select from postrider.intake i where i.lane is null and i.bucket > 0);
+    exists (select from postrider_internal.outcomes o where o.due_at <= now()),
+    exists (select from postrider_internal.intake i where i.lane is null and i.bucket > 0);
 end
 $$;
-comment on function postrider.run_queue_duties(int, bigint, timestamptz) is
-  'private: leader, every 100 ms: promotes what is due (from p_since on; null: all), feeds the intake, makes tracks; how many rows moved, whether more wait, the latest run_at promoted, whether outcomes are to be concluded, and whether lists of many lanes wait';
+comment on function postrider_internal.run_queue_duties(int, bigint, timestamptz) is
+  'leader, every 100 ms: promotes what is due (from p_since on; null: all), feeds the intake, makes tracks; how many rows moved, whether more wait, the latest run_at promoted, whether outcomes are to be concluded, and whether lists of many lanes wait';

@@ -2,7 +2,7 @@
 -- Logical replication copies rows and no sequences, and so does pg_dump --data-only with --table. The next INSERT then gets a number that a
 -- row has. Jobs and rows of ready take their numbers from the same sequence. fences is not among them: the first worker that enlists in the
 -- copied database finds a restore, which raises it (end_restored).
-create or replace function postrider.sequence_lags(out sequence text, out last_value bigint, out highest bigint, out repair text)
+create or replace function postrider_internal.sequence_lags(out sequence text, out last_value bigint, out highest bigint, out repair text)
 returns setof record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -19,8 +19,8 @@ begin
              from pg_depend d join pg_attribute x on x.attrelid = d.refobjid and x.attnum = d.refobjsubid
             where d.classid = 'pg_class'::regclass and d.objid = s.oid and d.deptype in ('a', 'i')
             union all
-           select 'postrider.ready'::regclass, 'seq' where s.oid = 'postrider.jobs_id_seq'::regclass) a
-     where s.relkind = 'S' and s.relnamespace = 'postrider'::regnamespace
+           select 'postrider_internal.ready'::regclass, 'seq' where s.oid = 'postrider.jobs_id_seq'::regclass) a
+     where s.relkind = 'S' and s.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
      group by s.oid
      order by s.relname
   loop
@@ -34,5 +34,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.sequence_lags() is
-  'private: sequences that would give a number that a row already has, the highest of these, and the statement that sets it';
+comment on function postrider_internal.sequence_lags() is
+  'sequences that would give a number that a row already has, the highest of these, and the statement that sets it';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.settings_check() returns trigger
+create or replace function postrider_internal.settings_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +9,7 @@ declare
   v_hint text;
 begin
   select d.c, d.r, d.h into v_column, v_reason, v_hint
-    from postrider.key_header_defect(new.idempotency_header) k
+    from postrider_internal.key_header_defect(new.idempotency_header) k
    cross join lateral (values
     (new.installation is null, 'installation', 'must not be null', 'It tells this fleet from others; leave it as it is.'),
     (new.idempotency_header is null, 'idempotency_header', 'must not be null', 'Its default is Idempotency-Key.'),
@@ -26,12 +26,12 @@ begin
      'judge_timeout', 'must be from 10 ms to 1 min', 'Like 2 s, its default; workers read it when they register.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
-  perform postrider.raise_column_error('settings', v_column, v_reason, v_hint);
+  perform postrider_internal.raise_column_error('settings', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider.settings_check() is 'private: row trigger of settings; refuses what cannot work, by column';
+comment on function postrider_internal.settings_check() is 'row trigger of settings; refuses what cannot work, by column';
 
 create or replace trigger settings_check
   before insert or update on postrider.settings
-  for each row execute function postrider.settings_check();
+  for each row execute function postrider_internal.settings_check();

@@ -2,7 +2,7 @@
 -- RFC 8288, 3: several links in one header and several headers; the first rel of a link counts and may hold several
 -- words; a link with an anchor speaks about something else. Quoted texts are passed over whole, so neither a comma nor
 -- `rel=next` inside of one misleads. Some servers quote by single quotes, which are ordinary letters of a token there.
-create or replace function postrider.link_next(p_headers bytea) returns text
+create or replace function postrider_internal.link_next(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
 as $$
 declare
@@ -13,7 +13,7 @@ declare
   v_is_anchored boolean;
 begin
   for v_line in
-    select (regexp_matches(postrider.header_text(p_headers), '^link:(.*)$', 'gin'))[1]
+    select (regexp_matches(postrider_internal.header_text(p_headers), '^link:(.*)$', 'gin'))[1]
   loop
     for v_link in
       select regexp_matches(
@@ -38,5 +38,5 @@ begin
   return null;
 end
 $$;
-comment on function postrider.link_next(bytea) is
-  'private: the reference of an answer''s Link header that has rel="next"; null if there is none';
+comment on function postrider_internal.link_next(bytea) is
+  'the reference of an answer''s Link header that has rel="next"; null if there is none';

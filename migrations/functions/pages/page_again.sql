@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job that has succeeded with all pages is refused. One that max_pages stopped may fetch as many again. A page whose next could not
 -- be followed is fetched once more. Every other job goes on at the page that failed.
-create or replace function postrider.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) returns boolean
+create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_last postrider.fetched_pages;
+  v_last postrider_internal.fetched_pages;
 begin
-  select * into v_last from postrider.fetched_pages p where p.job_id = p_job order by p.page desc limit 1;
+  select * into v_last from postrider_internal.fetched_pages p where p.job_id = p_job order by p.page desc limit 1;
   if not found then
     return false;
   elsif v_last.next is null and not v_last.is_stuck and p_state = 's' and not p_from_start then
@@ -16,13 +16,13 @@ begin
       message = format('job %s has fetched its last page, page %s; it has all %s items', p_job, v_last.page, v_last.total),
       hint = format('select postrider.retry(%s, from_start => true) removes its pages and fetches the list again.', p_job);
   elsif p_from_start then
-    delete from postrider.fetched_pages p where p.job_id = p_job;
+    delete from postrider_internal.fetched_pages p where p.job_id = p_job;
   elsif v_last.is_stuck then
-    delete from postrider.fetched_pages p where p.job_id = p_job and p.page = v_last.page;
+    delete from postrider_internal.fetched_pages p where p.job_id = p_job and p.page = v_last.page;
   elsif v_last.next is null then
-    delete from postrider.fetched_pages p where p.job_id = p_job;
+    delete from postrider_internal.fetched_pages p where p.job_id = p_job;
   elsif p_state = 's' or p_code = 'page_limit' then
-    update postrider.fetched_pages p
+    update postrider_internal.fetched_pages p
        set bound = v_last.page + coalesce((select (j.paginate ->> 'max_pages')::int from postrider.jobs j where j.id = p_job), 1000)
      where p.job_id = p_job and p.page = v_last.page;
   else
@@ -31,5 +31,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.page_again(bigint, "char", text, boolean) is
-  'private: makes the pages of a finished job ready for its retry; whether the next call is another than the last, and needs another key. Refuses a job with all pages';
+comment on function postrider_internal.page_again(bigint, "char", text, boolean) is
+  'makes the pages of a finished job ready for its retry; whether the next call is another than the last, and needs another key. Refuses a job with all pages';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Asked for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: what a template stands for is not
 -- known yet.
-create or replace function postrider.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) returns text
+create or replace function postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,7 +11,7 @@ declare
   v_at jsonb;
 begin
   foreach v_key in array array['param', 'size_param'] loop
-    v_path := postrider.page_path(p_spec ->> v_key);
+    v_path := postrider_internal.page_path(p_spec ->> v_key);
     continue when v_path is null;
     v_at := p_body;
     for i in 1 .. cardinality(v_path) loop
@@ -44,5 +44,5 @@ begin
   return null;
 end
 $$;
-comment on function postrider.page_body_defect(jsonb, jsonb, boolean) is
-  'private: why paginate cannot set its arguments in a JSON body; null if it can';
+comment on function postrider_internal.page_body_defect(jsonb, jsonb, boolean) is
+  'why paginate cannot set its arguments in a JSON body; null if it can';

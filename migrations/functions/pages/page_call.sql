@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
 -- not added to it; what the service adds to each call is. headers and body_json are null where the job's own hold.
-create or replace function postrider.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
+create or replace function postrider_internal.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_last postrider.fetched_pages;
+  v_last postrider_internal.fetched_pages;
   v_spec jsonb := p_job.paginate;
   v_size jsonb := case when v_spec ? 'size_param' then v_spec -> 'size' end;
   v_value jsonb;
 begin
-  select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
+  select * into v_last from postrider_internal.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
   if v_spec ->> 'style' = 'link' and v_last.page is not null then
     url := regexp_replace(v_last.target, '^([A-Za-z]+://)',
              E'\\1' || replace(coalesce(substring(p_job.url from '^[A-Za-z]+://([^/?#]*@)'), ''), E'\\', E'\\\\'));
@@ -28,10 +28,10 @@ begin
   if v_spec ->> 'in' = 'body' then
     body_json := p_job.body_json;
     if v_size is not null then
-      body_json := postrider.json_put(body_json, postrider.page_path(v_spec ->> 'size_param'), v_size);
+      body_json := postrider_internal.json_put(body_json, postrider_internal.page_path(v_spec ->> 'size_param'), v_size);
     end if;
     if v_value is not null then
-      body_json := postrider.json_put(body_json, postrider.page_path(v_spec ->> 'param'), v_value);
+      body_json := postrider_internal.json_put(body_json, postrider_internal.page_path(v_spec ->> 'param'), v_value);
     end if;
     return;
   end if;
@@ -46,5 +46,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.page_call(postrider.jobs) is
-  'private: url, query, headers and JSON body of a job with paginate for the page that it has reached';
+comment on function postrider_internal.page_call(postrider.jobs) is
+  'url, query, headers and JSON body of a job with paginate for the page that it has reached';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.page_defect(p_job postrider.jobs, out reason text, out hint text)
+create or replace function postrider_internal.page_defect(p_job postrider.jobs, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,7 +30,7 @@ begin
         hint := 'Like "header:X-Next-Cursor".';
       when v_key in ('items', 'next') then
         begin
-          v_bad := case when jsonb_typeof(v_value) = 'string' then postrider.jsonpath_defect(v_text::jsonpath)
+          v_bad := case when jsonb_typeof(v_value) = 'string' then postrider_internal.jsonpath_defect(v_text::jsonpath)
                         else 'is not a jsonpath' end;
         exception when others then
           v_bad := 'is not a jsonpath';
@@ -73,7 +73,7 @@ begin
         v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,9}$' then 'is not a whole number' end;
         hint := 'Give the first page''s number or offset; leave it out for page 1, offset 0.';
       else
-        reason := format('$%s is not a key of paginate', postrider.json_path_key(left(v_key, 100)));
+        reason := format('$%s is not a key of paginate', postrider_internal.json_path_key(left(v_key, 100)));
         hint := 'The keys are style, param, in, start, size_param, size, items, next, end_statuses, max_pages and on_limit.';
         return;
     end case;
@@ -85,7 +85,7 @@ begin
   hint := null;
   v_names := array[v_spec ->> 'param', v_spec ->> 'size_param'];
   if v_in = 'body' and p_job.body_json is not null then
-    v_body_defect := postrider.page_body_defect(v_spec, p_job.body_json, p_job.parent_id is not null);
+    v_body_defect := postrider_internal.page_body_defect(v_spec, p_job.body_json, p_job.parent_id is not null);
   end if;
 
   select d.r, d.h into reason, hint from (values
@@ -103,22 +103,22 @@ begin
      '$.size is missing', 'size_param names the argument that carries size.'),
     (v_spec ->> 'param' = v_spec ->> 'size_param',
      '$.size_param is the same as $.param', 'They name two arguments.'),
-    (postrider.page_argument(v_spec, p_job.url, p_job.query) is not null,
+    (postrider_internal.page_argument(v_spec, p_job.url, p_job.query) is not null,
      'sets an argument that url or query has already', 'Leave it out there; start and size say how it begins.'),
-    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object(coalesce(v_names[1], 'X'), 'x'))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[1], 'X'), 'x'))).reason is not null,
      '$.param is not the name of a header that a job may set', 'Like "X-Cursor".'),
-    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object(coalesce(v_names[2], 'X'), 'x'))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[2], 'X'), 'x'))).reason is not null,
      '$.size_param is not the name of a header that a job may set', 'Like "X-Page-Size".'),
-    (v_in = 'header' and (postrider.headers_defect(jsonb_build_object('X', coalesce(v_spec ->> 'start', '')))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', coalesce(v_spec ->> 'start', '')))).reason is not null,
      '$.start is not one line of text', 'A header is one line.'),
     (v_in = 'header' and exists (
        select from jsonb_object_keys(coalesce(p_job.headers, '{}')) h where lower(h collate "C") in (lower(v_names[1] collate "C"), lower(v_names[2] collate "C"))),
      'sets a header that headers has already', 'Leave it out there; start and size say how it begins.'),
-    (v_in = 'body' and postrider.page_path(v_names[1]) is null,
+    (v_in = 'body' and postrider_internal.page_path(v_names[1]) is null,
      '$.param is not the path of a key', 'Like "variables.after"; quote a key with other characters, like $."page-token".'),
-    (v_in = 'body' and v_spec ? 'size_param' and postrider.page_path(v_names[2]) is null,
+    (v_in = 'body' and v_spec ? 'size_param' and postrider_internal.page_path(v_names[2]) is null,
      '$.size_param is not the path of a key', 'Like "variables.first"; quote a key with other characters, like $."page-size".'),
-    (v_in = 'body' and postrider.page_path(v_names[1]) = postrider.page_path(v_names[2]),
+    (v_in = 'body' and postrider_internal.page_path(v_names[1]) = postrider_internal.page_path(v_names[2]),
      '$.size_param is the same as $.param', 'They name two places.'),
     (v_in = 'body' and p_job.body_json is null,
      '$.in is body, and the job has no body_json', 'Give body_json, {} if there is nothing else in it.'),
@@ -142,5 +142,5 @@ begin
   where d.bad limit 1;
 end
 $$;
-comment on function postrider.page_defect(postrider.jobs) is
-  'private: why a job''s paginate is refused, with the path of the place, and what would be right; nulls for a good one';
+comment on function postrider_internal.page_defect(postrider.jobs) is
+  'why a job''s paginate is refused, with the path of the place, and what would be right; nulls for a good one';

@@ -7,8 +7,8 @@
 --
 -- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link begins there
 -- (RFC 3986, 5.1.3).
-create or replace function postrider.page_next(
-  p_job postrider.jobs, p_service postrider.services, p_last postrider.fetched_pages, p_count int,
+create or replace function postrider_internal.page_next(
+  p_job postrider.jobs, p_service postrider.services, p_last postrider_internal.fetched_pages, p_count int,
   p_headers bytea, p_body bytea, p_encoding text, p_landed text,
   out next text, out cursor jsonb, out target text, out code text, out error text)
 language plpgsql stable
@@ -23,14 +23,14 @@ declare
   v_token text;
 begin
   if v_spec ->> 'next' like 'header:%' then
-    v_found := to_jsonb(btrim((regexp_match(postrider.header_text(p_headers),
+    v_found := to_jsonb(btrim((regexp_match(postrider_internal.header_text(p_headers),
       '^' || regexp_replace(substr(v_spec ->> 'next', 8), '([^A-Za-z0-9_-])', E'\\\\\\1', 'g') || E':([^\\n]*)$', 'in'))[1], E' \t'));
     if lower((v_found #>> '{}') collate "C") in ('null', 'false') then
       return;
     end if;
   elsif v_spec ? 'next' then
     v_found := jsonb_path_query_first(
-      postrider.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
+      postrider_internal.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
   end if;
   if v_spec ? 'next' and (v_found is null or v_found in ('null', 'false', '""') or v_style = 'cursor' and v_found in ('{}', '[]')) then
     return;
@@ -51,7 +51,7 @@ begin
   elsif length(next) > 4000 then
     code := 'bad_url';
     error := 'what leads to the next page is longer than 4000 characters';
-  elsif v_spec ->> 'in' = 'header' and (postrider.headers_defect(jsonb_build_object('X', next))).reason is not null then
+  elsif v_spec ->> 'in' = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', next))).reason is not null then
     code := 'bad_header';
     error := 'the next cursor holds a line break or control character, or is longer than 8000 bytes; a header is one line';
   end if;
@@ -64,27 +64,27 @@ begin
   end if;
 
   if not v_spec ? 'next' then
-    next := postrider.link_next(p_headers);
+    next := postrider_internal.link_next(p_headers);
     if next is null then
       return;
     end if;
   end if;
-  v_called := postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service));
-  next := postrider.url_shown(postrider.url_resolve(coalesce(p_landed, v_called), next));
-  if postrider.url_is_upgrade(next, v_called) then
+  v_called := postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
+  next := postrider_internal.url_shown(postrider_internal.url_resolve(coalesce(p_landed, v_called), next));
+  if postrider_internal.url_is_upgrade(next, v_called) then
     -- Servers behind a proxy that speaks TLS often do not know that they are called by https.
     next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
   end if;
-  if p_service.query is not null and postrider.service_applies(p_job.url, p_service) then
-    select array_agg(lower((postrider.url_escaped(a.pairs[n]) || '=' || postrider.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
-      from (select postrider.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
+  if p_service.query is not null and postrider_internal.service_applies(p_job.url, p_service) then
+    select array_agg(lower((postrider_internal.url_escaped(a.pairs[n]) || '=' || postrider_internal.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
+      from (select postrider_internal.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
   end if;
-  if postrider.used_credential(p_job.credential, p_service.credential) is not null then
-    select lower(postrider.url_escaped(p.place ->> 'query') collate "C") into v_token
+  if postrider_internal.used_credential(p_job.credential, p_service.credential) is not null then
+    select lower(postrider_internal.url_escaped(p.place ->> 'query') collate "C") into v_token
       from postrider.credentials c
      cross join lateral (
-           select postrider.used_place(c.place, p_job.body_json, num_nonnulls(p_job.body_form, p_job.body_parts) > 0) as place) p
-     where c.name = postrider.used_credential(p_job.credential, p_service.credential);
+           select postrider_internal.used_place(c.place, p_job.body_json, num_nonnulls(p_job.body_form, p_job.body_parts) > 0) as place) p
+     where c.name = postrider_internal.used_credential(p_job.credential, p_service.credential);
   end if;
   if num_nonnulls(v_added, v_token) > 0 then
     next := split_part(next, '?', 1) || coalesce((
@@ -99,7 +99,7 @@ begin
       lower(left(split_part(next, ':', 1), 40) collate "C"));
   else
     select 'bad_url', format('the link to the next page %s', d.reason) into code, error
-      from postrider.url_defect(next) d where d.reason is not null;
+      from postrider_internal.url_defect(next) d where d.reason is not null;
   end if;
   if code is not null then
     next := left(regexp_replace(next, E'[\\x01-\\x1f\\x7f]+', ' ', 'g'), 2000);
@@ -107,18 +107,18 @@ begin
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
      and (lower(split_part(next, ':', 1) collate "C") <> lower(split_part(v_called, ':', 1) collate "C")
-          or postrider.url_place(next) <> postrider.url_place(v_called))
-     and postrider.url_is_upgrade(v_called, next) is not true then
+          or postrider_internal.url_place(next) <> postrider_internal.url_place(v_called))
+     and postrider_internal.url_is_upgrade(v_called, next) is not true then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
-      lower(split_part(next, ':', 1) collate "C"), postrider.url_place(next));
+      lower(split_part(next, ':', 1) collate "C"), postrider_internal.url_place(next));
     return;
   end if;
 
   target := next;
   if p_job.url !~* '^https?:' then
     -- As the job has it, so that a change of the service's base, or a headers rule for relative URLs, holds for it.
-    v_base := regexp_replace(postrider.job_url('', p_job.use_cdn, p_service), '[?#].*$', '');
+    v_base := regexp_replace(postrider_internal.job_url('', p_job.use_cdn, p_service), '[?#].*$', '');
     target := case
       when starts_with(next, v_base) and substr(next, length(v_base) + 1) ~ '^[A-Za-z0-9._~%-]+([/?]|$)'
         then substr(next, length(v_base) + 1)
@@ -126,6 +126,6 @@ begin
   end if;
 end
 $$;
-comment on function postrider.page_next(
-  postrider.jobs, postrider.services, postrider.fetched_pages, int, bytea, bytea, text, text) is
-  'private: what leads to the page after the one that was answered; nulls: there is none; code and error: it cannot be followed';
+comment on function postrider_internal.page_next(
+  postrider.jobs, postrider.services, postrider_internal.fetched_pages, int, bytea, bytea, text, text) is
+  'what leads to the page after the one that was answered; nulls: there is none; code and error: it cannot be followed';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Keys joined by dots, or a jsonpath of keys and indexes alone: variables.after, $.variables.after, $."page-token", $[0].after.
-create or replace function postrider.page_path(p_path text) returns text[]
+create or replace function postrider_internal.page_path(p_path text) returns text[]
 language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,5 +26,5 @@ begin
   return v_steps;
 end
 $$;
-comment on function postrider.page_path(text) is
-  'private: the keys and indexes of the place in a JSON body that paginate sets for each page; null: the text is no such path';
+comment on function postrider_internal.page_path(text) is
+  'the keys and indexes of the place in a JSON body that paginate sets for each page; null: the text is no such path';

@@ -9,23 +9,23 @@
 -- A page with the items of the page before is not stored, and retry asks for it again.
 --
 -- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
-create or replace function postrider.page_turn(
+create or replace function postrider_internal.page_turn(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   inout verdict "char", inout code text, inout error text, inout result jsonb, p_encoding text,
-  p_landed text, out page postrider.fetched_pages)
+  p_landed text, out page postrider_internal.fetched_pages)
 language plpgsql stable
 as $$
 declare
-  v_last postrider.fetched_pages;
+  v_last postrider_internal.fetched_pages;
   v_spec jsonb := p_job.paginate;
   v_next record;
   v_is_repeated boolean;
 begin
-  select * into v_last from postrider.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
+  select * into v_last from postrider_internal.fetched_pages p where p.job_id = p_job.id order by p.page desc limit 1;
   page.page := coalesce(v_last.page, 0) + 1;
   begin
     if verdict = 'f' and code = 'no_data' and page.page > 1 then
-      if jsonb_path_query_first(postrider.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath, '{}', true) = 'null' then
+      if jsonb_path_query_first(postrider_internal.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath, '{}', true) = 'null' then
         -- Some servers write an empty list so.
         verdict := 's';
         result := '[]';
@@ -41,8 +41,8 @@ begin
     end if;
 
     page.job_id := p_job.id;
-    page.url := postrider.url_query(
-      postrider.url_shown(postrider.job_url(p_job.url, p_job.use_cdn, p_service)), p_job.query);
+    page.url := postrider_internal.url_query(
+      postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service)), p_job.query);
     page.status_code := p_status;
     page.items := result;
     page.count := jsonb_array_length(result);
@@ -60,7 +60,7 @@ begin
       error := format('the page has the same items as page %s; they are left out', v_last.page);
       page.items := '[]';
     elsif page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
-      v_next := postrider.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding, p_landed);
+      v_next := postrider_internal.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding, p_landed);
       page.next := v_next.next;
       page.cursor := v_next.cursor;
       page.target := v_next.target;
@@ -68,8 +68,8 @@ begin
       error := v_next.error;
       if code is null and page.next is not null and v_spec ->> 'style' in ('cursor', 'link') and (
            page.next in (page.url, v_spec ->> 'start',
-             (select p.url from postrider.fetched_pages p where p.job_id = p_job.id and p.page = 1 and v_spec ->> 'style' = 'link'))
-           or exists (select from postrider.fetched_pages p
+             (select p.url from postrider_internal.fetched_pages p where p.job_id = p_job.id and p.page = 1 and v_spec ->> 'style' = 'link'))
+           or exists (select from postrider_internal.fetched_pages p
                        where p.job_id = p_job.id and md5(p.next) = md5(page.next) and p.next = page.next)) then
         code := 'pagination_loop';
         error := format('the next page would be one that was fetched before: %s',
@@ -99,7 +99,7 @@ begin
     result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1 then page.items else (
       select jsonb_agg(i.item order by i.page, i.place)
         from (select p.page, e.place, e.item
-                from postrider.fetched_pages p cross join jsonb_array_elements(p.items) with ordinality as e(item, place)
+                from postrider_internal.fetched_pages p cross join jsonb_array_elements(p.items) with ordinality as e(item, place)
                where p.job_id = p_job.id
               union all
               select page.page, e.place, e.item
@@ -112,7 +112,7 @@ begin
     end if;
     return;
   exception when others then
-    if postrider.is_transient_error(sqlstate) then
+    if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
     verdict := 'f';
@@ -123,6 +123,6 @@ begin
   end;
 end
 $$;
-comment on function postrider.page_turn(
+comment on function postrider_internal.page_turn(
   postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text, text) is
-  'private: what a page''s answer means for its job: n fetches the next, s is the last and holds all items, f; and the row to store';
+  'what a page''s answer means for its job: n fetches the next, s is the last and holds all items, f; and the row to store';

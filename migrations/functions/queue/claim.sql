@@ -27,7 +27,7 @@
 --
 -- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body too large
 -- for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one alone.
-create or replace function postrider.claim(
+create or replace function postrider_internal.claim(
   p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
   p_bare boolean default false)
 returns table (
@@ -53,20 +53,20 @@ declare
   v_commit text := current_setting('synchronous_commit');
 begin
   -- Behind PgBouncer this session may lead to a restored database that no worker has found yet, where another worker may have this number.
-  v_is_good := current_setting('postrider.identified', true) = ('postrider.workers'::regclass::oid)::text;
+  v_is_good := current_setting('postrider.identified', true) = ('postrider_internal.workers'::regclass::oid)::text;
   if v_is_good is not true then
-    v_is_good := postrider.is_identified();
+    v_is_good := postrider_internal.is_identified();
   end if;
   -- In two steps: the look at the row must not be older than the lock.
   if v_is_good then
     v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
   end if;
   if v_is_good then
-    select exists (select from postrider.workers w where w.id = p_worker and w.ended_at is null),
+    select exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null),
            exists (select from postrider.lanes n where n.paused_until > now())
            or exists (select from postrider.lanes n where n.max_in_flight is not null or n.rate_limit is not null)
            or exists (select from postrider.queues q where q.paused)
-           or exists (select from postrider.lane_pauses),
+           or exists (select from postrider_internal.lane_pauses),
            exists (select from postrider.hooks)
       into v_is_good, v_is_held, v_is_hooked;
   end if;
@@ -79,13 +79,13 @@ begin
       into p_tracks, p_caps, p_marks
       from unnest(p_tracks, p_caps, p_marks, p_lanes) with ordinality as u(track, cap, mark, lane, place)
      where exists (
-             select from postrider.tracks t
+             select from postrider_internal.tracks t
               where t.id = u.track
                 and not (exists (select from postrider.lanes n
                                   where n.name = t.lane
                                     and (n.paused_until > now()
                                          or (n.max_in_flight is not null or n.rate_limit is not null) and n.id <> u.lane))
-                         or exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now())
+                         or exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now())
                          or exists (select from postrider.queues q where q.name = t.queue and q.paused)));
   end if;
   if v_is_hooked then
@@ -94,11 +94,11 @@ begin
   if p_alone then
     perform set_config('synchronous_commit', 'off', true);
   end if;
-  v_fence := nextval('postrider.fences');
+  v_fence := nextval('postrider_internal.fences');
   if v_fence <= p_above then
     -- After a crash of the server a sequence may fall back over values that were never flushed.
     v_fence := p_above + 1;
-    perform setval('postrider.fences', v_fence);
+    perform setval('postrider_internal.fences', v_fence);
   end if;
   return query
   with picked as materialized (
@@ -106,7 +106,7 @@ begin
       from unnest(p_tracks, p_caps, p_marks) with ordinality as l(track, cap, mark, place)
      cross join lateral (
            select c.ctid as spot
-             from postrider.ready c
+             from postrider_internal.ready c
             where c.track = l.track and c.seq > l.mark and c.worker = 0
               and (c.expires_at is null or c.expires_at > now())
             order by c.track, c.seq
@@ -114,7 +114,7 @@ begin
               for update skip locked) r
      limit p_limit),
   taken as (
-    update postrider.ready r
+    update postrider_internal.ready r
        set worker = p_worker, fence = v_fence, attempt = r.attempt + 1, since = now()
       from picked p
      where r.ctid = p.spot
@@ -123,31 +123,31 @@ begin
   select t.track, t.seq, t.fence, t.job_id, t.attempt,
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
-         case when j.query is not null and not p_bare then postrider.pairs(j.query) end,
-         case when j.headers is not null and not p_bare then postrider.pairs(j.headers) end,
+         case when j.query is not null and not p_bare then postrider_internal.pairs(j.query) end,
+         case when j.headers is not null and not p_bare then postrider_internal.pairs(j.headers) end,
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
          case when p_bare or l.bytes is not null then null when j.body is not null then j.body else w.json end,
-         case when j.body_form is not null and not p_bare and l.bytes is null then postrider.form_pairs(j.body_form) end,
-         case when not p_bare then postrider.milliseconds(j.timeout) end, j.max_response,
-         case when j.ok_statuses is not null and not p_bare then postrider.status_bounds(j.ok_statuses) end,
-         p_bare or l.bytes is not null or postrider.has_preparation(j) or v_has_starts or w.is_filled,
+         case when j.body_form is not null and not p_bare and l.bytes is null then postrider_internal.form_pairs(j.body_form) end,
+         case when not p_bare then postrider_internal.milliseconds(j.timeout) end, j.max_response,
+         case when j.ok_statuses is not null and not p_bare then postrider_internal.status_bounds(j.ok_statuses) end,
+         p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_starts or w.is_filled,
          t.parent_id is not null, t.is_followed or v_is_hooked, l.bytes
     from taken t
     join postrider.jobs j on j.id = t.job_id
    cross join lateral (
          select case when t.parent_id is not null
-                  then exists (select from postrider.resolved d where d.job_id = t.job_id) else false end as is_filled,
+                  then exists (select from postrider_internal.resolved d where d.job_id = t.job_id) else false end as is_filled,
                 case when j.body_json is not null and not p_bare and pg_column_size(j.body_json) <= 16384
                   then convert_to(j.body_json::text, 'UTF8') end as json
          offset 0) w
    cross join lateral (
          select case when p_bare then case
-                       when w.is_filled then -1 else postrider.unread_body_bytes(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
-                     when w.is_filled then postrider.filled_body_bytes(t.job_id)
-                     else postrider.large_body_bytes(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
+                       when w.is_filled then -1 else postrider_internal.unread_body_bytes(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
+                     when w.is_filled then postrider_internal.filled_body_bytes(t.job_id)
+                     else postrider_internal.large_body_bytes(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
          offset 0) l;
 end
 $$;
-comment on function postrider.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean) is
-  'private: leases up to p_limit ready jobs of the tracks given and returns what is needed to call them; fences are above p_above';
+comment on function postrider_internal.claim(int, bigint, int, int[], int[], bigint[], boolean, int[], boolean) is
+  'leases up to p_limit ready jobs of the tracks given and returns what is needed to call them; fences are above p_above';

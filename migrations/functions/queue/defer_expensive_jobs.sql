@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A worker with many answers to judge takes no further job whose answer may be expensive: such a job waits, and uses no attempt and no slot.
 -- The wait is between p_wait_ms and half as long again, so that jobs that were held together do not come back together.
-create or replace function postrider.defer_expensive_jobs(
+create or replace function postrider_internal.defer_expensive_jobs(
   p_worker int, p_wait_ms int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
 returns bigint[]
 language plpgsql
@@ -20,18 +20,18 @@ begin
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
-     cross join lateral (select postrider.used_envelope(j.use_envelope, s.envelope) as envelope) u
+     cross join lateral (select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (
-           select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+           select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
      where num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
-       and not postrider.judges_cheaply(j, u.envelope)),
+       and not postrider_internal.judges_cheaply(j, u.envelope)),
   gone as (
-    delete from postrider.ready r
+    delete from postrider_internal.ready r
      using expensive x
      where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.*),
   kept as (
-    insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select now() + p_wait_ms * (1 + random() / 2) * interval '1 ms', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey,
            g.at_most_once, g.expires_at, g.parent_id, g.is_followed
       from gone g)
@@ -39,5 +39,5 @@ begin
   return v_held;
 end
 $$;
-comment on function postrider.defer_expensive_jobs(int, int, int[], bigint[], bigint[], bigint[]) is
-  'private: schedules the claimed jobs given whose answers may be expensive to judge for later; which jobs';
+comment on function postrider_internal.defer_expensive_jobs(int, int, int[], bigint[], bigint[], bigint[]) is
+  'schedules the claimed jobs given whose answers may be expensive to judge for later; which jobs';

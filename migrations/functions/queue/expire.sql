@@ -3,7 +3,7 @@
 --
 -- Whether a job was tried its tries tell, not its attempt: one that a 429 held back has that given back, and so has one between two
 -- pages.
-create or replace function postrider.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
+create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -18,49 +18,49 @@ declare
 begin
   with waiting as materialized (
     select r.ctid as spot
-      from postrider.ready r
-     where r.expires_at <= now() and r.expires_at >= coalesce(p_since, '-infinity') and r.worker = 0 and postrider.leads(p_worker, p_epoch)
+      from postrider_internal.ready r
+     where r.expires_at <= now() and r.expires_at >= coalesce(p_since, '-infinity') and r.worker = 0 and postrider_internal.leads(p_worker, p_epoch)
      order by r.track, r.seq
      limit p_limit
        for update skip locked),
   planned as materialized (
     select s.ctid as spot
-      from postrider.scheduled s
-     where s.expires_at <= now() and s.expires_at >= coalesce(p_since, '-infinity') and postrider.leads(p_worker, p_epoch)
+      from postrider_internal.scheduled s
+     where s.expires_at <= now() and s.expires_at >= coalesce(p_since, '-infinity') and postrider_internal.leads(p_worker, p_epoch)
      order by s.run_at, s.job_id
      limit p_limit
        for update skip locked),
   gone as (
-    delete from postrider.ready r using waiting w where r.ctid = w.spot
+    delete from postrider_internal.ready r using waiting w where r.ctid = w.spot
     returning r.job_id, r.track, r.attempt, r.rekey, r.parent_id, r.is_followed),
   dropped as (
-    delete from postrider.scheduled s using planned p where s.ctid = p.spot
+    delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot
     returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.is_followed),
   ended as (
-    select e.*, e.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(e.job_id) else false end as is_told,
+    select e.*, e.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(e.job_id) else false end as is_told,
            t.started_at, t.status_code, case when t.job_id is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
            case when t.job_id is null then 'not started before expires_at'
                 else coalesce(t.error, 'expires_at came before the next call') || '; no time was left for another try' end as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
-           select * from postrider.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
+           select * from postrider_internal.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
   final as (
-    insert into postrider.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
+    insert into postrider_internal.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
       from ended e where not e.is_told),
   followed as (
-    insert into postrider.outcomes (
+    insert into postrider_internal.outcomes (
       job_id, started_at, attempt, track, rekey, state, status_code, error_code, error, parent_id)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
       from ended e where e.is_told),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, ended)
+    insert into postrider_internal.tallies (tracks, states, jobs, ended)
     select array[e.track], array[e.state], array[count(*)::int],
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e where e.track > 0 group by e.track, e.state),
   tally_without_track as (
-    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
     select array[0], array[e.state], array[count(*)::int], j.queue,
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
@@ -70,10 +70,10 @@ begin
     into v_ended, v_parents, v_members, v_states
     from ended e;
   if v_parents is not null then
-    perform postrider.count_ended_members(v_parents, v_members, v_states);
+    perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
   end if;
   return v_ended;
 end
 $$;
-comment on function postrider.expire(int, bigint, timestamptz, int) is
-  'private: leader: ends up to p_limit waiting jobs whose expires_at has passed since p_since (null: ever); expired if never tried, else failed with the last error';
+comment on function postrider_internal.expire(int, bigint, timestamptz, int) is
+  'leader: ends up to p_limit waiting jobs whose expires_at has passed since p_since (null: ever); expired if never tried, else failed with the last error';

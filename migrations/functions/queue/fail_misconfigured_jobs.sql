@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.fail_misconfigured_jobs(
+create or replace function postrider_internal.fail_misconfigured_jobs(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,16 +25,16 @@ begin
    where j.service is not null
      and (s.name is null
           or case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is null
-             and not postrider.url_is_absolute(j.url)
+             and not postrider_internal.url_is_absolute(j.url)
              and not exists (
-                   select from postrider.server_routes t join postrider.workers w on w.id = p_worker
+                   select from postrider_internal.server_routes t join postrider_internal.workers w on w.id = p_worker
                     where t.service = j.service and t.environment = w.environment));
   if v_bad.jobs is null then
     return '{}';
   end if;
-  perform postrider.fail_claimed_jobs(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config', v_bad.errors);
+  perform postrider_internal.fail_claimed_jobs(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config', v_bad.errors);
   return v_bad.jobs;
 end
 $$;
-comment on function postrider.fail_misconfigured_jobs(int, int[], bigint[], bigint[], bigint[]) is
-  'private: ends the claimed jobs whose service is gone or lost its base as config; which jobs';
+comment on function postrider_internal.fail_misconfigured_jobs(int, int[], bigint[], bigint[], bigint[]) is
+  'ends the claimed jobs whose service is gone or lost its base as config; which jobs';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Makes no tracks: who cancels a job of a list does this in a transaction of its own, and would hold the track till its end.
 -- Jobs whose track is missing go to track 0, as those of a single INSERT do.
-create or replace function postrider.feed(p_lists bigint[]) returns bigint
+create or replace function postrider_internal.feed(p_lists bigint[]) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -12,23 +12,23 @@ declare
   v_list bigint;
 begin
   with gone as (
-    delete from postrider.intake i where i.id = any (p_lists) and i.max_attempts is not null returning i.*)
-  insert into postrider.ready (seq, job_id, track, max_attempts, at_most_once)
+    delete from postrider_internal.intake i where i.id = any (p_lists) and i.max_attempts is not null returning i.*)
+  insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once)
   select job_id, job_id, g.track, g.max_attempts, g.at_most_once
     from (select coalesce(t.id, 0) as track, i.max_attempts, i.at_most_once,
                  coalesce(i.ids, array(select generate_series(i.first_id, i.last_id))) as ids
             from gone i
-            left join postrider.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
+            left join postrider_internal.tracks t on t.queue = i.queue and t.lane = i.lane and t.priority = i.priority
            order by i.first_id) g
    cross join lateral unnest(g.ids) as job_id;
   get diagnostics v_fed = row_count;
   for v_list in
-    select i.id from postrider.intake i where i.id = any (p_lists) and i.max_attempts is null order by i.first_id, i.id
+    select i.id from postrider_internal.intake i where i.id = any (p_lists) and i.max_attempts is null order by i.first_id, i.id
   loop
-    v_fed := v_fed + (select f.fed from postrider.feed_crowd_list(v_list) f);
+    v_fed := v_fed + (select f.fed from postrider_internal.feed_crowd_list(v_list) f);
   end loop;
   return v_fed;
 end
 $$;
-comment on function postrider.feed(bigint[]) is
-  'private: moves the jobs of the intake lists given into ready; how many jobs';
+comment on function postrider_internal.feed(bigint[]) is
+  'moves the jobs of the intake lists given into ready; how many jobs';

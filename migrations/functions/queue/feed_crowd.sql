@@ -6,7 +6,7 @@
 -- behind more tracks.
 --
 -- Within a priority the INSERTs take turns in an order that is drawn anew each time.
-create or replace function postrider.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint
+create or replace function postrider_internal.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -17,7 +17,7 @@ as $$
 declare
   v_level int := -101;
   v_levels int := 0;
-  v_mark postrider.feed_marks;
+  v_mark postrider_internal.feed_marks;
   v_limit int;
   v_list bigint;
   v_held bigint[];
@@ -27,27 +27,27 @@ declare
   v_marked int;
   v_is_idle boolean;
 begin
-  if not exists (select from postrider.intake i where i.lane is null and -i.priority::int > -101)
-     or not postrider.leads(p_worker, p_epoch) then
+  if not exists (select from postrider_internal.intake i where i.lane is null and -i.priority::int > -101)
+     or not postrider_internal.leads(p_worker, p_epoch) then
     return 0;
   end if;
   select greatest(500, 16 * sum(w.concurrency)), coalesce(sum(w.in_flight) < sum(w.concurrency) * 0.75, true) into v_limit, v_is_idle
-    from postrider.workers w where w.ended_at is null;
+    from postrider_internal.workers w where w.ended_at is null;
   loop
-    select -i.priority::int into v_level from postrider.intake i
+    select -i.priority::int into v_level from postrider_internal.intake i
      where i.lane is null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_fed >= p_jobs or v_levels >= 4;
     v_levels := v_levels + 1;
-    select * into v_mark from postrider.feed_marks m where m.priority = -v_level;
+    select * into v_mark from postrider_internal.feed_marks m where m.priority = -v_level;
     v_marked := coalesce(cardinality(v_mark.tracks), 0);
     select array_agg(u.track), array_agg(u.seq) into v_mark.tracks, v_mark.seqs
       from unnest(v_mark.tracks, v_mark.seqs) u (track, seq)
-     where exists (select from postrider.ready r where r.track = u.track and r.seq = u.seq and r.worker = 0 offset 0);
+     where exists (select from postrider_internal.ready r where r.track = u.track and r.seq = u.seq and r.worker = 0 offset 0);
     v_tracks := coalesce(cardinality(v_mark.tracks), 0);
     if v_tracks > v_limit / 2 then
       continue when v_mark.at > clock_timestamp() - interval '500 ms';
       if not v_is_idle or v_marked - v_tracks >= v_limit / 8 then
-        update postrider.feed_marks m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
+        update postrider_internal.feed_marks m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
         continue;
       end if;
       v_mark.tracks := null;
@@ -56,26 +56,26 @@ begin
     end if;
     v_held := '{}';
     while v_tracks < v_limit and v_fed < p_jobs loop
-      v_list := postrider.next_crowd_list(v_level, v_held);
+      v_list := postrider_internal.next_crowd_list(v_level, v_held);
       exit when v_list is null;
       v_held := v_held || v_list;
-      perform from postrider.intake i where i.id = v_list for update skip locked;
+      perform from postrider_internal.intake i where i.id = v_list for update skip locked;
       continue when not found;
-      perform postrider.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane), array_agg(i.priority::int),
+      perform postrider_internal.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane), array_agg(i.priority::int),
                 p_is_awaited => false)
-         from postrider.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane) where i.id = v_list;
-      select * into v_new from postrider.feed_crowd_list(v_list);
+         from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane) where i.id = v_list;
+      select * into v_new from postrider_internal.feed_crowd_list(v_list);
       v_fed := v_fed + v_new.fed;
       v_tracks := v_tracks + coalesce(cardinality(v_new.tracks), 0);
       v_mark.tracks := v_mark.tracks || v_new.tracks;
       v_mark.seqs := v_mark.seqs || v_new.seqs;
     end loop;
-    insert into postrider.feed_marks as m (priority, at, tracks, seqs)
+    insert into postrider_internal.feed_marks as m (priority, at, tracks, seqs)
     values (-v_level, clock_timestamp(), coalesce(v_mark.tracks, '{}'), coalesce(v_mark.seqs, '{}'))
         on conflict (priority) do update set at = excluded.at, tracks = excluded.tracks, seqs = excluded.seqs;
   end loop;
   return v_fed;
 end
 $$;
-comment on function postrider.feed_crowd(int, bigint, int) is
-  'private: leader: feeds lists of several lanes while few tracks fed by them wait for a call, highest priority first, of about p_jobs jobs together; how many jobs';
+comment on function postrider_internal.feed_crowd(int, bigint, int) is
+  'leader: feeds lists of several lanes while few tracks fed by them wait for a call, highest priority first, of about p_jobs jobs together; how many jobs';

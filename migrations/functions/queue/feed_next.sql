@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lists of one lane: the highest priority first, then the lanes in turn, a list of each. Up to 200 lanes are looked at in one step; the
 -- next one begins behind the lane that was fed last. Jobs of these lanes that wait in lists of several lanes came earlier and go first.
-create or replace function postrider.feed_next(p_worker int, p_epoch bigint, p_jobs int) returns bigint
+create or replace function postrider_internal.feed_next(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -11,7 +11,7 @@ set enable_bitmapscan = off
 as $$
 declare
   v_level int := -101;
-  v_mark postrider.feed_marks;
+  v_mark postrider_internal.feed_marks;
   v_queues text[];
   v_lanes text[];
   v_lists bigint[];
@@ -21,18 +21,18 @@ declare
   v_fed bigint := 0;
   v_has_crowd boolean;
 begin
-  if not exists (select from postrider.intake i where i.lane is not null and -i.priority::int > -101)
-     or not postrider.leads(p_worker, p_epoch) then
+  if not exists (select from postrider_internal.intake i where i.lane is not null and -i.priority::int > -101)
+     or not postrider_internal.leads(p_worker, p_epoch) then
     return 0;
   end if;
-  v_has_crowd := exists (select from postrider.intake i where i.lane is null and i.bucket > 0);
+  v_has_crowd := exists (select from postrider_internal.intake i where i.lane is null and i.bucket > 0);
   loop
-    select -i.priority::int into v_level from postrider.intake i
+    select -i.priority::int into v_level from postrider_internal.intake i
      where i.lane is not null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_left <= 0;
-    select * into v_mark from postrider.feed_marks m where m.priority = -v_level;
+    select * into v_mark from postrider_internal.feed_marks m where m.priority = -v_level;
     select t.queues, t.lanes into v_queues, v_lanes
-      from postrider.intake_turns(v_level, v_mark.queue, v_mark.lane, v_left) t;
+      from postrider_internal.intake_turns(v_level, v_mark.queue, v_mark.lane, v_left) t;
     v_held := '{}';
     loop
       select array_agg(n.id order by n.round, n.place) into v_next
@@ -40,32 +40,32 @@ begin
                 from unnest(v_queues, v_lanes) with ordinality u (queue, lane, place)
                cross join lateral (
                      select i.id, i.jobs, row_number() over (order by i.first_id, i.id) as round
-                       from (select x.id, x.jobs, x.first_id from postrider.intake x
+                       from (select x.id, x.jobs, x.first_id from postrider_internal.intake x
                               where x.lane is not null and -x.priority::int = v_level and x.queue = u.queue and x.lane = u.lane
                                 and x.id <> all (v_held)
                               order by -x.priority::int, x.queue, x.lane, x.first_id, x.id limit 20) i) l) n
        where n.before < v_left;
       exit when v_next is null;
-      v_lists := array(select x.id from postrider.intake x where x.id = any (v_next) for update skip locked);
+      v_lists := array(select x.id from postrider_internal.intake x where x.id = any (v_next) for update skip locked);
       exit when v_lists <> '{}';
       -- An open transaction has cancelled jobs of all these. Later lists do not wait for its end.
       v_held := v_held || v_next;
     end loop;
     continue when v_next is null;
-    perform postrider.add_tracks(array_agg(i.queue), array_agg(i.lane), array_agg(i.priority::int))
-       from postrider.intake i where i.id = any (v_lists);
+    perform postrider_internal.add_tracks(array_agg(i.queue), array_agg(i.lane), array_agg(i.priority::int))
+       from postrider_internal.intake i where i.id = any (v_lists);
     if v_has_crowd then
-      perform postrider.feed_lane(l.queue, l.lane, l.priority)
-         from (select distinct i.queue, i.lane, i.priority from postrider.intake i where i.id = any (v_lists)) l;
+      perform postrider_internal.feed_lane(l.queue, l.lane, l.priority)
+         from (select distinct i.queue, i.lane, i.priority from postrider_internal.intake i where i.id = any (v_lists)) l;
     end if;
-    insert into postrider.feed_marks as m (priority, queue, lane)
-    select -v_level, i.queue, i.lane from postrider.intake i where i.id = v_next[cardinality(v_next)]
+    insert into postrider_internal.feed_marks as m (priority, queue, lane)
+    select -v_level, i.queue, i.lane from postrider_internal.intake i where i.id = v_next[cardinality(v_next)]
         on conflict (priority) do update set queue = excluded.queue, lane = excluded.lane;
-    v_left := v_left - (select sum(i.jobs) from postrider.intake i where i.id = any (v_lists));
-    v_fed := v_fed + postrider.feed(v_lists);
+    v_left := v_left - (select sum(i.jobs) from postrider_internal.intake i where i.id = any (v_lists));
+    v_fed := v_fed + postrider_internal.feed(v_lists);
   end loop;
   return v_fed;
 end
 $$;
-comment on function postrider.feed_next(int, bigint, int) is
-  'private: leader: feeds lists of one lane, highest priority first, lanes in turn, of about p_jobs jobs together; how many jobs';
+comment on function postrider_internal.feed_next(int, bigint, int) is
+  'leader: feeds lists of one lane, highest priority first, lanes in turn, of about p_jobs jobs together; how many jobs';

@@ -21,7 +21,7 @@
 --
 -- Attempts that do not simply end their job are left to finish_nonfinal: most batches have none, and to set up the
 -- four INSERTs for them was 18 of 69 us of every finish.
-create or replace function postrider.finish(p_worker int, p_attempts postrider.finished_attempt[], p_waits boolean default true)
+create or replace function postrider_internal.finish(p_worker int, p_attempts postrider_internal.finished_attempt[], p_waits boolean default true)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -37,12 +37,12 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
-  v_signs postrider.sign[];
-  v_left postrider.leftover[];
+  v_signs postrider_internal.sign[];
+  v_left postrider_internal.leftover[];
   v_has_servers boolean;
 begin
   if p_waits then
-    p_attempts := postrider.fail_stuck_downloads(postrider.fail_overlong_holds(p_worker, p_attempts));
+    p_attempts := postrider_internal.fail_stuck_downloads(postrider_internal.fail_overlong_holds(p_worker, p_attempts));
   end if;
   with x as materialized (
     select x.track, x.seq, x.fence, x.verdict, x.status, x.code, x.error, x.headers, x.body, x.retry_after_ms,
@@ -50,21 +50,21 @@ begin
            x.server, x.version, x.cache, x.encoding, x.result, l.spot
       from unnest(p_attempts) x
      cross join lateral (
-           select r.ctid as spot from postrider.ready r where r.track = x.track and r.seq = x.seq offset 0) l),
+           select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l),
   gone as (
-    delete from postrider.ready r
+    delete from postrider_internal.ready r
      using x
      where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
       r.parent_id, r.tried,
-      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_followed,
+      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_followed,
       x.*,
-      case when x.server is not null then (select t.base_url from postrider.server_routes t where t.id = x.server) end as base,
+      case when x.server is not null then (select t.base_url from postrider_internal.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
            when x.verdict in ('p', 'l', 'o', 'h', 'b', 'd') and r.expires_at <= now() then 'f'
            else x.verdict end as outcome),
   final as (
-    insert into postrider.results (
+    insert into postrider_internal.results (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
       bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
@@ -75,7 +75,7 @@ begin
       from gone g
      where g.outcome in ('s', 'f', 'u') and not g.is_followed),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, samples, ended)
+    insert into postrider_internal.tallies (tracks, states, jobs, samples, ended)
     select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id),
            case when (select exists (select from postrider.client_limits))
                 then (select array_agg(g.job_id) from gone g where g.outcome in ('s', 'f', 'u')) end
@@ -85,9 +85,9 @@ begin
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
-         array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider.sign)
+         array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider_internal.sign)
            filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd') and (g.verdict = 'h' and g.code = 'internal') is not true
-                      or g.verdict in ('s', 'n') and (select exists (select from postrider.lane_strains))),
+                      or g.verdict in ('s', 'n') and (select exists (select from postrider_internal.lane_strains))),
          array_agg(row(
              g.seq, g.job_id, g.fence, g.since, g.track, g.attempt, g.max_attempts, g.rekey,
              g.at_most_once, g.expires_at, g.parent_id, g.is_followed, g.tried,
@@ -95,25 +95,25 @@ begin
              g.dns, g.connect, g.tls, g.first_byte, g.total, g.status, g.reused, g.http, g.code, g.ip,
              g.error, case when g.is_followed then g.headers end, case when g.is_followed then g.body end,
              g.sent, g.received, g.cache, g.encoding, case when g.is_followed then g.result end, g.base,
-             g.version)::postrider.leftover)
+             g.version)::postrider_internal.leftover)
            filter (where g.is_followed or g.outcome not in ('s', 'f', 'u')),
          bool_or(g.server is not null)
     into v_done, v_parents, v_members, v_states, v_signs, v_left, v_has_servers
     from gone g;
   if v_left is not null then
-    perform postrider.finish_nonfinal(p_worker, v_left);
+    perform postrider_internal.finish_nonfinal(p_worker, v_left);
   end if;
   if v_parents is not null then
-    perform postrider.count_ended_members(v_parents, v_members, v_states);
+    perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
   end if;
   if v_signs is not null then
-    perform postrider.pause_throttled_lanes(v_signs);
+    perform postrider_internal.pause_throttled_lanes(v_signs);
   end if;
   if v_has_servers then
-    perform postrider.record_server_calls(p_attempts, v_done);
+    perform postrider_internal.record_server_calls(p_attempts, v_done);
   end if;
   return coalesce(v_done, '{}');
 end
 $$;
-comment on function postrider.finish(int, postrider.finished_attempt[], boolean) is
-  'private: ends the attempts given and returns the seq of each whose lease still held; cache, encoding and result come from judge';
+comment on function postrider_internal.finish(int, postrider_internal.finished_attempt[], boolean) is
+  'ends the attempts given and returns the seq of each whose lease still held; cache, encoding and result come from judge';

@@ -6,7 +6,7 @@
 -- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see judge_credentials) or
 -- the database was short (internal, with the wait that the worker chose).
 -- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
-create or replace function postrider.finish_nonfinal(p_worker int, p_left postrider.leftover[])
+create or replace function postrider_internal.finish_nonfinal(p_worker int, p_left postrider_internal.leftover[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -14,7 +14,7 @@ set jit = off
 as $$
 begin
   with followed as (
-    insert into postrider.outcomes (
+    insert into postrider_internal.outcomes (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
       bytes_sent, bytes_received, cache, encoding, result, parent_id, server, credential_version)
@@ -25,18 +25,18 @@ begin
       from unnest(p_left) g
      where g.outcome in ('s', 'f', 'u') and g.is_followed),
   tried as (
-    insert into postrider.tries (
+    insert into postrider_internal.tries (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,
       credential_version, refusals, gained_little)
     select g.job_id, g.fence, g.since, p_worker, g.attempt, g.dns, g.connect, g.tls, g.first_byte, g.total,
       g.status, g.reused, g.http, g.code, g.ip, g.error, g.sent, g.received, g.cache, g.base,
-      g.version, case g.outcome when 'b' then postrider.refusals_in_row(g.job_id) + 1 end,
+      g.version, case g.outcome when 'b' then postrider_internal.refusals_in_row(g.job_id) + 1 end,
       case g.outcome when 'l' then true when 'p' then false end
       from unnest(p_left) g
      where g.outcome in ('r', 'h', 'p', 'l', 'n', 'w', 'o', 'b', 'd')),
   onward as (
-    insert into postrider.ready (
+    insert into postrider_internal.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
     select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
            case g.outcome when 'n' then 0 else g.attempt - 1 end,
@@ -45,11 +45,11 @@ begin
            g.parent_id, g.is_followed, case g.outcome when 'o' then g.tried || g.server end
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
-  insert into postrider.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-  select now() + case g.outcome when 'b' then postrider.refusal_wait(postrider.refusals_in_row(g.job_id) + 1)
-         when 'd' then postrider.throttle_wait(g.job_id, g.attempt, g.retry_after_ms) when 'h' then case g.code
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  select now() + case g.outcome when 'b' then postrider_internal.refusal_wait(postrider_internal.refusals_in_row(g.job_id) + 1)
+         when 'd' then postrider_internal.throttle_wait(g.job_id, g.attempt, g.retry_after_ms) when 'h' then case g.code
              when 'refresh_failed' then interval '5 s'
-             when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider.retry_delay(
+             when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider_internal.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome in ('p', 'l') then 1 else g.attempt end, g.retry_after_ms) end,
          g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b', 'd'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
@@ -58,5 +58,5 @@ begin
    where g.outcome in ('r', 'h', 'p', 'l', 'b', 'd');
 end
 $$;
-comment on function postrider.finish_nonfinal(int, postrider.leftover[]) is
-  'private: stores the ends that wait for conclude, and gives the jobs that go on their next place';
+comment on function postrider_internal.finish_nonfinal(int, postrider_internal.leftover[]) is
+  'stores the ends that wait for conclude, and gives the jobs that go on their next place';

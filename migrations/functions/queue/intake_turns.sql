@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the first lane on.
-create or replace function postrider.intake_turns(
+create or replace function postrider_internal.intake_turns(
   p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ declare
   v_next record;
 begin
   while v_jobs < p_jobs and coalesce(cardinality(lanes), 0) < 200 loop
-    select i.queue, i.lane, i.jobs into v_next from postrider.intake i
+    select i.queue, i.lane, i.jobs into v_next from postrider_internal.intake i
      where i.lane is not null and -i.priority::int = p_level and (i.queue, i.lane) > (v_queue, v_lane)
      order by -i.priority::int, i.queue, i.lane, i.first_id, i.id limit 1;
     if not found then
@@ -36,5 +36,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.intake_turns(int, text, text, bigint) is
-  'private: up to 200 lanes of a priority (-p_level) that have lists of their own, from the lane behind the one given on, whose first lists have p_jobs jobs together';
+comment on function postrider_internal.intake_turns(int, text, text, bigint) is
+  'up to 200 lanes of a priority (-p_level) that have lists of their own, from the lane behind the one given on, whose first lists have p_jobs jobs together';

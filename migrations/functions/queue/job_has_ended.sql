@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As job_status says it: a job that was cancelled has ended although its callbacks are still to run.
-create or replace function postrider.job_has_ended(p_id bigint) returns boolean
+create or replace function postrider_internal.job_has_ended(p_id bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return exists (select from postrider.results r where r.job_id = p_id)
-      or exists (select from postrider.outcomes o where o.job_id = p_id and o.state in ('c', 'e', 'k'))
+  return exists (select from postrider_internal.results r where r.job_id = p_id)
+      or exists (select from postrider_internal.outcomes o where o.job_id = p_id and o.state in ('c', 'e', 'k'))
       or not exists (select from postrider.jobs j where j.id = p_id);
 end
 $$;
-comment on function postrider.job_has_ended(bigint) is
-  'private: whether a job is in a final state, or is not there at all';
+comment on function postrider_internal.job_has_ended(bigint) is
+  'whether a job is in a final state, or is not there at all';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.job_track(p_track int, p_job bigint) returns int
+create or replace function postrider_internal.job_track(p_track int, p_job bigint) returns int
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -8,16 +8,16 @@ as $$
 declare
   v_track int;
 begin
-  select t.id into v_track from postrider.tracks t where t.id = p_track;
+  select t.id into v_track from postrider_internal.tracks t where t.id = p_track;
   if not found then
     select t.id into v_track
       from postrider.jobs j
-      join postrider.tracks t on t.queue = j.queue and t.priority = j.priority
-                             and t.lane = postrider.job_lane(coalesce(j.lane, j.service), j.url)
+      join postrider_internal.tracks t on t.queue = j.queue and t.priority = j.priority
+                             and t.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
      where j.id = p_job;
   end if;
   return coalesce(v_track, 0);
 end
 $$;
-comment on function postrider.job_track(int, bigint) is
-  'private: the track of a job that runs again: the one of its result, if that was removed the one of its queue, lane and priority, else 0: the leader makes it';
+comment on function postrider_internal.job_track(int, bigint) is
+  'the track of a job that runs again: the one of its result, if that was removed the one of its queue, lane and priority, else 0: the leader makes it';

@@ -8,7 +8,7 @@
 -- may have a snapshot from before the removal and get its number later; but each has a virtual one. Prepared transactions have a number, and
 -- their virtual one changes with a restart. 2: All of them have ended. 3: No row has such a number. Rows that a later transaction writes get
 -- the number from a row that it deletes, which stays visible here until that transaction has ended.
-create or replace function postrider.move_jobs_of_removed_tracks(p_limit int) returns int
+create or replace function postrider_internal.move_jobs_of_removed_tracks(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -31,48 +31,48 @@ begin
   v_now := pg_current_snapshot();
 
   with numbers as materialized (
-    select u.track from postrider.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
+    select u.track from postrider_internal.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
   lost as materialized (
     select n.track, r.seq
       from numbers n
      cross join lateral (
-           select x.seq from postrider.ready x where x.track = n.track and x.worker = 0 order by x.track, x.seq limit p_limit) r
+           select x.seq from postrider_internal.ready x where x.track = n.track and x.worker = 0 order by x.track, x.seq limit p_limit) r
      limit p_limit),
   held as materialized (
     select r.ctid as spot
       from (select l.track, l.seq from lost l order by l.track, l.seq) l
      cross join lateral (
-           select x.ctid from postrider.ready x where x.track = l.track and x.seq = l.seq and x.worker = 0 for update skip locked) r)
-  update postrider.ready r set track = 0 where r.ctid = any (array(select h.spot from held h));
+           select x.ctid from postrider_internal.ready x where x.track = l.track and x.seq = l.seq and x.worker = 0 for update skip locked) r)
+  update postrider_internal.ready r set track = 0 where r.ctid = any (array(select h.spot from held h));
   get diagnostics v_moved = row_count;
 
   with numbers as materialized (
-    select u.track from postrider.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
+    select u.track from postrider_internal.removed_tracks d cross join lateral unnest(d.tracks) u (track)),
   held as materialized (
     select s.spot
       from numbers n
      cross join lateral (
-           select x.ctid as spot from postrider.scheduled x where x.track = n.track limit p_limit for update skip locked) s
+           select x.ctid as spot from postrider_internal.scheduled x where x.track = n.track limit p_limit for update skip locked) s
      limit p_limit)
-  update postrider.scheduled s set track = 0 where s.ctid = any (array(select h.spot from held h));
+  update postrider_internal.scheduled s set track = 0 where s.ctid = any (array(select h.spot from held h));
   get diagnostics v_rescheduled = row_count;
 
-  delete from postrider.removed_tracks d
+  delete from postrider_internal.removed_tracks d
    where d.is_past
      and not exists (
            select from unnest(d.tracks) u (track)
-            where exists (select from postrider.ready r where r.track = u.track offset 0)
-               or exists (select from postrider.scheduled s where s.track = u.track offset 0))
+            where exists (select from postrider_internal.ready r where r.track = u.track offset 0)
+               or exists (select from postrider_internal.scheduled s where s.track = u.track offset 0))
      -- fold looks up the queue of what has ended.
      and not exists (
-           select from postrider.tallies y cross join lateral unnest(y.tracks) e (track)
+           select from postrider_internal.tallies y cross join lateral unnest(y.tracks) e (track)
              join unnest(d.tracks) u (track) on u.track = e.track);
-  update postrider.removed_tracks d set is_past = true
+  update postrider_internal.removed_tracks d set is_past = true
    where not d.is_past and d.horizon <= pg_snapshot_xmin(v_now) and not coalesce(d.transactions && v_under_way, false);
-  update postrider.removed_tracks d set horizon = pg_snapshot_xmax(v_now), transactions = coalesce(v_under_way, '{}')
+  update postrider_internal.removed_tracks d set horizon = pg_snapshot_xmax(v_now), transactions = coalesce(v_under_way, '{}')
    where d.horizon is null;
   return v_moved + v_rescheduled;
 end
 $$;
-comment on function postrider.move_jobs_of_removed_tracks(int) is
-  'private: moves up to p_limit rows of ready, and as many of scheduled, from removed tracks to track 0, and forgets the numbers that no transaction can write any more; how many rows';
+comment on function postrider_internal.move_jobs_of_removed_tracks(int) is
+  'moves up to p_limit rows of ready, and as many of scheduled, from removed tracks to track 0, and forgets the numbers that no transaction can write any more; how many rows';

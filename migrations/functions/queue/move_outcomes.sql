@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- From here on, once committed, the job has ended for everybody.
-create or replace function postrider.move_outcomes(p_jobs bigint[]) returns void
+create or replace function postrider_internal.move_outcomes(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -11,8 +11,8 @@ set enable_mergejoin = off
 as $$
 begin
   with gone as (
-    delete from postrider.outcomes o where o.job_id = any (p_jobs) returning o.*)
-  insert into postrider.results (
+    delete from postrider_internal.outcomes o where o.job_id = any (p_jobs) returning o.*)
+  insert into postrider_internal.results (
     job_id, started_at, finished_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
     status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
     bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
@@ -22,5 +22,5 @@ begin
     from gone g;
 end
 $$;
-comment on function postrider.move_outcomes(bigint[]) is
-  'private: moves the ends of jobs from outcomes to results, where they are seen';
+comment on function postrider_internal.move_outcomes(bigint[]) is
+  'moves the ends of jobs from outcomes to results, where they are seen';

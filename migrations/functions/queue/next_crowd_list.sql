@@ -3,7 +3,7 @@
 --
 -- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap this one can have
 -- such lists.
-create or replace function postrider.next_crowd_list(p_level int, p_held bigint[]) returns bigint
+create or replace function postrider_internal.next_crowd_list(p_level int, p_held bigint[]) returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,25 +15,25 @@ declare
   v_first record;
 begin
   with recursive inserts as (
-    (select i.at, 1 as n from postrider.intake i where i.lane is null and -i.priority::int = p_level
+    (select i.at, 1 as n from postrider_internal.intake i where i.lane is null and -i.priority::int = p_level
       order by -i.priority::int, i.at limit 1)
     union all
     select a.at, s.n + 1
       from inserts s
      cross join lateral (
-           select i.at from postrider.intake i where i.lane is null and -i.priority::int = p_level and i.at > s.at
+           select i.at from postrider_internal.intake i where i.lane is null and -i.priority::int = p_level and i.at > s.at
             order by -i.priority::int, i.at limit 1) a
      where s.n < 50)
   select l.* into v_list
     from inserts s
    cross join lateral (
-         select i.id, i.is_behind, i.bucket from postrider.intake i
+         select i.id, i.is_behind, i.bucket from postrider_internal.intake i
           where i.lane is null and -i.priority::int = p_level and i.at = s.at and i.id <> all (p_held)
           order by -i.priority::int, i.at, i.id limit 1) l
    order by random() limit 1;
   while v_list.is_behind loop
     select i.id, i.is_behind, i.bucket into v_first
-      from postrider.intake i
+      from postrider_internal.intake i
      cross join lateral (
            select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n where n <= least(i.bucket, v_list.bucket)) b
      where i.lane is null and -i.priority::int = p_level and i.id < v_list.id and i.id <> all (p_held)
@@ -45,5 +45,5 @@ begin
   return v_list.id;
 end
 $$;
-comment on function postrider.next_crowd_list(int, bigint[]) is
-  'private: the next list of several lanes of a priority (-p_level), of an INSERT chosen by chance; null if there is none but those given';
+comment on function postrider_internal.next_crowd_list(int, bigint[]) is
+  'the next list of several lanes of a priority (-p_level), of an INSERT chosen by chance; null if there is none but those given';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.notify_idle_workers(p_news text default '') returns void
+create or replace function postrider_internal.notify_idle_workers(p_news text default '') returns void
 language plpgsql
 as $$
 begin
-  if (select g.last_value from postrider.idle_gate g) = 2 then
+  if (select g.last_value from postrider_internal.idle_gate g) = 2 then
     perform pg_notify('postrider', p_news);
   end if;
 end
 $$;
-comment on function postrider.notify_idle_workers(text) is
-  'private: tells idle workers to look for jobs (made: on tracks that jobs waited for); while none is idle it tells nobody';
+comment on function postrider_internal.notify_idle_workers(text) is
+  'tells idle workers to look for jobs (made: on tracks that jobs waited for); while none is idle it tells nobody';

@@ -12,7 +12,7 @@
 --
 -- lane_retries is written by the leader alone, one statement after the other. Beside one that is just losing its lease
 -- slots may be given twice, once.
-create or replace function postrider.promote_by_budget(
+create or replace function postrider_internal.promote_by_budget(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,8 +26,8 @@ as $$
 begin
   with due as materialized (
     select s.ctid as spot, s.run_at, s.job_id, s.track, s.attempt > 0 and not s.has_slot as is_retry
-      from postrider.scheduled s
-     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity') and postrider.leads(p_worker, p_epoch)
+      from postrider_internal.scheduled s
+     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity') and postrider_internal.leads(p_worker, p_epoch)
      order by s.run_at, s.job_id
      limit p_limit
        for update skip locked),
@@ -40,17 +40,17 @@ begin
       from grouped g
       left join lateral (
            select q.lane, q.next_slot, q.next_look, v.rate
-             from postrider.tracks t
-             join postrider.lane_retries q on q.lane = t.lane and q.failing
+             from postrider_internal.tracks t
+             join postrider_internal.lane_retries q on q.lane = t.lane and q.failing
              left join postrider.lanes n on n.name = q.lane
             cross join lateral (
-                  select postrider.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate) v
+                  select postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate) v
             where t.id = g.track and g.is_retry and v.rate is not null) r on true),
   looked_at as materialized (
     select d.*, l.next_slot, l.next_look, l.rate,
            case when l.lane is not null
-                 and not exists (select from postrider.cache_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
-                 and not exists (select from postrider.credential_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
+                 and not exists (select from postrider_internal.cache_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
+                 and not exists (select from postrider_internal.credential_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
                 then l.lane end as lane
       from laned l cross join lateral unnest(l.spots, l.times, l.jobs) as d(spot, run_at, job_id)),
   slotted as materialized (
@@ -66,24 +66,24 @@ begin
       from slotted s
      where s.lane is not null),
   pushed as (
-    update postrider.scheduled s
+    update postrider_internal.scheduled s
        set run_at = coalesce(p.look, p.slot), has_slot = p.look is null
       from placed p
      where s.ctid = p.spot and p.slot > now()),
   noted as (
-    update postrider.lane_retries q
+    update postrider_internal.lane_retries q
        set next_slot = greatest(q.next_slot, g.slot), next_look = greatest(q.next_look, g.look)
       from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p group by p.lane) g
      where q.lane = g.lane),
   gone as (
-    delete from postrider.scheduled s using slotted d where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
+    delete from postrider_internal.scheduled s using slotted d where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
   freed as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.is_followed
       from (select * from gone order by run_at, job_id) g)
   select (select count(*) from gone), max(d.run_at), count(*) = p_limit into moved, latest, more from due d;
 end
 $$;
-comment on function postrider.promote_by_budget(int, bigint, timestamptz, int) is
-  'private: the part of promote for when a lane is failing: its retries go no faster than its budget allows, the others later';
+comment on function postrider_internal.promote_by_budget(int, bigint, timestamptz, int) is
+  'the part of promote for when a lane is failing: its retries go no faster than its budget allows, the others later';

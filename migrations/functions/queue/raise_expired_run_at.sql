@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.raise_expired_run_at(p_run_at timestamptz, p_expires_at timestamptz) returns void
+create or replace function postrider_internal.raise_expired_run_at(p_run_at timestamptz, p_expires_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,5 +11,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.raise_expired_run_at(timestamptz, timestamptz) is
-  'private: refuses to move a job to a time at which it has expired';
+comment on function postrider_internal.raise_expired_run_at(timestamptz, timestamptz) is
+  'refuses to move a job to a time at which it has expired';

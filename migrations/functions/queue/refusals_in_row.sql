@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.refusals_in_row(p_job bigint) returns int
+create or replace function postrider_internal.refusals_in_row(p_job bigint) returns int
 language sql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
-  select coalesce((select t.refusals from postrider.tries t where t.job_id = p_job order by t.fence desc limit 1), 0)::int
+  select coalesce((select t.refusals from postrider_internal.tries t where t.job_id = p_job order by t.fence desc limit 1), 0)::int
 $$;
-comment on function postrider.refusals_in_row(bigint) is
-  'private: how often in a row, up to its last try, the database has refused to prepare the call of a job';
+comment on function postrider_internal.refusals_in_row(bigint) is
+  'how often in a row, up to its last try, the database has refused to prepare the call of a job';

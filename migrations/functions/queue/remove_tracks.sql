@@ -3,7 +3,7 @@
 -- committed. All other statements may write the number of a track that is just being removed; move_jobs_of_removed_tracks moves those rows.
 --
 -- At most four removals are under way. While a transaction stays open for hours, the others wait for its end.
-create or replace function postrider.remove_tracks(
+create or replace function postrider_internal.remove_tracks(
   p_worker int, p_epoch bigint, p_after int, p_limit int, p_age interval default interval '1 day',
   out removed int, out reached int, out is_pending boolean)
 language plpgsql
@@ -23,22 +23,22 @@ begin
   removed := 0;
   reached := p_after;
   is_pending := false;
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return;
   end if;
-  if exists (select from postrider.removed_tracks) then
-    perform postrider.move_jobs_of_removed_tracks(5000);
+  if exists (select from postrider_internal.removed_tracks) then
+    perform postrider_internal.move_jobs_of_removed_tracks(5000);
   end if;
-  if (select count(*) from postrider.removed_tracks) < 4 then
+  if (select count(*) from postrider_internal.removed_tracks) < 4 then
     with looked_at as materialized (
-      select t.id, t.last_used, t.made_at from postrider.tracks t where t.id > p_after order by t.id limit p_limit),
+      select t.id, t.last_used, t.made_at from postrider_internal.tracks t where t.id > p_after order by t.id limit p_limit),
     held as materialized (
-      select t.id from postrider.tracks t
+      select t.id from postrider_internal.tracks t
        where t.id = any (array(
                select l.id from looked_at l
                 where greatest(l.last_used, l.made_at) < clock_timestamp() - p_age
-                  and not exists (select from postrider.ready r where r.track = l.id offset 0)
-                  and not exists (select from postrider.scheduled s where s.track = l.id offset 0)))
+                  and not exists (select from postrider_internal.ready r where r.track = l.id offset 0)
+                  and not exists (select from postrider_internal.scheduled s where s.track = l.id offset 0)))
          and greatest(t.last_used, t.made_at) < clock_timestamp() - p_age
          for update skip locked)
     select (select array_agg(h.id) from held h),
@@ -46,19 +46,19 @@ begin
       into v_ids, v_last;
     reached := v_last;
     with gone as (
-      delete from postrider.tracks t
+      delete from postrider_internal.tracks t
        where t.id = any (v_ids)
-         and not exists (select from postrider.ready r where r.track = t.id offset 0)
-         and not exists (select from postrider.scheduled s where s.track = t.id offset 0)
+         and not exists (select from postrider_internal.ready r where r.track = t.id offset 0)
+         and not exists (select from postrider_internal.scheduled s where s.track = t.id offset 0)
       returning t.id, t.queue, t.lane),
     noted as (
-      insert into postrider.removed_tracks (tracks, queues, lanes)
+      insert into postrider_internal.removed_tracks (tracks, queues, lanes)
       select array_agg(g.id order by g.id), array_agg(g.queue order by g.id), array_agg(g.lane order by g.id)
         from gone g having count(*) > 0)
     select count(*) into removed from gone;
   end if;
-  is_pending := exists (select from postrider.removed_tracks);
+  is_pending := exists (select from postrider_internal.removed_tracks);
 end
 $$;
-comment on function postrider.remove_tracks(int, bigint, int, int, interval) is
-  'private: leader: looks at up to p_limit tracks behind p_after and removes those without rows for p_age; how many, the last one looked at (0: there are no more), and whether removed_tracks holds rows';
+comment on function postrider_internal.remove_tracks(int, bigint, int, int, interval) is
+  'leader: looks at up to p_limit tracks behind p_after and removes those without rows for p_age; how many, the last one looked at (0: there are no more), and whether removed_tracks holds rows';

@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Two workers that change their minds at the same moment may leave the gate shut although one listens; the next
 -- heartbeat opens it again, and until then the worker's poll finds jobs within 250 ms.
-create or replace function postrider.set_idle(p_worker int, p_idle boolean) returns void
+create or replace function postrider_internal.set_idle(p_worker int, p_idle boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_idle then
-    insert into postrider.idle_workers (worker) values (p_worker) on conflict do nothing;
-    perform setval('postrider.idle_gate', 2);
+    insert into postrider_internal.idle_workers (worker) values (p_worker) on conflict do nothing;
+    perform setval('postrider_internal.idle_gate', 2);
   else
-    delete from postrider.idle_workers where worker = p_worker;
-    perform postrider.close_idle_gate();
+    delete from postrider_internal.idle_workers where worker = p_worker;
+    perform postrider_internal.close_idle_gate();
   end if;
 end
 $$;
-comment on function postrider.set_idle(int, boolean) is
-  'private: whether INSERTs into jobs should notify; the worker claims once more after saying yes';
+comment on function postrider_internal.set_idle(int, boolean) is
+  'whether INSERTs into jobs should notify; the worker claims once more after saying yes';

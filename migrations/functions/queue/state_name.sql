@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.state_name(p_state "char") returns text
+create or replace function postrider_internal.state_name(p_state "char") returns text
 language sql immutable strict parallel safe
 begin atomic
   select case p_state
@@ -9,4 +9,4 @@ begin atomic
     when 'l' then 'progressed'
   end;
 end;
-comment on function postrider.state_name("char") is 'private: the word for a stored state';
+comment on function postrider_internal.state_name("char") is 'the word for a stored state';

@@ -10,7 +10,7 @@
 -- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
 --
 -- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest track (lane).
-create or replace function postrider.survey(
+create or replace function postrider_internal.survey(
   p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null, p_above int default null)
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)
 language plpgsql stable
@@ -31,7 +31,7 @@ begin
       from behind h
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
-             from (select r.track, r.seq from postrider.ready r
+             from (select r.track, r.seq from postrider_internal.ready r
                     where r.track > h.first_id and r.worker = 0 order by r.track, r.seq limit 2) x) f
      where h.n < p_limit and f.ids is not null),
   hops as materialized (select b.first_id as id, b.second_id as next_id, b.seq, b.n from behind b where b.n > 0),
@@ -43,7 +43,7 @@ begin
       from before h
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
-             from (select r.track, r.seq from postrider.ready r
+             from (select r.track, r.seq from postrider_internal.ready r
                     where r.track > h.first_id and r.track <= p_after and r.worker = 0 order by r.track, r.seq limit 2) x) f
      where h.n < p_limit and f.ids is not null),
   found as materialized (
@@ -53,10 +53,10 @@ begin
   reached as materialized (
     select coalesce((select f.id from found f where f.n = p_limit), 0) as id),
   others as (
-    (select t.id from postrider.tracks t
+    (select t.id from postrider_internal.tracks t
       where (select r.id > 0 from reached r) and t.priority > p_above order by t.priority desc, t.id desc limit 64)
     union
-    (select t.id from postrider.tracks t
+    (select t.id from postrider_internal.tracks t
       where (select r.id > 0 from reached r) and t.is_awaited and t.id > p_newest order by t.id desc limit 64)),
   seen as (
     select f.id, f.seq, f.next_id is not distinct from f.id as has_more from found f
@@ -65,24 +65,24 @@ begin
       from others o
      cross join lateral (
            select array_agg(x.seq) as seqs
-             from (select r.seq from postrider.ready r where r.track = o.id and r.worker = 0 order by r.track, r.seq limit 2) x) f
+             from (select r.seq from postrider_internal.ready r where r.track = o.id and r.worker = 0 order by r.track, r.seq limit 2) x) f
      where f.seqs is not null and not exists (select from found x where x.id = o.id))
   select t.id, t.priority, s.seq, coalesce(n.id, 0), s.has_more
     from seen s
-    join postrider.tracks t on t.id = s.id
+    join postrider_internal.tracks t on t.id = s.id
     left join postrider.lanes n on (select exists (select from postrider.lanes)) and n.name = t.lane
                                and (n.max_in_flight is not null or n.rate_limit is not null)
    where (p_queues is null or t.queue = any (p_queues))
      and not case when (select exists (select from postrider.lanes n where n.paused_until > now()))
              then exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now()) else false end
-     and not case when (select exists (select from postrider.lane_pauses))
-             then exists (select from postrider.lane_pauses p where p.lane = t.lane and p.until > now()) else false end
+     and not case when (select exists (select from postrider_internal.lane_pauses))
+             then exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now()) else false end
      and not case when (select exists (select from postrider.queues q where q.paused))
              then exists (select from postrider.queues q where q.name = t.queue and q.paused) else false end
   union all
-  select 0, 0::smallint, r.id, coalesce((select t.id from postrider.tracks t order by t.id desc limit 1), 0), null from reached r
+  select 0, 0::smallint, r.id, coalesce((select t.id from postrider_internal.tracks t order by t.id desc limit 1), 0), null from reached r
    order by 2 desc, 1;
 end
 $$;
-comment on function postrider.survey(text[], int, int, int, int) is
-  'private: tracks of the queues given (null: all) that hold a claimable row and are not paused, its seq, the lane if it has limits (else 0), and whether it holds more, highest priority first; up to p_limit of them behind p_after, and a row of track 0 that says where to go on';
+comment on function postrider_internal.survey(text[], int, int, int, int) is
+  'tracks of the queues given (null: all) that hold a claimable row and are not paused, its seq, the lane if it has limits (else 0), and whether it holds more, highest priority first; up to p_limit of them behind p_after, and a row of track 0 that says where to go on';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.take_aborts(p_worker int)
+create or replace function postrider_internal.take_aborts(p_worker int)
 returns table (job_id bigint, fence bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -7,7 +7,7 @@ set lock_timeout = '100ms'
 as $$
 begin
   return query
-  delete from postrider.aborts a where a.worker = p_worker returning a.job_id, a.fence;
+  delete from postrider_internal.aborts a where a.worker = p_worker returning a.job_id, a.fence;
 end
 $$;
-comment on function postrider.take_aborts(int) is 'private: running calls of the worker that were cancelled; taken once';
+comment on function postrider_internal.take_aborts(int) is 'running calls of the worker that were cancelled; taken once';

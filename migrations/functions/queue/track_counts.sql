@@ -7,22 +7,22 @@
 --
 -- Counting a million rows takes 0.3 s of CPU, this 0.04 s with few tracks, 0.1 s with 1,000, 0.6 s with 100,000, however many rows there are.
 -- It is a function because only that keeps the compiler of expressions (jit) from a second of work on views that take less.
-create or replace function postrider.track_counts()
+create or replace function postrider_internal.track_counts()
 returns table (track int, ready bigint, running bigint, oldest timestamptz, unnamed bigint[])
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 with size as (
-  select least(1, 20480000.0 / greatest(pg_relation_size('postrider.ready'), 1)) as share,
-         greatest(10, least(10000, 200000 / (select count(*) + 1 from postrider.tracks))) as front),
+  select least(1, 20480000.0 / greatest(pg_relation_size('postrider_internal.ready'), 1)) as share,
+         greatest(10, least(10000, 200000 / (select count(*) + 1 from postrider_internal.tracks))) as front),
 fronts as (
   select t.id as track, f.ready, f.running, f.oldest, f.ready + f.running < (select s.front from size s) as is_all, f.unnamed
-    from (select k.id from postrider.tracks k union all select 0) t
+    from (select k.id from postrider_internal.tracks k union all select 0) t
    cross join lateral (
          select count(*) filter (where c.worker = 0) as ready, count(*) filter (where c.worker > 0) as running,
                 min(c.since) filter (where c.worker = 0) as oldest, array_agg(c.job_id) filter (where t.id = 0) as unnamed
-           from (select r.worker, r.since, r.job_id from postrider.ready r
+           from (select r.worker, r.since, r.job_id from postrider_internal.ready r
                   where r.track = t.id order by r.track, r.seq limit (select s.front from size s)) c) f
    where (select s.share < 1 from size s) and f.ready + f.running > 0),
 busy as (
@@ -30,17 +30,17 @@ busy as (
     from fronts f
    cross join lateral (
          select count(*) filter (where c.worker > 0) as running
-           from (select r.worker from postrider.ready r where r.track = f.track order by r.track, r.seq limit 10000) c) d
+           from (select r.worker from postrider_internal.ready r where r.track = f.track order by r.track, r.seq limit 10000) c) d
    where not f.is_all and f.running > f.ready),
 sampled as (
   select r.track, count(*) filter (where r.worker = 0) as ready, count(*) filter (where r.worker > 0) as running,
          min(r.since) filter (where r.worker = 0) as oldest, (array_agg(r.job_id) filter (where r.track = 0))[:10000] as unnamed
-    from postrider.ready r tablesample system ((select s.share * 100 from size s))
+    from postrider_internal.ready r tablesample system ((select s.share * 100 from size s))
    group by r.track)
 select track,
        case when f.is_all then f.ready else greatest(f.ready, (c.ready / (select s.share from size s))::bigint) end,
        coalesce(b.running, f.running, c.running), coalesce(f.oldest, c.oldest), coalesce(f.unnamed, c.unnamed)
   from sampled c full join fronts f using (track) left join busy b using (track)
 $$;
-comment on function postrider.track_counts() is
-  'private: of each track that holds rows: ready and running ones, since when the oldest waits, and of track 0 ids of some; exact up to about 100000 rows, within a few percent beyond';
+comment on function postrider_internal.track_counts() is
+  'of each track that holds rows: ready and running ones, since when the oldest waits, and of track 0 ids of some; exact up to about 100000 rows, within a few percent beyond';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.unsent_attempt(
-  p_track int, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) returns postrider.finished_attempt
+create or replace function postrider_internal.unsent_attempt(
+  p_track int, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) returns postrider_internal.finished_attempt
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_attempt postrider.finished_attempt;
+  v_attempt postrider_internal.finished_attempt;
 begin
   v_attempt.track := p_track;
   v_attempt.seq := p_seq;
@@ -16,5 +16,5 @@ begin
   return v_attempt;
 end
 $$;
-comment on function postrider.unsent_attempt(int, bigint, bigint, "char", text, text) is
-  'private: an attempt that ended before anything was sent, for finish';
+comment on function postrider_internal.unsent_attempt(int, bigint, bigint, "char", text, text) is
+  'an attempt that ended before anything was sent, for finish';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- /users/7/posts and /users/8/posts are one endpoint: GET api /users/*/posts.
-create or replace function postrider.call_endpoint(p_service text, p_method text, p_url text) returns text
+create or replace function postrider_internal.call_endpoint(p_service text, p_method text, p_url text) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select left(concat_ws(' ', p_method, p_service, regexp_replace(
-    substring(postrider.url_shown(p_url) from '^[^?#]*'),
+    substring(postrider_internal.url_shown(p_url) from '^[^?#]*'),
     '(^|/)(?:[0-9]+|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})(?=/|$)', E'\\1*', 'g')), 300)
 $$;
-comment on function postrider.call_endpoint(text, text, text) is
-  'private: what names the endpoint of a call: method, service, and the path as the job has it, before templates; ids in it count as one';
+comment on function postrider_internal.call_endpoint(text, text, text) is
+  'what names the endpoint of a call: method, service, and the path as the job has it, before templates; ids in it count as one';

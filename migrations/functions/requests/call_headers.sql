@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_headers(p_job jsonb, p_common jsonb) returns text[]
+create or replace function postrider_internal.call_headers(p_job jsonb, p_common jsonb) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -9,9 +9,9 @@ declare
   v_kept text[] := '{}';
 begin
   if p_common is null then
-    return postrider.pairs(p_job);
+    return postrider_internal.pairs(p_job);
   end if;
-  v_pairs := postrider.pairs(p_common);
+  v_pairs := postrider_internal.pairs(p_common);
   if p_job is null then
     return v_pairs;
   end if;
@@ -25,8 +25,8 @@ begin
       v_kept := v_kept || v_pairs[i:i + 1];
     end if;
   end loop;
-  return v_kept || postrider.pairs(p_job);
+  return v_kept || postrider_internal.pairs(p_job);
 end
 $$;
-comment on function postrider.call_headers(jsonb, jsonb) is
-  'private: name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';
+comment on function postrider_internal.call_headers(jsonb, jsonb) is
+  'name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';

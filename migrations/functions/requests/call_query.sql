@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.call_query(p_job jsonb, p_url text, p_common jsonb) returns text[]
+create or replace function postrider_internal.call_query(p_job jsonb, p_url text, p_common jsonb) returns text[]
 language plpgsql immutable parallel safe
 as $$
 declare
   v_common jsonb := p_common;
 begin
   if p_common is null then
-    return postrider.pairs(p_job);
+    return postrider_internal.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
-    v_common := postrider.query_beside(p_common, p_url);
+    v_common := postrider_internal.query_beside(p_common, p_url);
   end if;
   if p_job is null then
-    return postrider.pairs(v_common);
+    return postrider_internal.pairs(v_common);
   end if;
-  return postrider.pairs(v_common - array(select k from jsonb_object_keys(p_job) k)) || postrider.pairs(p_job);
+  return postrider_internal.pairs(v_common - array(select k from jsonb_object_keys(p_job) k)) || postrider_internal.pairs(p_job);
 end
 $$;
-comment on function postrider.call_query(jsonb, text, jsonb) is
-  'private: name, value, ... to add to a job''s URL: the service''s arguments that neither the job''s query nor its URL has, then the job''s';
+comment on function postrider_internal.call_query(jsonb, text, jsonb) is
+  'name, value, ... to add to a job''s URL: the service''s arguments that neither the job''s query nor its URL has, then the job''s';

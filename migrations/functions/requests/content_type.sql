@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The last line counts when there are several, as libcurl and browsers have it. Bytes beyond ASCII come out as \nnn,
 -- so no answer can make this fail. Each line of that name costs a copy of what follows, so of thousands the hundredth counts.
-create or replace function postrider.content_type(p_headers bytea) returns text
+create or replace function postrider_internal.content_type(p_headers bytea) returns text
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -18,5 +18,5 @@ begin
   return btrim(split_part(encode(v_found, 'escape'), E'\n', 1), E' \t\r');
 end
 $$;
-comment on function postrider.content_type(bytea) is
-  'private: the value of an answer''s Content-Type as it came, its first 1000 bytes; null without one';
+comment on function postrider_internal.content_type(bytea) is
+  'the value of an answer''s Content-Type as it came, its first 1000 bytes; null without one';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.form_pairs(p_form jsonb) returns text[]
+create or replace function postrider_internal.form_pairs(p_form jsonb) returns text[]
 language sql immutable strict parallel safe
 as $$
   with recursive walk(name, value, path) as (
@@ -21,5 +21,5 @@ as $$
    cross join lateral (values (1, w.name), (2, coalesce(w.value #>> '{}', ''))) as s(side, part)
    where jsonb_typeof(w.value) not in ('object', 'array')
 $$;
-comment on function postrider.form_pairs(jsonb) is
-  'private: name, value, name, value, ... of a form; members of objects are a[b], elements of arrays a[]';
+comment on function postrider_internal.form_pairs(jsonb) is
+  'name, value, name, value, ... of a form; members of objects are a[b], elements of arrays a[]';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Unlike jsonb_set it makes the objects on the way. page_body_defect has looked that there is a way.
-create or replace function postrider.json_put(p_json jsonb, p_path text[], p_value jsonb) returns jsonb
+create or replace function postrider_internal.json_put(p_json jsonb, p_path text[], p_value jsonb) returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,5 +13,5 @@ begin
   return jsonb_set(p_json, p_path, p_value);
 end
 $$;
-comment on function postrider.json_put(jsonb, text[], jsonb) is
-  'private: a JSON value with another one at the path given; objects that are missing on the way are made';
+comment on function postrider_internal.json_put(jsonb, text[], jsonb) is
+  'a JSON value with another one at the path given; objects that are missing on the way are made';

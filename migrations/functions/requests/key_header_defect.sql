@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.key_header_defect(p_name text, out reason text, out hint text)
+create or replace function postrider_internal.key_header_defect(p_name text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,10 +10,10 @@ begin
      or lower(p_name collate "C") like 'if-%' then
     reason := format('%s would take the place of the call''s own', p_name);
   elsif p_name is not null then
-    select d.reason into reason from postrider.headers_defect(jsonb_build_object(p_name, '')) d;
+    select d.reason into reason from postrider_internal.headers_defect(jsonb_build_object(p_name, '')) d;
   end if;
   hint := case when reason is not null then 'Like Idempotency-Key; its value is the job''s key.' end;
 end
 $$;
-comment on function postrider.key_header_defect(text) is
-  'private: why a header cannot carry Idempotency-Keys and what would be right; nulls for a good name, or none';
+comment on function postrider_internal.key_header_defect(text) is
+  'why a header cannot carry Idempotency-Keys and what would be right; nulls for a good name, or none';

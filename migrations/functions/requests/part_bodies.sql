@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.part_bodies(p_parts jsonb) returns bytea[]
+create or replace function postrider_internal.part_bodies(p_parts jsonb) returns bytea[]
 language sql immutable strict parallel safe
 as $$
   select array_agg(case
@@ -8,4 +8,4 @@ as $$
          end order by p.place)
     from jsonb_array_elements(p_parts) with ordinality as p(value, place)
 $$;
-comment on function postrider.part_bodies(jsonb) is 'private: the bytes of each part of a multipart body; of a file its path';
+comment on function postrider_internal.part_bodies(jsonb) is 'the bytes of each part of a multipart body; of a file its path';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- All but the unreserved characters of RFC 3986, 2.3: what stands for something in any part of a URL is among the others.
-create or replace function postrider.percent_encoded(p_text text) returns text
+create or replace function postrider_internal.percent_encoded(p_text text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,5 +19,5 @@ begin
     end);
 end
 $$;
-comment on function postrider.percent_encoded(text) is
-  'private: a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';
+comment on function postrider_internal.percent_encoded(text) is
+  'a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';

@@ -14,7 +14,7 @@
 -- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
-create or replace function postrider.prepare(
+create or replace function postrider_internal.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null,
   p_long bigint[] default '{}')
 returns table (
@@ -47,7 +47,7 @@ declare
   v_body bytea;
 begin
   if p_hold_ms is not null then
-    v_held := postrider.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
+    v_held := postrider_internal.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
       select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
         from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
@@ -57,7 +57,7 @@ begin
     end if;
   end if;
   if exists (select from postrider.credentials) then
-    v_held := postrider.hold_for_credentials(p_worker, p_track, p_seq, p_fence, p_job);
+    v_held := postrider_internal.hold_for_credentials(p_worker, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
       if cardinality(v_held) = cardinality(p_job) then
         return;
@@ -67,47 +67,47 @@ begin
     end if;
   end if;
   select c.done, c.expensive into v_done, v_cached
-    from postrider.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job) c;
+    from postrider_internal.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job) c;
   if cardinality(v_done) = cardinality(p_job) then
     return;
   end if;
-  v_done := v_done || postrider.fail_misconfigured_jobs(p_worker, p_track, p_seq, p_fence, p_job);
-  if exists (select from postrider.server_routes) then
+  v_done := v_done || postrider_internal.fail_misconfigured_jobs(p_worker, p_track, p_seq, p_fence, p_job);
+  if exists (select from postrider_internal.server_routes) then
     select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
-      from postrider.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
+      from postrider_internal.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
   end if;
   return query
   select j.id, j.method,
-         case when x.base is not null then postrider.url_join(x.base, coalesce(g.url, d.url, j.url))
-              else postrider.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s) end,
-         case when g.url is not null and a.query is not null then postrider.call_query(g.query, g.url, a.query)
-              when g.url is not null then postrider.pairs(g.query)
-              when a.query is not null then postrider.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), a.query)
-              when j.query is not null then postrider.pairs(coalesce(d.query, j.query)) end,
-         case when a.headers is not null then postrider.call_headers(
-                coalesce(g.headers, d.headers, j.headers), case when j.body_form is null then a.headers else postrider.form_headers(a.headers) end)
-              when num_nonnulls(g.headers, j.headers) > 0 then postrider.pairs(coalesce(g.headers, d.headers, j.headers)) end || postrider.cache_validators(c),
+         case when x.base is not null then postrider_internal.url_join(x.base, coalesce(g.url, d.url, j.url))
+              else postrider_internal.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s) end,
+         case when g.url is not null and a.query is not null then postrider_internal.call_query(g.query, g.url, a.query)
+              when g.url is not null then postrider_internal.pairs(g.query)
+              when a.query is not null then postrider_internal.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), a.query)
+              when j.query is not null then postrider_internal.pairs(coalesce(d.query, j.query)) end,
+         case when a.headers is not null then postrider_internal.call_headers(
+                coalesce(g.headers, d.headers, j.headers), case when j.body_form is null then a.headers else postrider_internal.form_headers(a.headers) end)
+              when num_nonnulls(g.headers, j.headers) > 0 then postrider_internal.pairs(coalesce(g.headers, d.headers, j.headers)) end || postrider_internal.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.id = any (p_long) then null when j.body is not null then j.body
-              when j.body_json is not null then postrider.json_body(coalesce(g.body_json, d.body_json, j.body_json), k.place) end,
-         case when j.body_form is not null then postrider.form_pairs(coalesce(d.body_form, j.body_form)) end,
-         postrider.milliseconds(case
+              when j.body_json is not null then postrider_internal.json_body(coalesce(g.body_json, d.body_json, j.body_json), k.place) end,
+         case when j.body_form is not null then postrider_internal.form_pairs(coalesce(d.body_form, j.body_form)) end,
+         postrider_internal.milliseconds(case
            when j.timeout is null and (j.download_to is not null
                 or j.body_parts @? '$[*].file') then null else coalesce(j.timeout, s.timeout) end),
          case when j.download_to is not null then j.max_response else coalesce(j.max_response, s.max_response) end,
-         case when j.ok_statuses is not null then postrider.status_bounds(j.ok_statuses) end,
+         case when j.ok_statuses is not null then postrider_internal.status_bounds(j.ok_statuses) end,
          s.idempotency_header, coalesce(s.gzip_request, false),
-         postrider.milliseconds(s.connect_timeout), postrider.milliseconds(s.first_byte_timeout),
+         postrider_internal.milliseconds(s.connect_timeout), postrider_internal.milliseconds(s.first_byte_timeout),
          coalesce(s.allow_private_network, false),
          s.proxy, s.interface, s.tls ->> 'ca', s.tls ->> 'certificate', s.tls ->> 'key',
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
          coalesce(a.cookies, false),
          case when a.cookies then array(
-           select c.line from postrider.cookies c where c.service = s.name and c.credential = coalesce(u.credential, '')
+           select c.line from postrider_internal.cookies c where c.service = s.name and c.credential = coalesce(u.credential, '')
               and c.login = coalesce(k.login, 0)) end,
-         case when j.body_parts is not null then postrider.part_texts(coalesce(d.body_parts, j.body_parts)) end,
-         case when j.body_parts is not null then postrider.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
+         case when j.body_parts is not null then postrider_internal.part_texts(coalesce(d.body_parts, j.body_parts)) end,
+         case when j.body_parts is not null then postrider_internal.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
@@ -117,15 +117,15 @@ begin
            select from postrider.hooks h
             where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
          else false end,
-         case when j.tag = 'webhook' and exists (select from postrider.webhooks w where w.job_id = j.id)
+         case when j.tag = 'webhook' and exists (select from postrider_internal.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
          j.paginate is not null, x.server, coalesce(x.goes_on, false),
          coalesce(u.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
-         case when k.name is not null then postrider.credential_place(k.kind, k.place) end,
+         case when k.name is not null then postrider_internal.credential_place(k.kind, k.place) end,
          case when v_cached <> '{}' and j.id = any (v_cached)
                 or num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
-                     and not postrider.judges_cheaply(j, u.envelope)
-              then array[postrider.expensive_columns(j, u.envelope), coalesce((select t.lane from postrider.tracks t where t.id = x.track), ''),
+                     and not postrider_internal.judges_cheaply(j, u.envelope)
+              then array[postrider_internal.expensive_columns(j, u.envelope), coalesce((select t.lane from postrider_internal.tracks t where t.id = x.track), ''),
                          case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end,
          case when num_nonnulls(j.decode, j.max_redirects) > 0
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16 end
@@ -133,38 +133,38 @@ begin
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
    cross join lateral (
-         select postrider.used_envelope(j.use_envelope, s.envelope) as envelope,
-                postrider.used_credential(j.credential, s.credential) as credential) u
+         select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope,
+                postrider_internal.used_credential(j.credential, s.credential) as credential) u
     -- Others than members pay the look at parent_id alone.
     left join lateral (
-         select r.* from postrider.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+         select r.* from postrider_internal.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join lateral (
-         select s.query, s.headers, s.cookies where postrider.service_applies(coalesce(d.url, j.url), s)) a on true
+         select s.query, s.headers, s.cookies where postrider_internal.service_applies(coalesce(d.url, j.url), s)) a on true
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
-    left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled_job(j) end) g on true
+    left join lateral postrider_internal.page_call(case when j.paginate is not null then postrider_internal.filled_job(j) end) g on true
     left join lateral (
          select n.name, n.kind, r.login,
-                postrider.used_place(
-                  n.place, coalesce(g.body_json, d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider.pairs(z.plain) end as secrets
-           from postrider.credentials n left join postrider.secrets z on z.credential = n.name
-           left join postrider.refreshes r on r.credential = n.name
+                postrider_internal.used_place(
+                  n.place, coalesce(g.body_json, d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider_internal.pairs(z.plain) end as secrets
+           from postrider.credentials n left join postrider_internal.secrets z on z.credential = n.name
+           left join postrider_internal.refreshes r on r.credential = n.name
           where n.name = u.credential limit 1) k on true
-    left join postrider.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
+    left join postrider_internal.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
   -- In slices, since libpq keeps a buffer of the size of the longest row for the rest of the connection.
   if cardinality(p_long) = 0 then
     return;
   end if;
   for job_id, v_body in
-    select j.id, case when j.body is not null then j.body || ''::bytea else postrider.json_body(
+    select j.id, case when j.body is not null then j.body || ''::bytea else postrider_internal.json_body(
              coalesce(g.body_json, d.body_json, j.body_json),
-             postrider.used_place(k.place, coalesce(g.body_json, d.body_json, j.body_json), false)) end
+             postrider_internal.used_place(k.place, coalesce(g.body_json, d.body_json, j.body_json), false)) end
       from unnest(p_long) x (job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
-      left join postrider.resolved d on d.job_id = j.id and j.parent_id is not null
-      left join lateral postrider.page_call(case when j.paginate is not null then postrider.filled_job(j) end) g on true
-      left join postrider.credentials k on k.name = postrider.used_credential(j.credential, s.credential)
+      left join postrider_internal.resolved d on d.job_id = j.id and j.parent_id is not null
+      left join lateral postrider_internal.page_call(case when j.paginate is not null then postrider_internal.filled_job(j) end) g on true
+      left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)
   loop
     for v_from in 1 .. octet_length(v_body) by 262144 loop
@@ -174,5 +174,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]) is
-  'private: what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';
+comment on function postrider_internal.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]) is
+  'what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';

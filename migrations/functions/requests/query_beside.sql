@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Few names in a URL are percent-encoded or have a + for a space; only those are decoded.
-create or replace function postrider.query_beside(p_query jsonb, p_url text) returns jsonb
+create or replace function postrider_internal.query_beside(p_query jsonb, p_url text) returns jsonb
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -11,12 +11,12 @@ begin
     v_argument := split_part(v_argument, '=', 1);
     p_query := p_query - v_argument;
     if translate(v_argument, '%+', '') <> v_argument then
-      v_name := postrider.url_unescaped(v_argument);
+      v_name := postrider_internal.url_unescaped(v_argument);
       p_query := p_query - array(select k from jsonb_object_keys(p_query) k where convert_to(k, 'UTF8') = v_name);
     end if;
   end loop;
   return p_query;
 end
 $$;
-comment on function postrider.query_beside(jsonb, text) is
-  'private: those of a service''s arguments that a job''s URL does not have itself';
+comment on function postrider_internal.query_beside(jsonb, text) is
+  'those of a service''s arguments that a job''s URL does not have itself';

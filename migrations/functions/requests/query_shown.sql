@@ -2,7 +2,7 @@
 -- after: requests/is_secret_name.sql
 -- A name may be percent-encoded, so it is decoded before it is compared. Most queries hold nothing like a secret name, and one comparison
 -- finds that.
-create or replace function postrider.query_shown(p_url text, p_masked text[]) returns text
+create or replace function postrider_internal.query_shown(p_url text, p_masked text[]) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -21,8 +21,8 @@ begin
     v_name := split_part(v_argument, '=', 1);
     if v_name <> v_argument then
       v_plain := case when translate(v_name, '%+', '') = v_name then v_name
-                      else convert_from(postrider.url_unescaped(v_name), 'LATIN1') end;
-      if v_name = any (p_masked) or v_plain = any (p_masked) or postrider.is_secret_name(v_plain) then
+                      else convert_from(postrider_internal.url_unescaped(v_name), 'LATIN1') end;
+      if v_name = any (p_masked) or v_plain = any (p_masked) or postrider_internal.is_secret_name(v_plain) then
         v_argument := v_name || '=***';
       end if;
     end if;
@@ -31,5 +31,5 @@ begin
   return left(p_url, v_place) || array_to_string(v_arguments, '&');
 end
 $$;
-comment on function postrider.query_shown(text, text[]) is
-  'private: a URL with *** for the values of query arguments that are masked: by their names, or because they are among p_masked';
+comment on function postrider_internal.query_shown(text, text[]) is
+  'a URL with *** for the values of query arguments that are masked: by their names, or because they are among p_masked';

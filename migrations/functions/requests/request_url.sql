@@ -4,7 +4,7 @@
 -- which the credential sends its token; null: none.
 --
 -- Most jobs have an absolute URL without a query, which takes no more than url_shown.
-create or replace function postrider.request_url(
+create or replace function postrider_internal.request_url(
   p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -15,28 +15,28 @@ declare
   v_masked text[] := '{}';
 begin
   if p_common is not null then
-    v_common := case when position('?' in p_url) > 0 then postrider.query_beside(p_common, p_url) else p_common end;
+    v_common := case when position('?' in p_url) > 0 then postrider_internal.query_beside(p_common, p_url) else p_common end;
     if p_query is not null then
       v_common := v_common - array(select k from jsonb_object_keys(p_query) k);
     end if;
     if p_shows_common is not true then
-      v_masked := array(select postrider.url_escaped(k) from jsonb_object_keys(v_common) k);
+      v_masked := array(select postrider_internal.url_escaped(k) from jsonb_object_keys(v_common) k);
     end if;
   end if;
   if p_base is not null then
-    v_url := postrider.url_join(p_base, v_url);
+    v_url := postrider_internal.url_join(p_base, v_url);
   end if;
-  v_url := postrider.url_shown(split_part(v_url, '#', 1));
+  v_url := postrider_internal.url_shown(split_part(v_url, '#', 1));
   if p_token is null then
-    v_url := postrider.url_query(v_url, v_common);
-    v_url := postrider.url_query(v_url, p_query);
+    v_url := postrider_internal.url_query(v_url, v_common);
+    v_url := postrider_internal.url_query(v_url, p_query);
   else
-    v_masked := v_masked || postrider.url_escaped(p_token);
-    v_url := postrider.url_query(postrider.url_query(postrider.url_query(v_url, v_common - p_token), p_query - p_token),
+    v_masked := v_masked || postrider_internal.url_escaped(p_token);
+    v_url := postrider_internal.url_query(postrider_internal.url_query(postrider_internal.url_query(v_url, v_common - p_token), p_query - p_token),
       jsonb_build_object(p_token, ''));
   end if;
-  return postrider.query_shown(v_url, v_masked);
+  return postrider_internal.query_shown(v_url, v_masked);
 end
 $$;
-comment on function postrider.request_url(text, jsonb, text, jsonb, boolean, text) is
-  'private: the URL of a call with base URL and query, secrets masked';
+comment on function postrider_internal.request_url(text, jsonb, text, jsonb, boolean, text) is
+  'the URL of a call with base URL and query, secrets masked';

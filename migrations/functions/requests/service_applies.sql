@@ -2,12 +2,12 @@
 -- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing to apply.
 --
 -- p_url: as the job has it, templates filled.
-create or replace function postrider.service_applies(p_url text, p_service postrider.services) returns boolean
+create or replace function postrider_internal.service_applies(p_url text, p_service postrider.services) returns boolean
 language sql stable
 as $$
   select p_service.apply_to_absolute is not false
-      or postrider.url_is_relative(p_url)
-      or postrider.service_has_origin(p_service.name, p_service.base_url, p_service.cdn_url, p_url)
+      or postrider_internal.url_is_relative(p_url)
+      or postrider_internal.service_has_origin(p_service.name, p_service.base_url, p_service.cdn_url, p_url)
 $$;
-comment on function postrider.service_applies(text, postrider.services) is
-  'private: whether a call to this URL, relative or absolute, has the headers, query and cookies of its service';
+comment on function postrider_internal.service_applies(text, postrider.services) is
+  'whether a call to this URL, relative or absolute, has the headers, query and cookies of its service';

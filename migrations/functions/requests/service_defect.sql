@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.service_defect(
+create or replace function postrider_internal.service_defect(
   p_service postrider.services, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -57,7 +57,7 @@ begin
   end if;
 
   select 'idempotency_header', d.reason, d.hint into column_name, reason, hint
-    from postrider.key_header_defect(p_service.idempotency_header) d
+    from postrider_internal.key_header_defect(p_service.idempotency_header) d
    where d.reason is not null;
   if column_name is not null then
     return;
@@ -65,7 +65,7 @@ begin
 
   select u.c, d.reason, d.hint into column_name, reason, hint
     from (values ('base_url', p_service.base_url), ('cdn_url', p_service.cdn_url)) as u(c, url)
-   cross join lateral postrider.url_defect(u.url) d
+   cross join lateral postrider_internal.url_defect(u.url) d
    where u.url is not null and d.reason is not null limit 1;
   if column_name is not null then
     return;
@@ -76,26 +76,26 @@ begin
   if column_name is not null then
     return;
   end if;
-  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider.headers_defect(p_service.headers) d
+  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider_internal.headers_defect(p_service.headers) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
-  reason := postrider.pairs_defect(p_service.query);
+  reason := postrider_internal.pairs_defect(p_service.query);
   if reason is not null then
     column_name := 'query';
     hint := 'Give an object like {"key": "value", "tag": ["a", "b"]}.';
     return;
   end if;
   select 'envelope', d.reason, d.hint into column_name, reason, hint
-    from postrider.envelope_defect(p_service.envelope) d
+    from postrider_internal.envelope_defect(p_service.envelope) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
-  select 'tls', d.reason, d.hint into column_name, reason, hint from postrider.tls_defect(p_service.tls) d
+  select 'tls', d.reason, d.hint into column_name, reason, hint from postrider_internal.tls_defect(p_service.tls) d
    where d.reason is not null;
 end
 $$;
-comment on function postrider.service_defect(postrider.services) is
-  'private: the first column of a service that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.service_defect(postrider.services) is
+  'the first column of a service that breaks a rule, why, and what would be right; nulls for a good row';

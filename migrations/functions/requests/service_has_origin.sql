@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.service_has_origin(p_service text, p_base text, p_cdn text, p_url text) returns boolean
+create or replace function postrider_internal.service_has_origin(p_service text, p_base text, p_cdn text, p_url text) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.origin_is_among(p_url, array[p_base, p_cdn] || array(
-    select t.base_url from postrider.server_routes t where t.service = p_service))
+  select postrider_internal.origin_is_among(p_url, array[p_base, p_cdn] || array(
+    select t.base_url from postrider_internal.server_routes t where t.service = p_service))
 $$;
-comment on function postrider.service_has_origin(text, text, text, text) is
-  'private: whether an absolute URL has the origin of the base URL, of the CDN or of a server of a service, in whatever environment, or leads from there to https';
+comment on function postrider_internal.service_has_origin(text, text, text, text) is
+  'whether an absolute URL has the origin of the base URL, of the CDN or of a server of a service, in whatever environment, or leads from there to https';

@@ -3,7 +3,7 @@
 --
 -- A credential that has been deleted since ends the jobs of its service, and is no fault of who changes something else: not even of who
 -- deletes a server, which changes has_servers here.
-create or replace function postrider.services_check() returns trigger
+create or replace function postrider_internal.services_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,13 +16,13 @@ begin
   if tg_op = 'UPDATE' and new.credential = old.credential then
     v_judged.credential := null;
   end if;
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.service_defect(v_judged) d;
-  perform postrider.raise_column_error('services', v_column, v_reason, v_hint);
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.service_defect(v_judged) d;
+  perform postrider_internal.raise_column_error('services', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider.services_check() is 'private: row trigger of services; refuses what cannot work, by column';
+comment on function postrider_internal.services_check() is 'row trigger of services; refuses what cannot work, by column';
 
 create or replace trigger services_check
   before insert or update on postrider.services
-  for each row execute function postrider.services_check();
+  for each row execute function postrider_internal.services_check();

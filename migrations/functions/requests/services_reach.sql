@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- At the end of the transaction, since servers come after their service.
-create or replace function postrider.services_reach() returns trigger
+create or replace function postrider_internal.services_reach() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,17 +11,17 @@ declare
      where s.name = new.name and not s.apply_to_absolute and num_nonnulls(s.headers, s.query) > 0
        and num_nonnulls(s.base_url, s.cdn_url) = 0 and not s.has_servers);
 begin
-  perform postrider.raise_column_error('services', v_column, 'is for calls to the service''s own origin, and it has none',
+  perform postrider_internal.raise_column_error('services', v_column, 'is for calls to the service''s own origin, and it has none',
     'Set base_url, insert servers in this transaction, or set apply_to_absolute to send it to every absolute URL.');
   return null;
 end
 $$;
-comment on function postrider.services_reach() is
-  'private: row trigger of services, at the end of the transaction; refuses headers and a query that no call would have';
+comment on function postrider_internal.services_reach() is
+  'row trigger of services, at the end of the transaction; refuses headers and a query that no call would have';
 
 -- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
 drop trigger if exists services_reach on postrider.services;
 create constraint trigger services_reach
   after insert or update on postrider.services
   deferrable initially deferred
-  for each row execute function postrider.services_reach();
+  for each row execute function postrider_internal.services_reach();

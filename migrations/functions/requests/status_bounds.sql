@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Not inlined, since it has a query in it: 20 us a call. Callers ask it for jobs with ok_statuses only.
-create or replace function postrider.status_bounds(p_statuses int4multirange) returns int[]
+create or replace function postrider_internal.status_bounds(p_statuses int4multirange) returns int[]
 language sql immutable strict parallel safe
 as $$
   select array_agg(bound order by lower(s), bound)
     from unnest(p_statuses) s cross join lateral (values (lower(s)), (upper(s))) as b(bound)
 $$;
-comment on function postrider.status_bounds(int4multirange) is
-  'private: lower, upper, lower, ... of ok_statuses, upper exclusive';
+comment on function postrider_internal.status_bounds(int4multirange) is
+  'lower, upper, lower, ... of ok_statuses, upper exclusive';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.tls_defect(p_tls jsonb, out reason text, out hint text)
+create or replace function postrider_internal.tls_defect(p_tls jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -35,4 +35,4 @@ begin
   end if;
 end
 $$;
-comment on function postrider.tls_defect(jsonb) is 'private: why a service''s tls is refused and what would be right; nulls for a good one';
+comment on function postrider_internal.tls_defect(jsonb) is 'why a service''s tls is refused and what would be right; nulls for a good one';

@@ -3,7 +3,7 @@ create or replace function postrider.url_encode(value text) returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider.percent_encoded(value)
+  select postrider_internal.percent_encoded(value)
 $$;
 comment on function postrider.url_encode(text) is
-  'public: a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';
+  'a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.url_escaped(p_text text) returns text
+create or replace function postrider_internal.url_escaped(p_text text) returns text
 language plpgsql immutable strict parallel safe
 as $$
 begin
@@ -14,5 +14,5 @@ begin
       from regexp_split_to_table(p_text, '') with ordinality as c(letter, place));
 end
 $$;
-comment on function postrider.url_escaped(text) is
-  'private: a name or value as it stands in the query of a URL: all but letters, digits and ._~- percent-encoded, as the worker does';
+comment on function postrider_internal.url_escaped(text) is
+  'a name or value as it stands in the query of a URL: all but letters, digits and ._~- percent-encoded, as the worker does';

@@ -3,7 +3,7 @@
 --
 -- Most are a plain path below a plain base, told apart without regular expressions: the seven below take 10 us. No
 -- search_path is set (2 us): all that is used here is built in, and every caller has set its own.
-create or replace function postrider.url_join(p_base text, p_url text) returns text
+create or replace function postrider_internal.url_join(p_base text, p_url text) returns text
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -23,7 +23,7 @@ begin
       return case when right(p_base, 1) = '/' then p_base || p_url else p_base || '/' || p_url end;
     end if;
   end if;
-  if p_base is null or postrider.url_is_absolute(p_url) then
+  if p_base is null or postrider_internal.url_is_absolute(p_url) then
     return p_url;
   end if;
   v_scheme := substring(p_base from '^[A-Za-z]+:');
@@ -54,5 +54,5 @@ begin
   return v_origin || v_path || v_rest;
 end
 $$;
-comment on function postrider.url_join(text, text) is
-  'private: the URL of a call: p_url if it is absolute, else joined to the base, dots resolved, fragment dropped';
+comment on function postrider_internal.url_join(text, text) is
+  'the URL of a call: p_url if it is absolute, else joined to the base, dots resolved, fragment dropped';

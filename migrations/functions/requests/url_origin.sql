@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_place.sql
-create or replace function postrider.url_origin(p_url text) returns text
+create or replace function postrider_internal.url_origin(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic
-  select lower(split_part(p_url, ':', 1) collate "C") || '://' || postrider.url_place(p_url);
+  select lower(split_part(p_url, ':', 1) collate "C") || '://' || postrider_internal.url_place(p_url);
 end;
-comment on function postrider.url_origin(text) is
-  'private: scheme, host and port of an absolute URL in lower case; 80 and 443 are filled in';
+comment on function postrider_internal.url_origin(text) is
+  'scheme, host and port of an absolute URL in lower case; 80 and 443 are filled in';

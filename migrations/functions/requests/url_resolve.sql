@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 3986, 5.2: unlike url_join, the base's last segment is a file and gives way. What sloppy servers leave bare, spaces
 -- and characters outside ASCII, is percent-encoded, as browsers do.
-create or replace function postrider.url_resolve(p_base text, p_url text) returns text
+create or replace function postrider_internal.url_resolve(p_base text, p_url text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,9 +19,9 @@ begin
   return case
     when v_url = '' then split_part(p_base, '#', 1)
     when left(v_url, 1) = '?' then v_path || v_url
-    else postrider.url_join(regexp_replace(v_path, '^([A-Za-z]+://[^/]*)(/.*/|/)?[^/]*$', E'\\1\\2'), v_url)
+    else postrider_internal.url_join(regexp_replace(v_path, '^([A-Za-z]+://[^/]*)(/.*/|/)?[^/]*$', E'\\1\\2'), v_url)
   end;
 end
 $$;
-comment on function postrider.url_resolve(text, text) is
-  'private: where a reference in the answer to a call of p_base leads; absolute, without its fragment';
+comment on function postrider_internal.url_resolve(text, text) is
+  'where a reference in the answer to a call of p_base leads; absolute, without its fragment';

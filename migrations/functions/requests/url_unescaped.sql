@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Bytes: they need not be UTF-8, nor text at all (%00).
-create or replace function postrider.url_unescaped(p_text text) returns bytea
+create or replace function postrider_internal.url_unescaped(p_text text) returns bytea
 language plpgsql immutable strict parallel safe
 as $$
 declare
@@ -22,5 +22,5 @@ begin
   return v_bytes || convert_to(v_rest, 'UTF8');
 end
 $$;
-comment on function postrider.url_unescaped(text) is
-  'private: what a name or value in the query of a URL means: %XX and + decoded';
+comment on function postrider_internal.url_unescaped(text) is
+  'what a name or value in the query of a URL means: %XX and + decoded';

@@ -3,7 +3,7 @@
 -- since one that refuses to go would undo all. What belongs to one root stays together.
 --
 -- Rows are deleted from the partition itself: refuse_job_changes refuses a DELETE on jobs.
-create or replace function postrider.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) returns bigint[]
+create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -17,11 +17,11 @@ declare
   v_middle bigint;
 begin
   begin
-    foreach v_table in array postrider.tables_of_jobs() loop
-      execute format('delete from postrider.%I d where d.job_id = any ($1)', v_table) using p_ids;
+    foreach v_table in array postrider_internal.tables_of_jobs() loop
+      execute format('delete from postrider_internal.%I d where d.job_id = any ($1)', v_table) using p_ids;
     end loop;
-    execute format('delete from postrider.results_%s r where r.job_id = any ($1)', p_part) using p_ids;
-    execute format('delete from postrider.jobs_%s j where j.id = any ($1)', p_part) using p_ids;
+    execute format('delete from postrider_internal.results_%s r where r.job_id = any ($1)', p_part) using p_ids;
+    execute format('delete from postrider_internal.jobs_%s j where j.id = any ($1)', p_part) using p_ids;
     return p_ids;
   exception when foreign_key_violation then
     v_units := array(select distinct coalesce(u.root, u.id) from unnest(p_ids, p_roots) u (id, root) order by 1);
@@ -31,10 +31,10 @@ begin
   end if;
   v_middle := v_units[cardinality(v_units) / 2];
   return (select array_agg(f.id order by f.id)
-            from (select unnest(postrider.delete_jobs(p_part, array_agg(u.id), array_agg(u.root))) as id
+            from (select unnest(postrider_internal.delete_jobs(p_part, array_agg(u.id), array_agg(u.root))) as id
                     from unnest(p_ids, p_roots) u (id, root)
                    group by coalesce(u.root, u.id) <= v_middle) f);
 end
 $$;
-comment on function postrider.delete_jobs(text, bigint[], bigint[]) is
-  'private: deletes these jobs of a partition, whose roots are given (null: none), with all that is theirs; those that went';
+comment on function postrider_internal.delete_jobs(text, bigint[], bigint[]) is
+  'deletes these jobs of a partition, whose roots are given (null: none), with all that is theirs; those that went';

@@ -7,13 +7,13 @@
 -- and the cache's counters of services that were deleted.
 --
 -- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in this session.
-create or replace function postrider.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
+create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-  v_mark postrider.prune_mark;
+  v_mark postrider_internal.prune_mark;
   v_ended timestamptz;
   v_failed timestamptz;
   v_range record;
@@ -22,7 +22,7 @@ declare
   v_is_referenced boolean;
 begin
   jobs := 0;
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return;
   end if;
   -- Thousands of years, which were no error once, are for ever, like null: no time goes back so far.
@@ -32,7 +32,7 @@ begin
     into v_ended, v_failed, wait_ms
     from postrider.settings s;
   begin
-    if postrider.bound_overflow() then
+    if postrider_internal.bound_overflow() then
       wait_ms := 0;
       return;
     end if;
@@ -40,28 +40,28 @@ begin
     -- An open transaction has read jobs, say: again in the next step.
     null;
   end;
-  if postrider.prune_leftovers(5000) > 0 then
+  if postrider_internal.prune_leftovers(5000) > 0 then
     wait_ms := 0;
   end if;
-  v_is_referenced := exists (select from postrider.referencing_tables());
-  select * into v_mark from postrider.prune_mark for update;
+  v_is_referenced := exists (select from postrider_internal.referencing_tables());
+  select * into v_mark from postrider_internal.prune_mark for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
-      from postrider.job_ranges() r cross join postrider.jobs_id_seq s
+      from postrider_internal.job_ranges() r cross join postrider.jobs_id_seq s
      where v_mark.part is null
         or coalesce(r.end_id, 9223372036854775807)
-           >= (select coalesce(m.end_id, 9223372036854775807) from postrider.job_ranges() m where m.part = v_mark.part)
+           >= (select coalesce(m.end_id, 9223372036854775807) from postrider_internal.job_ranges() m where m.part = v_mark.part)
      order by r.end_id nulls last
   loop
     v_after := case when v_range.part = v_mark.part then v_mark.reached else 0 end;
-    execute format('select j.created_at from postrider.jobs_%s j order by j.id desc limit 1', v_range.part) into v_newest;
+    execute format('select j.created_at from postrider_internal.jobs_%s j order by j.id desc limit 1', v_range.part) into v_newest;
     if v_range.is_full then
       continue when v_newest >= greatest(v_ended, v_failed);
       if v_after = 0 and not v_is_referenced then
-        jobs := postrider.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
+        jobs := postrider_internal.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
         if jobs is not null then
           dropped := format('jobs_%s from %s to %s', v_range.part, coalesce(v_range.first_id, 1), v_range.end_id - 1);
-          update postrider.prune_mark set part = null, reached = 0;
+          update postrider_internal.prune_mark set part = null, reached = 0;
           wait_ms := 0;
           return;
         end if;
@@ -69,24 +69,24 @@ begin
     end if;
     -- The largest number: this part is through.
     continue when v_newest is null or v_after = 9223372036854775807;
-    select s.reached, s.pruned into v_after, jobs from postrider.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
-    update postrider.prune_mark set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
+    select s.reached, s.pruned into v_after, jobs from postrider_internal.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
+    update postrider_internal.prune_mark set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
     wait_ms := 0;
     return;
   end loop;
   jobs := 0;
-  update postrider.prune_mark set part = null, reached = 0;
+  update postrider_internal.prune_mark set part = null, reached = 0;
   if pg_try_advisory_xact_lock(1886351474, -1) then
     -- Nobody looks through a range at this moment.
-    delete from postrider.reopened;
+    delete from postrider_internal.reopened;
   end if;
-  delete from postrider.workers w where w.ended_at < least(v_ended, v_failed);
-  perform postrider.prune_cache_totals();
+  delete from postrider_internal.workers w where w.ended_at < least(v_ended, v_failed);
+  perform postrider_internal.prune_cache_totals();
 exception when lock_not_available then
   jobs := 0;
   dropped := null;
   wait_ms := 60000;
 end
 $$;
-comment on function postrider.prune(int, bigint) is
-  'private: leader: forgets jobs whose retention is over, a step at a time; how many went, the range that was dropped, and after how many ms to go on (0: at once; null: another one leads)';
+comment on function postrider_internal.prune(int, bigint) is
+  'leader: forgets jobs whose retention is over, a step at a time; how many went, the range that was dropped, and after how many ms to go on (0: at once; null: another one leads)';

@@ -1,35 +1,35 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.prune_leftovers(p_limit int) returns bigint
+create or replace function postrider_internal.prune_leftovers(p_limit int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
 declare
-  v_range postrider.prune_leftovers;
+  v_range postrider_internal.prune_leftovers;
   v_table text;
   v_gone bigint;
   v_all bigint := 0;
 begin
-  select * into v_range from postrider.prune_leftovers l order by l.first_id limit 1 for update skip locked;
+  select * into v_range from postrider_internal.prune_leftovers l order by l.first_id limit 1 for update skip locked;
   if not found then
     return 0;
   end if;
-  foreach v_table in array postrider.tables_of_jobs() loop
+  foreach v_table in array postrider_internal.tables_of_jobs() loop
     execute format($q$
-      delete from postrider.%1$I d
+      delete from postrider_internal.%1$I d
        where d.ctid = any (array(
-               select x.ctid from postrider.%1$I x
+               select x.ctid from postrider_internal.%1$I x
                 where x.job_id between $1 and $2 and not exists (select from postrider.jobs j where j.id = x.job_id) limit $3))
     $q$, v_table) using v_range.first_id, v_range.last_id, p_limit;
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;
   end loop;
   if v_all = 0 then
-    delete from postrider.prune_leftovers l where l.first_id = v_range.first_id;
+    delete from postrider_internal.prune_leftovers l where l.first_id = v_range.first_id;
   end if;
   return v_all;
 end
 $$;
-comment on function postrider.prune_leftovers(int) is
-  'private: deletes up to p_limit rows of each table that speak of jobs whose range was dropped; how many';
+comment on function postrider_internal.prune_leftovers(int) is
+  'deletes up to p_limit rows of each table that speak of jobs whose range was dropped; how many';

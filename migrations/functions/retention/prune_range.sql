@@ -9,7 +9,7 @@
 -- look are of no more use: it saw what they speak of.
 --
 -- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by now.
-create or replace function postrider.prune_range(
+create or replace function postrider_internal.prune_range(
   p_worker int, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamptz, p_failed timestamptz)
 returns bigint
 language plpgsql
@@ -23,58 +23,58 @@ declare
   v_keep bigint[];
   v_bytes bigint;
 begin
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     return null;
   end if;
   if current_setting('transaction_isolation') <> 'read committed' then
     return null;
   end if;
-  execute format('lock table postrider.jobs_%s in share mode nowait', p_part);
+  execute format('lock table postrider_internal.jobs_%s in share mode nowait', p_part);
   if not pg_try_advisory_xact_lock(1886351474, -1) then
     raise lock_not_available using message = 'another worker looks through a range';
   end if;
-  delete from postrider.reopened;
+  delete from postrider_internal.reopened;
   execute format($q$
     select array_agg(k.id), coalesce(sum(k.bytes), 0)
       from (select j.id, pg_column_size(j.*) + coalesce(pg_column_size(r.*), 0) as bytes
-              from postrider.jobs_%1$s j
-              left join postrider.results_%1$s r on r.job_id = j.id
+              from postrider_internal.jobs_%1$s j
+              left join postrider_internal.results_%1$s r on r.job_id = j.id
               left join lateral (
-                   select t.root_id from postrider.trees t
+                   select t.root_id from postrider_internal.trees t
                     where t.job_id = case when j.kind = 'request' then j.parent_id else j.id end offset 0) t on true
              where r.job_id is null
-                or not postrider.is_job_past_retention(
+                or not postrider_internal.is_job_past_retention(
                          t.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $1, $2)
-                or j.callback_url is not null and postrider.webhook_is_owed(j.id)
+                or j.callback_url is not null and postrider_internal.webhook_is_owed(j.id)
              limit 10001) k
   $q$, p_part) into v_keep, v_bytes using p_ended, p_failed;
   if cardinality(v_keep) > 10000 or v_bytes > 67108864 then
     return null;
   end if;
-  execute format('select count(*) from postrider.jobs_%s', p_part) into v_jobs;
-  lock table only postrider.results, only postrider.jobs in access exclusive mode;
-  if exists (select from postrider.reopened x where x.first_id < p_end) then
+  execute format('select count(*) from postrider_internal.jobs_%s', p_part) into v_jobs;
+  lock table only postrider_internal.results, only postrider.jobs in access exclusive mode;
+  if exists (select from postrider_internal.reopened x where x.first_id < p_end) then
     raise lock_not_available using message = 'a job has been retried meanwhile';
   end if;
   -- The look may have taken longer than the lease.
-  if not postrider.leads(p_worker, p_epoch) then
+  if not postrider_internal.leads(p_worker, p_epoch) then
     raise lock_not_available using message = 'another worker leads by now';
   end if;
-  execute format('alter table postrider.results detach partition postrider.results_%s', p_part);
-  execute format('alter table postrider.jobs detach partition postrider.jobs_%s', p_part);
+  execute format('alter table postrider_internal.results detach partition postrider_internal.results_%s', p_part);
+  execute format('alter table postrider.jobs detach partition postrider_internal.jobs_%s', p_part);
   if v_keep is not null then
-    alter table postrider.jobs_overflow disable trigger user;
-    execute format('insert into postrider.jobs_overflow overriding system value select j.* from postrider.jobs_%s j where j.id = any ($1)', p_part)
+    alter table postrider_internal.jobs_overflow disable trigger user;
+    execute format('insert into postrider_internal.jobs_overflow overriding system value select j.* from postrider_internal.jobs_%s j where j.id = any ($1)', p_part)
       using v_keep;
-    alter table postrider.jobs_overflow enable trigger user;
-    execute format('insert into postrider.results_overflow select r.* from postrider.results_%s r where r.job_id = any ($1)', p_part)
+    alter table postrider_internal.jobs_overflow enable trigger user;
+    execute format('insert into postrider_internal.results_overflow select r.* from postrider_internal.results_%s r where r.job_id = any ($1)', p_part)
       using v_keep;
   end if;
-  execute format('drop table postrider.results_%1$s, postrider.jobs_%1$s', p_part);
-  insert into postrider.prune_leftovers (first_id, last_id) values (coalesce(p_first, 1), p_end - 1);
-  perform postrider.record_prune(coalesce(p_first, 1), p_end - 1, v_jobs - coalesce(cardinality(v_keep), 0));
+  execute format('drop table postrider_internal.results_%1$s, postrider_internal.jobs_%1$s', p_part);
+  insert into postrider_internal.prune_leftovers (first_id, last_id) values (coalesce(p_first, 1), p_end - 1);
+  perform postrider_internal.record_prune(coalesce(p_first, 1), p_end - 1, v_jobs - coalesce(cardinality(v_keep), 0));
   return v_jobs - coalesce(cardinality(v_keep), 0);
 end
 $$;
-comment on function postrider.prune_range(int, bigint, text, bigint, bigint, timestamptz, timestamptz) is
-  'private: leader: drops a range of ids whose jobs are outdated but for ten thousand at most, which move to the overflow; how many jobs went, or null if more than that must stay';
+comment on function postrider_internal.prune_range(int, bigint, text, bigint, bigint, timestamptz, timestamptz) is
+  'leader: drops a range of ids whose jobs are outdated but for ten thousand at most, which move to the overflow; how many jobs went, or null if more than that must stay';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.tables_of_jobs() returns text[]
+create or replace function postrider_internal.tables_of_jobs() returns text[]
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select array['tries', 'envelope_errors', 'fetched_pages', 'callback_faults', 'webhooks', 'resolved', 'hook_starts', 'members', 'trees']
 $$;
-comment on function postrider.tables_of_jobs() is
-  'private: the tables whose rows (by job_id) go when their job is forgotten, beside jobs and results; in the order in which they go';
+comment on function postrider_internal.tables_of_jobs() is
+  'the tables whose rows (by job_id) go when their job is forgotten, beside jobs and results; in the order in which they go';

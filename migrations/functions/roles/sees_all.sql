@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A search path of its own: views run it with the rights and the path of who reads them. The schema's owner counts too: where no
 -- roles have been made, that is who migrated. Superusers count as members of every role.
-create or replace function postrider.sees_all(p_role text default current_user) returns boolean
+create or replace function postrider_internal.sees_all(p_role text default current_user) returns boolean
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,5 +10,5 @@ as $$
           union all
           values (to_regrole('postrider_reader')::oid), (to_regrole('postrider_admin')), (to_regrole('postrider_worker'))) r (id)
 $$;
-comment on function postrider.sees_all(text) is
-  'private: whether a role may see the jobs of all: it reads, administers, works or owns; any other one sees those that it inserted';
+comment on function postrider_internal.sees_all(text) is
+  'whether a role may see the jobs of all: it reads, administers, works or owns; any other one sees those that it inserted';

@@ -14,7 +14,7 @@
 -- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to whoever ran it, and
 -- a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand for the rest. Ranges of ids that were made
 -- since need none: who uses them goes by way of jobs and results.
-create or replace function postrider.set_up_roles(p_is_changed boolean) returns text
+create or replace function postrider_internal.set_up_roles(p_is_changed boolean) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -27,14 +27,14 @@ declare
   v_note text;
 begin
   if not p_is_changed and not exists (select from unnest(v_roles) r (name) where to_regrole(r.name) is null)
-     and not exists (select from postrider.not_owned_by('postrider_owner'))
+     and not exists (select from postrider_internal.not_owned_by('postrider_owner'))
      and not exists (
            select from pg_class c
-            where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+            where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v') and not c.relispartition
               and not has_table_privilege(to_regrole('postrider_worker'), c.oid, 'select'))
      and not exists (
            select from pg_proc p
-            where p.pronamespace = 'postrider'::regnamespace
+            where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
               and (not has_function_privilege(to_regrole('postrider_worker'), p.oid, 'execute')
                    or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))) then
     return null;
@@ -62,7 +62,7 @@ begin
         raise insufficient_privilege using message = format('%I does not inherit the rights of postrider_owner', current_user);
       end if;
     end if;
-    for v_object in select o.object from postrider.not_owned_by('postrider_owner') o loop
+    for v_object in select o.object from postrider_internal.not_owned_by('postrider_owner') o loop
       execute format('alter %s owner to postrider_owner', v_object);
     end loop;
   exception when insufficient_privilege then
@@ -70,19 +70,19 @@ begin
   end;
 
   begin
-    revoke all on schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all tables in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all sequences in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all functions in schema postrider from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    grant usage on schema postrider to postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all tables in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all sequences in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all functions in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    grant usage on schema postrider, postrider_internal to postrider_worker, postrider_client, postrider_admin, postrider_reader;
     select string_agg(p.oid::regprocedure::text, ', ') into v_invokers
       from pg_proc p
-     where p.pronamespace = 'postrider'::regnamespace and not p.prosecdef and p.prorettype <> 'trigger'::regtype;
+     where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and not p.prosecdef and p.prorettype <> 'trigger'::regtype;
     execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
-    grant select on postrider.migrations, postrider.error_codes, postrider.tickets, postrider.parents, postrider.job_status, postrider.attempts,
+    grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets, postrider_internal.parents, postrider.job_status, postrider.attempts,
       postrider.pages, postrider.callback_errors, postrider.recent_failures, postrider.client_status to postrider_client, postrider_admin, postrider_reader;
-    grant execute on function postrider.explain_job, postrider.watch_places, postrider.find_key_owner to postrider_client, postrider_admin, postrider_reader;
+    grant execute on function postrider_internal.explain_job, postrider_internal.watch_places, postrider_internal.find_key_owner to postrider_client, postrider_admin, postrider_reader;
 
     -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
     execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (
@@ -90,13 +90,13 @@ begin
         from pg_attribute a
        where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
          and a.attname not in ('id', 'created_at', 'created_by')));
-    grant execute on function postrider.cancel_job, postrider.spec_values, postrider.spec_duplicate to postrider_client, postrider_admin;
+    grant execute on function postrider_internal.cancel_job, postrider_internal.spec_values, postrider_internal.spec_duplicate to postrider_client, postrider_admin;
 
     grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
       postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput, postrider.restores
       to postrider_admin, postrider_reader;
-    grant execute on function postrider.newest_jobs, postrider.routes_of, postrider.track_counts, postrider.queue_counts,
-      postrider.track_lanes
+    grant execute on function postrider.newest_jobs, postrider_internal.routes_of, postrider_internal.track_counts, postrider_internal.queue_counts,
+      postrider_internal.track_lanes
       to postrider_admin, postrider_reader;
 
     -- Configuration, but for callbacks and hooks: those name code that workers run.
@@ -106,18 +106,18 @@ begin
     grant select on postrider.callbacks, postrider.hooks to postrider_admin;
     grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
       postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane, postrider.switch_server,
-      postrider.log_in, postrider.log_in_sealed, postrider.log_out, postrider.run_schedule, postrider.begin_rerun,
-      postrider.call_callback, postrider.end_rerun,
+      postrider.log_in, postrider_internal.log_in_sealed, postrider.log_out, postrider.run_schedule, postrider_internal.begin_rerun,
+      postrider_internal.call_callback, postrider_internal.end_rerun,
       postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text), postrider.cache_put(jsonb, bytea, text),
       postrider.cache_invalidate to postrider_admin;
 
-    grant select, insert, update, delete on all tables in schema postrider to postrider_worker;
+    grant select, insert, update, delete on all tables in schema postrider, postrider_internal to postrider_worker;
     revoke insert, update, delete on postrider.callbacks, postrider.hooks, postrider.migrations, postrider.settings,
-      postrider.ticket_key from postrider_worker;
-    grant usage, select, update on all sequences in schema postrider to postrider_worker;
-    grant execute on all functions in schema postrider to postrider_worker;
-    if (select p.proowner from pg_proc p where p.oid = 'postrider.call_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
-      revoke execute on function postrider.begin_rerun, postrider.call_callback, postrider.end_rerun from postrider_admin, postrider_worker;
+      postrider_internal.ticket_key from postrider_worker;
+    grant usage, select, update on all sequences in schema postrider, postrider_internal to postrider_worker;
+    grant execute on all functions in schema postrider, postrider_internal to postrider_worker;
+    if (select p.proowner from pg_proc p where p.oid = 'postrider_internal.call_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
+      revoke execute on function postrider_internal.begin_rerun, postrider_internal.call_callback, postrider_internal.end_rerun from postrider_admin, postrider_worker;
     end if;
   exception when insufficient_privilege then
     return format('roles and privileges stay as they are: %s', sqlerrm);
@@ -125,5 +125,5 @@ begin
   return v_note;
 end
 $$;
-comment on function postrider.set_up_roles(boolean) is
-  'private: makes the roles, gives the schema to postrider_owner and each role its rights; what kept it from doing so, or null';
+comment on function postrider_internal.set_up_roles(boolean) is
+  'makes the roles, gives the schema to postrider_owner and each role its rights; what kept it from doing so, or null';

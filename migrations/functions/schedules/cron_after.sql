@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- If the hours are fixed, local times are walked in their order. A local time that the zone's clock skips stands for the first
 -- instant after the gap. Of two instants that show the same local time, the first counts.
-create or replace function postrider.cron_after(p_plan postrider.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
+create or replace function postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,10 +13,10 @@ declare
   v_turn timestamptz;
 begin
   if p_plan.is_real_time then
-    return postrider.cron_after_real(p_plan, p_zone, p_after);
+    return postrider_internal.cron_after_real(p_plan, p_zone, p_after);
   end if;
   loop
-    v_local := postrider.cron_local(p_plan, v_local + interval '1 s');
+    v_local := postrider_internal.cron_local(p_plan, v_local + interval '1 s');
     if v_local is null then
       return null;
     end if;
@@ -28,7 +28,7 @@ begin
       if v_at at time zone p_zone <> v_local then
         v_at := (v_local - v_after) at time zone 'UTC';
         if v_at at time zone p_zone <> v_local then
-          v_at := postrider.zone_turn(p_zone, v_at, (v_local - v_before) at time zone 'UTC');
+          v_at := postrider_internal.zone_turn(p_zone, v_at, (v_local - v_before) at time zone 'UTC');
         end if;
       end if;
     end if;
@@ -36,10 +36,10 @@ begin
       return v_at;
     end if;
     -- p_after is in the second showing, which ends where the first did.
-    v_turn := postrider.zone_turn(p_zone, v_at, v_at + (v_before - v_after));
+    v_turn := postrider_internal.zone_turn(p_zone, v_at, v_at + (v_before - v_after));
     v_local := greatest(v_local, (v_turn at time zone 'UTC') + v_before - interval '1 s');
   end loop;
 end
 $$;
-comment on function postrider.cron_after(postrider.cron_plan, text, timestamptz) is
-  'private: the first instant after a time that a parsed cron expression names in a time zone; null: none in 40 years';
+comment on function postrider_internal.cron_after(postrider_internal.cron_plan, text, timestamptz) is
+  'the first instant after a time that a parsed cron expression names in a time zone; null: none in 40 years';

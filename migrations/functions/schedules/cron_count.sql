@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Counts by the calendar, so a year of ticks each second costs what a day of them costs: 12 months are read. If the zone's offset differs
 -- at the ends and there are few ticks, walks them instead. Otherwise the count may be off by the ticks of the hours that changed.
-create or replace function postrider.cron_count(
-  p_plan postrider.cron_plan, p_zone text, p_from timestamptz, p_to timestamptz) returns bigint
+create or replace function postrider_internal.cron_count(
+  p_plan postrider_internal.cron_plan, p_zone text, p_from timestamptz, p_to timestamptz) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -21,15 +21,15 @@ begin
   end if;
   -- Whole local days before the end, less those before the start.
   while v_month <= v_to loop
-    v_days := postrider.cron_days(p_plan, v_month);
+    v_days := postrider_internal.cron_days(p_plan, v_month);
     if substr(p_plan.months, extract(month from v_month)::int, 1) = '1' then
       v_end := least(v_to::date - v_month, length(v_days));
-      v_count := v_count + length(replace(substr(v_days, 1, v_end), '0', '')) * postrider.cron_count_day(p_plan, time '24:00')
-        + case when v_end < length(v_days) and substr(v_days, v_end + 1, 1) = '1' then postrider.cron_count_day(p_plan, v_to::time) else 0 end;
+      v_count := v_count + length(replace(substr(v_days, 1, v_end), '0', '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
+        + case when v_end < length(v_days) and substr(v_days, v_end + 1, 1) = '1' then postrider_internal.cron_count_day(p_plan, v_to::time) else 0 end;
       if v_month = date_trunc('month', v_from) then
         v_end := v_from::date - v_month;
-        v_count := v_count - length(replace(substr(v_days, 1, v_end), '0', '')) * postrider.cron_count_day(p_plan, time '24:00')
-          - case when substr(v_days, v_end + 1, 1) = '1' then postrider.cron_count_day(p_plan, v_from::time) else 0 end;
+        v_count := v_count - length(replace(substr(v_days, 1, v_end), '0', '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
+          - case when substr(v_days, v_end + 1, 1) = '1' then postrider_internal.cron_count_day(p_plan, v_from::time) else 0 end;
       end if;
     end if;
     v_month := v_month + interval '1 month';
@@ -38,12 +38,12 @@ begin
     return v_count;
   end if;
   loop
-    v_at := postrider.cron_after(p_plan, p_zone, v_at);
+    v_at := postrider_internal.cron_after(p_plan, p_zone, v_at);
     exit when v_at is null or v_at > p_to or v_walked > 1000;
     v_walked := v_walked + 1;
   end loop;
   return v_walked;
 end
 $$;
-comment on function postrider.cron_count(postrider.cron_plan, text, timestamptz, timestamptz) is
-  'private: how many ticks of a parsed cron expression lie after p_from and not after p_to';
+comment on function postrider_internal.cron_count(postrider_internal.cron_plan, text, timestamptz, timestamptz) is
+  'how many ticks of a parsed cron expression lie after p_from and not after p_to';

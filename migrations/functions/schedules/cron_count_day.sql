@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.cron_count_day(p_plan postrider.cron_plan, p_until time) returns bigint
+create or replace function postrider_internal.cron_count_day(p_plan postrider_internal.cron_plan, p_until time) returns bigint
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,5 +18,5 @@ begin
       else 0 end;
 end
 $$;
-comment on function postrider.cron_count_day(postrider.cron_plan, time) is
-  'private: how many ticks of a parsed cron expression a day that matches has up to a time of day, which counts';
+comment on function postrider_internal.cron_count_day(postrider_internal.cron_plan, time) is
+  'how many ticks of a parsed cron expression a day that matches has up to a time of day, which counts';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.cron_days(p_plan postrider.cron_plan, p_month date) returns text
+create or replace function postrider_internal.cron_days(p_plan postrider_internal.cron_plan, p_month date) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,5 +22,5 @@ begin
   return case when p_plan.is_either then v_month::varbit | v_week::varbit else v_month::varbit & v_week::varbit end::text;
 end
 $$;
-comment on function postrider.cron_days(postrider.cron_plan, date) is
-  'private: which days of a month, given by its first, match: a character for each, 1 or 0';
+comment on function postrider_internal.cron_days(postrider_internal.cron_plan, date) is
+  'which days of a month, given by its first, match: a character for each, 1 or 0';

@@ -3,7 +3,7 @@
 -- name of an area and a place is neither; the others are looked up, which reads every file of the database's zones.
 --
 -- PostgreSQL reads CET, EET, MET and WET as abbreviations although zones with daylight saving have these names too.
-create or replace function postrider.cron_defect(
+create or replace function postrider_internal.cron_defect(
   p_cron text, p_zone text, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -12,11 +12,11 @@ begin
   if p_cron is null then
     reason := 'must not be null';
   else
-    select c.reason, c.hint into reason, hint from postrider.cron_plan(p_cron) c;
+    select c.reason, c.hint into reason, hint from postrider_internal.cron_plan(p_cron) c;
   end if;
   if reason is not null then
     column_name := 'cron';
-    select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint from postrider.cron_unsupported(p_cron) u;
+    select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint from postrider_internal.cron_unsupported(p_cron) u;
     hint := coalesce(hint, 'Like ''*/15 9-17 * * mon-fri'': minute, hour, day of the month, month, day of the week; or six with the second first; or @daily.');
     return;
   end if;
@@ -40,5 +40,5 @@ begin
   hint := 'Give an IANA name like Europe/Berlin, or UTC; select name from pg_timezone_names shows all.';
 end
 $$;
-comment on function postrider.cron_defect(text, text) is
-  'private: what is wrong with a cron expression or a time zone, and what would be right; nulls if both are good';
+comment on function postrider_internal.cron_defect(text, text) is
+  'what is wrong with a cron expression or a time zone, and what would be right; nulls if both are good';

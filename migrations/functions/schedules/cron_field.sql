@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Items are *, a, a-b, each with /step. A range that ends before it begins goes on at the field's start: FRI-MON, 22-4.
 -- Weekdays run from 0 to 7, as in Debian's cron: Sunday is 0 and 7.
-create or replace function postrider.cron_field(
+create or replace function postrider_internal.cron_field(
   p_items text[], p_low int, p_high int, p_names text[], out bits text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -63,5 +63,5 @@ begin
     from generate_series(0, v_size - 1) g;
 end
 $$;
-comment on function postrider.cron_field(text[], int, int, text[]) is
-  'private: which values of a cron field its items name, a character for each; or what is wrong with one of them';
+comment on function postrider_internal.cron_field(text[], int, int, text[]) is
+  'which values of a cron field its items name, a character for each; or what is wrong with one of them';

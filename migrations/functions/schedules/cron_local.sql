@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Month, day, hour, minute, second: each is the next that matches, and where there is none, the one above goes on by one.
 -- Within 40 years every combination of date and weekday comes round, over a century without a leap day too.
-create or replace function postrider.cron_local(p_plan postrider.cron_plan, p_from timestamp) returns timestamp
+create or replace function postrider_internal.cron_local(p_plan postrider_internal.cron_plan, p_from timestamp) returns timestamp
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,7 +26,7 @@ begin
       v_second := 0;
       continue;
     end if;
-    v_step := strpos(substr(postrider.cron_days(p_plan, make_date(v_year, v_month, 1)), v_day), '1') - 1;
+    v_step := strpos(substr(postrider_internal.cron_days(p_plan, make_date(v_year, v_month, 1)), v_day), '1') - 1;
     if v_step < 0 then
       v_year := v_year + (v_month = 12)::int;
       v_month := v_month % 12 + 1;
@@ -74,5 +74,5 @@ begin
   return null;
 end
 $$;
-comment on function postrider.cron_local(postrider.cron_plan, timestamp) is
-  'private: the first local time from p_from on, whole seconds, that a cron expression names; null: none in 40 years';
+comment on function postrider_internal.cron_local(postrider_internal.cron_plan, timestamp) is
+  'the first local time from p_from on, whole seconds, that a cron expression names; null: none in 40 years';

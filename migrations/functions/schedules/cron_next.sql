@@ -8,7 +8,7 @@ declare
   v_defect record;
   v_cron record;
 begin
-  select d.* into v_defect from postrider.cron_defect(cron, timezone) d;
+  select d.* into v_defect from postrider_internal.cron_defect(cron, timezone) d;
   if v_defect.reason is not null then
     raise exception using errcode = 'PR001', message = format('%s: %s', v_defect.column_name, v_defect.reason),
       hint = v_defect.hint;
@@ -17,9 +17,9 @@ begin
     raise exception using errcode = 'PR001', message = 'after: must be a time between the years 1 and 9000',
       hint = 'Leave it out for now.';
   end if;
-  select c.* into v_cron from postrider.cron_plan(cron) c;
-  return postrider.cron_after(v_cron.plan, timezone, after);
+  select c.* into v_cron from postrider_internal.cron_plan(cron) c;
+  return postrider_internal.cron_after(v_cron.plan, timezone, after);
 end
 $$;
 comment on function postrider.cron_next(text, text, timestamptz) is
-  'public: when a cron expression, read in a time zone, fires next after a time';
+  'when a cron expression, read in a time zone, fires next after a time';

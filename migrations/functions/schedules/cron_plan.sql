@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As in Debian's cron, the first character of a field decides: a day field that begins with * leaves the choice to the other
 -- one, and an hour field that begins with * makes the ticks follow real time. ? stands for *.
-create or replace function postrider.cron_plan(p_cron text, out plan postrider.cron_plan, out reason text, out hint text)
+create or replace function postrider_internal.cron_plan(p_cron text, out plan postrider_internal.cron_plan, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -57,7 +57,7 @@ begin
                           when 6 then array(select t from unnest(v_items) t where t ~ E'^([a-z]{3}|[0-9])(#.*|l)$' or t ~ E'^l([a-z]{3}|[0-9])$') end;
       v_items := array(select t from unnest(v_items) t where t <> all (coalesce(v_special, '{}')));
       select f.bits, f.reason, f.hint into v_field
-        from postrider.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6 then v_weekdays end) f;
+        from postrider_internal.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6 then v_weekdays end) f;
       if v_field.reason is not null then
         reason := format('%s: %s', v_names[i], v_field.reason);
         hint := rtrim(v_field.hint || ' ' || v_instead[i]);
@@ -79,7 +79,7 @@ begin
   for i in 1 .. case v_fields[6] when '*' then 0 else cardinality(v_special) end loop
     v_parts := regexp_match(v_special[i], E'^(?:([a-z]{3}|[0-9])#([1-5])|([a-z]{3}|[0-9])l|l([a-z]{3}|[0-9]))$');
     v_items := array[coalesce(v_parts[1], v_parts[3], v_parts[4])];
-    select f.bits, f.reason into v_field from postrider.cron_field(v_items, 0, 6, v_weekdays) f where v_parts is not null;
+    select f.bits, f.reason into v_field from postrider_internal.cron_field(v_items, 0, 6, v_weekdays) f where v_parts is not null;
     if v_parts is null or v_field.reason is not null then
       reason := format('day of the week: %s is neither like 1#2, the second Monday, nor like 5L, the last Friday', quote_literal(v_special[i]));
       return;
@@ -100,10 +100,10 @@ begin
              where substr(plan.months, m, 1) = '1'
                and (plan.is_last_day or strpos(substr(plan.days, 1, case when m = 2 then 29 when m in (4, 6, 9, 11) then 30 else 31 end), '1') > 0))
           or (strpos(plan.nths || plan.lasts, '1') > 0 and strpos(plan.days, '0') > 0
-              and postrider.cron_local(plan, timestamp '2000-01-01') is null)) then
+              and postrider_internal.cron_local(plan, timestamp '2000-01-01') is null)) then
     reason := 'never fires: none of its months has such a day';
     hint := 'Give a day that one of the months has; L is the last day of each.';
   end if;
 end
 $$;
-comment on function postrider.cron_plan(text) is 'private: a cron expression, parsed, or the reason why it is none';
+comment on function postrider_internal.cron_plan(text) is 'a cron expression, parsed, or the reason why it is none';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Called for an expression that cron_plan refuses. It may come from Quartz, systemd, Jenkins, pg_cron, Go or a cloud's scheduler.
-create or replace function postrider.cron_unsupported(p_cron text, out reason text, out hint text)
+create or replace function postrider_internal.cron_unsupported(p_cron text, out reason text, out hint text)
 language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
@@ -47,5 +47,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.cron_unsupported(text) is
-  'private: which syntax of other cron dialects an expression uses, and what to write instead; nulls if it uses none';
+comment on function postrider_internal.cron_unsupported(text) is
+  'which syntax of other cron dialects an expression uses, and what to write instead; nulls if it uses none';

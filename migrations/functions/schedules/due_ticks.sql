@@ -5,8 +5,8 @@
 --
 -- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is among them:
 -- how long nothing ran costs nothing.
-create or replace function postrider.due_ticks(
-  p_schedule postrider.schedules, p_plan postrider.cron_plan, p_now timestamptz,
+create or replace function postrider_internal.due_ticks(
+  p_schedule postrider.schedules, p_plan postrider_internal.cron_plan, p_now timestamptz,
   out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -28,7 +28,7 @@ begin
       v_ticks := '{}';
     end if;
     loop
-      v_tick := postrider.cron_after(p_plan, p_schedule.timezone, v_tick);
+      v_tick := postrider_internal.cron_after(p_plan, p_schedule.timezone, v_tick);
       exit when v_tick > p_now or v_tick is null;
       v_ticks := v_ticks || v_tick;
     end loop;
@@ -38,7 +38,7 @@ begin
                      or t.tick >= p_now - interval '1 min'
                         and (t.nth = 1
                              or exists (
-                                  select from postrider.workers w
+                                  select from postrider_internal.workers w
                                    where w.started_at <= t.tick
                                      and t.tick <= least(case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' end, w.ended_at)))
                      as is_made
@@ -50,9 +50,9 @@ begin
   missed := case
     when last_missed_at is null then 0
     when v_from < p_schedule.next_run_at then cardinality(v_ticks)
-    else 1 + postrider.cron_count(p_plan, p_schedule.timezone, p_schedule.next_run_at, p_now) end - cardinality(ticks);
+    else 1 + postrider_internal.cron_count(p_plan, p_schedule.timezone, p_schedule.next_run_at, p_now) end - cardinality(ticks);
   missed := greatest(missed, (last_missed_at is not null)::int);
 end
 $$;
-comment on function postrider.due_ticks(postrider.schedules, postrider.cron_plan, timestamptz) is
-  'private: which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up; how many are left out, and the latest of those';
+comment on function postrider_internal.due_ticks(postrider.schedules, postrider_internal.cron_plan, timestamptz) is
+  'which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up; how many are left out, and the latest of those';

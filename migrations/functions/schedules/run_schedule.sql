@@ -8,16 +8,16 @@ declare
   v_schedule postrider.schedules;
   v_id bigint;
 begin
-  perform postrider.raise_null_argument('name', run_schedule.name is null, 'Give the name of a schedule; see select name from postrider.schedule_status.');
+  perform postrider_internal.raise_null_argument('name', run_schedule.name is null, 'Give the name of a schedule; see select name from postrider.schedule_status.');
   select * into v_schedule from postrider.schedules s where s.name = run_schedule.name for update;
   if not found then
     raise exception using errcode = 'PR003', message = format('schedule %s does not exist', quote_literal(run_schedule.name)),
       hint = 'Look it up in postrider.schedule_status.';
   end if;
-  if v_schedule.overlap = 'skip' and not postrider.job_has_ended(v_schedule.last_job_id) then
+  if v_schedule.overlap = 'skip' and not postrider_internal.job_has_ended(v_schedule.last_job_id) then
     return null;
   end if;
-  v_id := postrider.submit_tick(v_schedule, now());
+  v_id := postrider_internal.submit_tick(v_schedule, now());
   update postrider.schedules s
      set last_run_at = now(), last_job_id = v_id, last_error = null
    where s.name = run_schedule.name and v_id is not null;
@@ -25,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider.run_schedule(text) is
-  'public: makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id; null if its dedupe_key skipped it, or overlap is skip and the job before is unfinished';
+  'makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id; null if its dedupe_key skipped it, or overlap is skip and the job before is unfinished';

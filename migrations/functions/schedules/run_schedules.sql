@@ -8,7 +8,7 @@
 -- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its dedupe_key, say)
 -- stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so that the next look comes
 -- by again. After a second the rest, of one schedule's ticks too, is for the next look.
-create or replace function postrider.run_schedules(
+create or replace function postrider_internal.run_schedules(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, p_now timestamptz default now())
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)
 language plpgsql
@@ -32,14 +32,14 @@ begin
   if exists (
        select from postrider.schedules s
         where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity'))
-     and postrider.leads(p_worker, p_epoch) then
+     and postrider_internal.leads(p_worker, p_epoch) then
     for v_schedule in
       select s.* from postrider.schedules s
        where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity')
        order by s.next_run_at
          for update skip locked
     loop
-      made := made + postrider.run_tick(v_schedule, p_now);
+      made := made + postrider_internal.run_tick(v_schedule, p_now);
       v_is_late := clock_timestamp() > v_began + interval '1 s';
       exit when v_is_late and not v_is_held;
       if exists (select from postrider.schedules s where s.name = v_schedule.name and s.next_run_at <= p_now) then
@@ -63,5 +63,5 @@ begin
   return next;
 end
 $$;
-comment on function postrider.run_schedules(int, bigint, timestamptz, int, timestamptz) is
-  'private: leader: makes the jobs of up to p_limit due schedules, next_run_at from p_since on (null: all); how many, whether more are due, the latest next_run_at among them (null if a lock has put one off), and how long until the next';
+comment on function postrider_internal.run_schedules(int, bigint, timestamptz, int, timestamptz) is
+  'leader: makes the jobs of up to p_limit due schedules, next_run_at from p_since on (null: all); how many, whether more are due, the latest next_run_at among them (null if a lock has put one off), and how long until the next';

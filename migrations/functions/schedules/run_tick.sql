@@ -4,7 +4,7 @@
 --
 -- If the ticks cannot be computed, since the database no longer knows the zone or cron_plan refuses the expression, the schedule is
 -- read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by hand is recognized.
-create or replace function postrider.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
+create or replace function postrider_internal.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -26,18 +26,18 @@ declare
   v_mark constant text := '"its ticks cannot be told, tried again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
 begin
   begin
-    select c.* into v_cron from postrider.cron_plan(p_schedule.cron) c;
+    select c.* into v_cron from postrider_internal.cron_plan(p_schedule.cron) c;
     if v_cron.reason is not null then
       raise exception 'cron: %', v_cron.reason;
     end if;
-    v_next := postrider.cron_after(v_cron.plan, p_schedule.timezone, p_now);
+    v_next := postrider_internal.cron_after(v_cron.plan, p_schedule.timezone, p_now);
     if starts_with(p_schedule.last_error, to_char(p_schedule.next_run_at at time zone 'UTC', v_mark)) then
-      p_schedule.next_run_at := postrider.cron_after(
+      p_schedule.next_run_at := postrider_internal.cron_after(
         v_cron.plan, p_schedule.timezone, p_schedule.next_run_at - interval '1 hour');
     end if;
     if p_schedule.next_run_at <= p_now then
       select d.ticks, d.missed, d.last_missed_at into v_ticks, v_missed, v_left_at
-        from postrider.due_ticks(p_schedule, v_cron.plan, p_now) d;
+        from postrider_internal.due_ticks(p_schedule, v_cron.plan, p_now) d;
       v_left_reason := 'no worker made it in time; ' || case p_schedule.catch_up
         when 'none' then 'catch_up is none'
         when 'one' then 'catch_up is one'
@@ -45,7 +45,7 @@ begin
              else format('catch_up_limit is %s', p_schedule.catch_up_limit) end end;
     end if;
   exception when others then
-    if postrider.is_shortage(sqlstate) then
+    if postrider_internal.is_shortage(sqlstate) then
       raise;
     end if;
     v_next := p_now + interval '1 hour';
@@ -61,7 +61,7 @@ begin
       v_left_reason := 'a later tick was due, too, and overlap is skip';
     end if;
     v_ticks := v_ticks[cardinality(v_ticks):];
-    if not postrider.job_has_ended(p_schedule.last_job_id) then
+    if not postrider_internal.job_has_ended(p_schedule.last_job_id) then
       v_left_at := v_ticks[1];
       v_left_reason := format('job %s had not ended, and overlap is skip', p_schedule.last_job_id);
       v_ticks := '{}';
@@ -76,10 +76,10 @@ begin
       exit;
     end if;
     begin
-      v_id := postrider.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
+      v_id := postrider_internal.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
       -- Here, and not at the commit, where a refusal would be everybody's.
-      set constraints postrider.trees_begin immediate;
-      set constraints postrider.trees_begin deferred;
+      set constraints postrider_internal.trees_begin immediate;
+      set constraints postrider_internal.trees_begin deferred;
       v_error := null;
       v_last := coalesce(v_id, v_last);
       v_made := v_made + (v_id is not null)::int;
@@ -97,7 +97,7 @@ begin
         v_left_at := v_ticks[cardinality(v_ticks)];
         v_left_reason := v_error;
         exit;
-      elsif postrider.is_shortage(sqlstate) then
+      elsif postrider_internal.is_shortage(sqlstate) then
         v_next := v_tick;
         if sqlstate = '55P03' then
           v_error := 'somebody''s open transaction has locked what the tick needs, its dedupe_key for instance; it is tried again';
@@ -114,7 +114,7 @@ begin
   if v_next <= p_now then
     -- Ticks are left for the next look, which counts from v_next on.
     v_missed := greatest(0, v_missed + cardinality(v_ticks) - array_position(v_ticks, v_next)
-      - postrider.cron_count(v_cron.plan, p_schedule.timezone, v_next, p_now));
+      - postrider_internal.cron_count(v_cron.plan, p_schedule.timezone, v_next, p_now));
     v_left_at := case when v_left_at < v_next then v_left_at end;
   end if;
   update postrider.schedules s
@@ -128,5 +128,5 @@ begin
   return v_made;
 end
 $$;
-comment on function postrider.run_tick(postrider.schedules, timestamptz) is
-  'private: makes the jobs of a due schedule, whose row the caller holds, and sets its next tick; how many jobs';
+comment on function postrider_internal.run_tick(postrider.schedules, timestamptz) is
+  'makes the jobs of a due schedule, whose row the caller holds, and sets its next tick; how many jobs';

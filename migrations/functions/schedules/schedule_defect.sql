@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The spec is looked at last and as submit would look at it; what it says begins with the place in it.
-create or replace function postrider.schedule_defect(
+create or replace function postrider_internal.schedule_defect(
   p_schedule postrider.schedules, p_with_spec boolean, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_nodes postrider.spec_node[];
+  v_nodes postrider_internal.spec_node[];
 begin
   -- PostgreSQL's own refusal of a null would quote the whole row, the spec with it.
   select d.c, 'must not be null', case d.c when 'name' then 'Choose one.' else 'Leave it out for its default.' end into column_name, reason, hint from (values
@@ -41,7 +41,7 @@ begin
     return;
   end if;
   select d.column_name, d.reason, d.hint into column_name, reason, hint
-    from postrider.cron_defect(p_schedule.cron, p_schedule.timezone) d;
+    from postrider_internal.cron_defect(p_schedule.cron, p_schedule.timezone) d;
   if column_name is not null or not p_with_spec then
     return;
   end if;
@@ -61,14 +61,14 @@ begin
     return;
   end if;
   begin
-    perform postrider.schedule_templates(postrider.spec_nodes(p_schedule.spec, '$'));
-    v_nodes := postrider.spec_check(p_schedule.spec, '$', false);
-    perform postrider.spec_values(v_nodes, false);
+    perform postrider_internal.schedule_templates(postrider_internal.spec_nodes(p_schedule.spec, '$'));
+    v_nodes := postrider_internal.spec_check(p_schedule.spec, '$', false);
+    perform postrider_internal.spec_values(v_nodes, false);
   exception when sqlstate 'PR001' or sqlstate 'PR006' then
     get stacked diagnostics reason = message_text, hint = pg_exception_hint;
     column_name := 'spec';
   end;
 end
 $$;
-comment on function postrider.schedule_defect(postrider.schedules, boolean) is
-  'private: the first column of a schedule that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.schedule_defect(postrider.schedules, boolean) is
+  'the first column of a schedule that breaks a rule, why, and what would be right; nulls for a good row';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- spec_references looks at the names in members and in each. The rest is looked at here: a root request, whose templates no
 -- earlier step can fill, and texts that take no templates. metadata and expressions are the user's own.
-create or replace function postrider.schedule_templates(p_nodes postrider.spec_node[]) returns void
+create or replace function postrider_internal.schedule_templates(p_nodes postrider_internal.spec_node[]) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,18 +23,18 @@ begin
            n.level = 1 and n.kind = 'request' as is_root
       from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
      cross join lateral jsonb_each(n.spec) k
-     cross join lateral postrider.json_strings(k.value) s (value)
+     cross join lateral postrider_internal.json_strings(k.value) s (value)
      where s.value like '%{{%'
        and k.key not in ('metadata', 'run_if', 'extract', 'validator', 'paginate')
      order by n.rank, k.key
   loop
     v_reason := null;
     if v_found.is_root and (v_found.takes_templates or v_found.key = 'body') then
-      select d.reason, d.hint into v_reason, v_hint from postrider.template_defect(v_found.value) d;
-      v_parts := postrider.template_parts(v_found.value);
+      select d.reason, d.hint into v_reason, v_hint from postrider_internal.template_defect(v_found.value) d;
+      v_parts := postrider_internal.template_parts(v_found.value);
       for i in 1 .. case when v_reason is null then cardinality(v_parts) else 0 end loop
         continue when i % 2 = 1;
-        v_path := postrider.template_path(v_parts[i]);
+        v_path := postrider_internal.template_path(v_parts[i]);
         if not (v_path[1] = 'schedule' and v_path[2] = any (v_known) and cardinality(v_path) = 2 and v_found.takes_templates) then
           v_reason := format('{{%s}} names no earlier step of the spec', left(v_parts[i], 100));
           v_hint := 'Make the spec a chain, and name a step that ends before; a literal {{ is written {{{{.';
@@ -53,5 +53,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.schedule_templates(postrider.spec_node[]) is
-  'private: raises PR006 for a template in a schedule''s spec that nothing will fill';
+comment on function postrider_internal.schedule_templates(postrider_internal.spec_node[]) is
+  'raises PR006 for a template in a schedule''s spec that nothing will fill';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A next_run_at that is given stands, until cron, timezone or enabled change.
-create or replace function postrider.schedules_check() returns trigger
+create or replace function postrider_internal.schedules_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -29,10 +29,10 @@ begin
     v_checks_spec := new.spec is distinct from old.spec or new.enabled and not old.enabled;
   end if;
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
-    from postrider.schedule_defect(new, v_checks_spec) d;
-  perform postrider.raise_column_error('schedules', v_column, v_reason, v_hint);
+    from postrider_internal.schedule_defect(new, v_checks_spec) d;
+  perform postrider_internal.raise_column_error('schedules', v_column, v_reason, v_hint);
   if v_checks_spec then
-    new.spec := postrider.spec_times(new.spec, true);
+    new.spec := postrider_internal.spec_times(new.spec, true);
   end if;
   if not new.enabled then
     new.next_run_at := null;
@@ -42,9 +42,9 @@ begin
   return new;
 end
 $$;
-comment on function postrider.schedules_check() is
-  'private: row trigger of schedules; refuses what cannot work, by column, and sets next_run_at';
+comment on function postrider_internal.schedules_check() is
+  'row trigger of schedules; refuses what cannot work, by column, and sets next_run_at';
 
 create or replace trigger schedules_check
   before insert or update on postrider.schedules
-  for each row execute function postrider.schedules_check();
+  for each row execute function postrider_internal.schedules_check();

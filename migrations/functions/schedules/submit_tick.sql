@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Not checked again as a spec: it was when it was given, and the INSERT looks at the values.
-create or replace function postrider.submit_tick(p_schedule postrider.schedules, p_run_at timestamptz) returns bigint
+create or replace function postrider_internal.submit_tick(p_schedule postrider.schedules, p_run_at timestamptz) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,7 +17,7 @@ begin
     for v_text in
       select array[k.key] || t.path as path, t.value
         from jsonb_each(v_spec) k
-       cross join lateral postrider.template_places(k.value) t
+       cross join lateral postrider_internal.template_places(k.value) t
        where k.key in ('url', 'query', 'headers', 'body', 'body_json', 'body_form', 'body_parts')
     loop
       v_spec := jsonb_set(v_spec, v_text.path, to_jsonb(replace(v_text.value, '{{{{', '{{')));
@@ -25,10 +25,10 @@ begin
   end if;
   -- For job_defect: a tick that is caught up with may have expired long ago.
   perform set_config('postrider.makes_ticks', 'on', true);
-  v_id := (postrider.insert_spec_jobs(postrider.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
+  v_id := (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
   perform set_config('postrider.makes_ticks', '', true);
   return v_id;
 end
 $$;
-comment on function postrider.submit_tick(postrider.schedules, timestamptz) is
-  'private: inserts the job of a schedule, with the schedule''s name as tag unless its spec has one; its id, null if dedupe_key skipped it';
+comment on function postrider_internal.submit_tick(postrider.schedules, timestamptz) is
+  'inserts the job of a schedule, with the schedule''s name as tag unless its spec has one; its id, null if dedupe_key skipped it';

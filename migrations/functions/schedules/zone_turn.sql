@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.zone_turn(p_zone text, p_from timestamptz, p_to timestamptz) returns timestamptz
+create or replace function postrider_internal.zone_turn(p_zone text, p_from timestamptz, p_to timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,5 +20,5 @@ begin
   return v_to;
 end
 $$;
-comment on function postrider.zone_turn(text, timestamptz, timestamptz) is
-  'private: when a zone''s offset changes between two times, one change apart, in whole seconds';
+comment on function postrider_internal.zone_turn(text, timestamptz, timestamptz) is
+  'when a zone''s offset changes between two times, one change apart, in whole seconds';

@@ -7,7 +7,7 @@
 --
 -- What that statement sees of ready may be older than whoever held the row before, so there is a second look; what is found then is
 -- let go with the block.
-create or replace function postrider.begin_probe(p_server int, p_track int, p_seq bigint, p_fence bigint) returns boolean
+create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint, p_fence bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -20,13 +20,13 @@ begin
     select * into v_server from postrider.servers s
      where s.id = p_server and s.state <> 'active' and s.open_until <= clock_timestamp()
        and not exists (
-             select from postrider.ready r
+             select from postrider_internal.ready r
               where r.track = s.probe_track and r.seq = s.probe_seq and r.fence = s.probe_fence and r.worker > 0)
        for no key update skip locked;
     if not found then
       return false;
     elsif exists (
-         select from postrider.ready r
+         select from postrider_internal.ready r
           where r.track = v_server.probe_track and r.seq = v_server.probe_seq and r.fence = v_server.probe_fence and r.worker > 0) then
       raise exception using errcode = 'PR005', message = 'another call has just begun to probe';
     end if;
@@ -39,5 +39,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider.begin_probe(int, int, bigint, bigint) is
-  'private: makes a claimed job the one call that probes a server; false if it is not due or another call does';
+comment on function postrider_internal.begin_probe(int, int, bigint, bigint) is
+  'makes a claimed job the one call that probes a server; false if it is not due or another call does';

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_routes in the order of use. The first active one; with none active, the one that reopens first: no service is ever
 -- without a server. Those that the attempt has tried are left out while there are others.
-create or replace function postrider.choose_server(
-  p_routes postrider.server_routes[], p_tried int[], out route postrider.server_routes, out goes_on boolean)
+create or replace function postrider_internal.choose_server(
+  p_routes postrider_internal.server_routes[], p_tried int[], out route postrider_internal.server_routes, out goes_on boolean)
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_route postrider.server_routes;
+  v_route postrider_internal.server_routes;
 begin
   goes_on := false;
   -- Null for a service without any, whatever the order in which a plan looks.
@@ -24,9 +24,9 @@ begin
     end if;
   end loop;
   if route.id is null and p_tried is not null then
-    route := (postrider.choose_server(p_routes, null)).route;
+    route := (postrider_internal.choose_server(p_routes, null)).route;
   end if;
 end
 $$;
-comment on function postrider.choose_server(postrider.server_routes[], int[]) is
-  'private: the server for a call, and whether the same attempt can go on at another active one if it fails there';
+comment on function postrider_internal.choose_server(postrider_internal.server_routes[], int[]) is
+  'the server for a call, and whether the same attempt can go on at another active one if it fails there';

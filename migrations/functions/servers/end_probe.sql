@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- SKIP LOCKED, since a person may hold the row: then the probe is void with the end of its lease, and another follows.
-create or replace function postrider.end_probe(p_server int, p_fence bigint, p_health "char") returns void
+create or replace function postrider_internal.end_probe(p_server int, p_fence bigint, p_health "char") returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -19,5 +19,5 @@ begin
    where s.id = p_server;
 end
 $$;
-comment on function postrider.end_probe(int, bigint, "char") is
-  'private: what came of a probe: w brings the server back with counters of zero, anything else sets it aside again';
+comment on function postrider_internal.end_probe(int, bigint, "char") is
+  'what came of a probe: w brings the server back with counters of zero, anything else sets it aside again';

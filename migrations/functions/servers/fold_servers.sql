@@ -4,7 +4,7 @@
 --
 -- Tallies are taken away by who holds their server's row, so none counts twice. What was taken before is dead, and
 -- under a transaction held open for hours it stays in the way; hence the start near the last id.
-create or replace function postrider.fold_servers(p_now timestamptz, p_server int[], p_is_full boolean) returns int
+create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[], p_is_full boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -14,7 +14,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_from bigint := case when p_is_full then 0 else
-    (select q.last_value - case when p_server is null then 20000 else 2000 end from postrider.server_tallies_id_seq q) end;
+    (select q.last_value - case when p_server is null then 20000 else 2000 end from postrider_internal.server_tallies_id_seq q) end;
   v_new record;
   v_server postrider.servers;
   v_service postrider.services;
@@ -24,27 +24,27 @@ declare
 begin
   for v_new in
     select t.server, sum(t.calls)::bigint as calls, sum(t.errors)::bigint as errors
-      from postrider.server_tallies t
+      from postrider_internal.server_tallies t
      where t.id > v_from and (p_server is null or t.server = any (p_server))
      group by t.server order by t.server
   loop
     select * into v_server from postrider.servers s where s.id = v_new.server;
     if not found or p_server is null and v_server.state <> 'active' then
       -- They count no more. A row that is not active is not locked here: the end of its probe would pass over it.
-      delete from postrider.server_tallies t where t.id > v_from and t.server = v_new.server;
+      delete from postrider_internal.server_tallies t where t.id > v_from and t.server = v_new.server;
       continue;
     end if;
     select * into v_service from postrider.services s where s.name = v_server.service;
     continue when p_server is not null
       and (v_server.state <> 'active'
-           or (postrider.update_server_state(v_server, v_service, v_new.calls, v_new.errors, p_now)).state = 'active');
+           or (postrider_internal.update_server_state(v_server, v_service, v_new.calls, v_new.errors, p_now)).state = 'active');
     select * into v_server from postrider.servers s where s.id = v_new.server for no key update skip locked;
     continue when not found;
     with gone as (
-      delete from postrider.server_tallies t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
+      delete from postrider_internal.server_tallies t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
     select sum(g.calls), sum(g.errors) into v_calls, v_errors from gone g;
     continue when v_calls is null or v_server.state <> 'active';
-    v_server := postrider.update_server_state(v_server, v_service, v_calls, v_errors, p_now);
+    v_server := postrider_internal.update_server_state(v_server, v_service, v_calls, v_errors, p_now);
     update postrider.servers s
        set state = v_server.state, open_until = v_server.open_until, calls = v_server.calls, errors = v_server.errors,
            recent_calls = v_server.recent_calls, recent_errors = v_server.recent_errors, window_began = v_server.window_began
@@ -54,5 +54,5 @@ begin
   return v_set_aside;
 end
 $$;
-comment on function postrider.fold_servers(timestamptz, int[], boolean) is
-  'private: adds what calls have shown to their servers (null: all) and sets aside those that fail too often; how many';
+comment on function postrider_internal.fold_servers(timestamptz, int[], boolean) is
+  'adds what calls have shown to their servers (null: all) and sets aside those that fail too often; how many';

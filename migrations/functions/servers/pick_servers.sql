@@ -4,7 +4,7 @@
 --
 -- A probe is a real call. Jobs that may be repeated come first for it. One that is at_most_once may end as unknown, and a
 -- download may take hours: such a job serves only if nobody else came by for another cool_down.
-create or replace function postrider.pick_servers(
+create or replace function postrider_internal.pick_servers(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[],
   out server int[], out base text[], out goes_on boolean[])
 language plpgsql
@@ -17,10 +17,10 @@ set enable_mergejoin = off
 as $$
 declare
   v record;
-  v_environment text := (select w.environment from postrider.workers w where w.id = p_worker);
+  v_environment text := (select w.environment from postrider_internal.workers w where w.id = p_worker);
   v_service text;
-  v_routes postrider.server_routes[];
-  v_due postrider.server_routes[];
+  v_routes postrider_internal.server_routes[];
+  v_due postrider_internal.server_routes[];
   v_choice record;
   v_usual record;
 begin
@@ -33,27 +33,27 @@ begin
       join postrider.jobs j on j.id = x.job
       join postrider.services s on s.name = j.service
      cross join lateral (
-           select r.tried, r.at_most_once from postrider.ready r
+           select r.tried, r.at_most_once from postrider_internal.ready r
             where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker offset 0) r
-     where x.job <> all (p_done) and not postrider.url_is_absolute(j.url) and not (j.use_cdn and s.cdn_url is not null)
-       and exists (select from postrider.server_routes t where t.service = j.service and t.environment = v_environment)
+     where x.job <> all (p_done) and not postrider_internal.url_is_absolute(j.url) and not (j.use_cdn and s.cdn_url is not null)
+       and exists (select from postrider_internal.server_routes t where t.service = j.service and t.environment = v_environment)
      order by j.service, r.at_most_once or j.download_to is not null, j.method in ('POST', 'PATCH'), x.place
   loop
     if v.service is distinct from v_service then
       v_service := v.service;
-      v_routes := postrider.routes_of(v_service, v_environment);
-      select * into v_usual from postrider.choose_server(v_routes, null);
+      v_routes := postrider_internal.routes_of(v_service, v_environment);
+      select * into v_usual from postrider_internal.choose_server(v_routes, null);
       v_due := array(
-        select row(t.*)::postrider.server_routes from unnest(v_routes) t
+        select row(t.*)::postrider_internal.server_routes from unnest(v_routes) t
          where t.state <> 'active' and t.open_until <= clock_timestamp());
     end if;
     v_choice := v_usual;
     if v.tried is not null then
-      select * into v_choice from postrider.choose_server(v_routes, v.tried);
+      select * into v_choice from postrider_internal.choose_server(v_routes, v.tried);
     end if;
     if cardinality(v_due) > 0 and (v_due[1]).id = any (v.tried) is not true
        and (not v.is_delicate or (v_due[1]).open_until <= clock_timestamp() - v.cool_down) then
-      if postrider.begin_probe((v_due[1]).id, v.track, v.seq, v.fence) then
+      if postrider_internal.begin_probe((v_due[1]).id, v.track, v.seq, v.fence) then
         v_choice.goes_on := (v_choice.route).state = 'active' and (v_choice.route).id = any (v.tried) is not true;
         v_choice.route := v_due[1];
       end if;
@@ -65,5 +65,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.pick_servers(int, int[], bigint[], bigint[], bigint[], bigint[]) is
-  'private: for each claimed job: id and base_url of the server that it calls, nulls without one, and whether its attempt can go on at another';
+comment on function postrider_internal.pick_servers(int, int[], bigint[], bigint[], bigint[], bigint[]) is
+  'for each claimed job: id and base_url of the server that it calls, nulls without one, and whether its attempt can go on at another';

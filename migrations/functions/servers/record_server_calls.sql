@@ -3,7 +3,7 @@
 -- 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
 --
 -- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another second.
-create or replace function postrider.record_server_calls(p_attempts postrider.finished_attempt[], p_done bigint[]) returns void
+create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -17,10 +17,10 @@ declare
   v_failing int[];
 begin
   with told as (
-    insert into postrider.server_tallies (server, calls, errors)
+    insert into postrider_internal.server_tallies (server, calls, errors)
     select t.id, count(*), count(*) filter (where x.health = 'f')
       from unnest(p_attempts) x
-      join postrider.server_routes t on t.id = x.server
+      join postrider_internal.server_routes t on t.id = x.server
      where x.health in ('w', 'f') and x.seq = any (p_done) and t.state = 'active' and x.fence > t.since_fence
      group by t.id
     returning server, errors)
@@ -28,16 +28,16 @@ begin
   for v_probe in
     select t.id, x.fence, x.health
       from unnest(p_attempts) x
-      join postrider.server_routes t on t.id = x.server
+      join postrider_internal.server_routes t on t.id = x.server
      where x.health is not null and x.seq = any (p_done) and t.state = 'probing' and t.probe_seq = x.seq and t.probe_fence = x.fence
      order by t.id
   loop
-    perform postrider.end_probe(v_probe.id, v_probe.fence, v_probe.health);
+    perform postrider_internal.end_probe(v_probe.id, v_probe.fence, v_probe.health);
   end loop;
   if v_failing is not null then
-    perform postrider.fold_servers(clock_timestamp(), v_failing, false);
+    perform postrider_internal.fold_servers(clock_timestamp(), v_failing, false);
   end if;
 end
 $$;
-comment on function postrider.record_server_calls(postrider.finished_attempt[], bigint[]) is
-  'private: counts what calls have shown of their servers, ends probes, and has servers weighed that failed';
+comment on function postrider_internal.record_server_calls(postrider_internal.finished_attempt[], bigint[]) is
+  'counts what calls have shown of their servers, ends probes, and has servers weighed that failed';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As the owner: readers of service_status have no right to the table. In PL/pgSQL, which keeps its plan: as an SQL function it would be planned anew for each batch.
-create or replace function postrider.routes_of(p_service text, p_environment text) returns postrider.server_routes[]
+create or replace function postrider_internal.routes_of(p_service text, p_environment text) returns postrider_internal.server_routes[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,11 +8,11 @@ declare
   v_first int;
 begin
   select coalesce(min(t.position) filter (where t.is_preferred), min(t.position)) into v_first
-    from postrider.server_routes t where t.service = p_service and t.environment = p_environment;
+    from postrider_internal.server_routes t where t.service = p_service and t.environment = p_environment;
   return (
     select array_agg(t order by t.position < v_first, t.position)
-      from postrider.server_routes t where t.service = p_service and t.environment = p_environment);
+      from postrider_internal.server_routes t where t.service = p_service and t.environment = p_environment);
 end
 $$;
-comment on function postrider.routes_of(text, text) is
-  'private: the servers of a service in the order of their use: from the preferred one, else the lowest position, on and round; null: it has none';
+comment on function postrider_internal.routes_of(text, text) is
+  'the servers of a service in the order of their use: from the preferred one, else the lowest position, on and round; null: it has none';

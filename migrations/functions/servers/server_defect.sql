@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.server_defect(
+create or replace function postrider_internal.server_defect(
   p_server postrider.servers, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -32,7 +32,7 @@ begin
     hint := 'Insert it into postrider.services first.';
     return;
   end if;
-  select 'base_url', d.reason, d.hint into column_name, reason, hint from postrider.url_defect(p_server.base_url) d
+  select 'base_url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(p_server.base_url) d
    where d.reason is not null;
   if column_name is null and p_server.base_url ~ '^[A-Za-z]+://[^/?#]*@' then
     column_name := 'base_url';
@@ -45,5 +45,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.server_defect(postrider.servers) is
-  'private: the first column of a server that breaks a rule, why, and what would be right; nulls for a good row';
+comment on function postrider_internal.server_defect(postrider.servers) is
+  'the first column of a server that breaks a rule, why, and what would be right; nulls for a good row';

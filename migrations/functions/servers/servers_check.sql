@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a change of state brings along stands here, so that it is the same whether Postrider or a person makes it.
-create or replace function postrider.servers_check() returns trigger
+create or replace function postrider_internal.servers_check() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,8 +9,8 @@ declare
   v_reason text;
   v_hint text;
 begin
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider.server_defect(new) d;
-  perform postrider.raise_column_error('servers', v_column, v_reason, v_hint);
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.server_defect(new) d;
+  perform postrider_internal.raise_column_error('servers', v_column, v_reason, v_hint);
   if tg_op = 'UPDATE' and new.base_url <> old.base_url and new.state = old.state then
     -- Another machine: what is known of the old one does not hold for it.
     new.state := 'active';
@@ -28,7 +28,7 @@ begin
       new.recent_calls := 0;
       new.recent_errors := 0;
       new.window_began := clock_timestamp();
-      new.since_fence := (select case when f.is_called then f.last_value else 0 end from postrider.fences f);
+      new.since_fence := (select case when f.is_called then f.last_value else 0 end from postrider_internal.fences f);
     end if;
   elsif new.open_until is null then
     new.open_until := clock_timestamp() + (select s.cool_down from postrider.services s where s.name = new.service);
@@ -36,9 +36,9 @@ begin
   return new;
 end
 $$;
-comment on function postrider.servers_check() is
-  'private: row trigger of servers; refuses what cannot work, by column, and lets a server that becomes active begin with counters of zero';
+comment on function postrider_internal.servers_check() is
+  'row trigger of servers; refuses what cannot work, by column, and lets a server that becomes active begin with counters of zero';
 
 create or replace trigger servers_check
   before insert or update on postrider.servers
-  for each row execute function postrider.servers_check();
+  for each row execute function postrider_internal.servers_check();

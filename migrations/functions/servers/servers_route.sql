@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Who changes a row here holds the row of servers already, so nobody waits for it.
-create or replace function postrider.servers_route() returns trigger
+create or replace function postrider_internal.servers_route() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'TRUNCATE' then
-    delete from postrider.server_routes;
+    delete from postrider_internal.server_routes;
     update postrider.services s set has_servers = false where s.has_servers;
     return null;
   elsif tg_op = 'DELETE' then
-    delete from postrider.server_routes r where r.id = old.id;
+    delete from postrider_internal.server_routes r where r.id = old.id;
   elsif tg_op = 'INSERT' then
-    insert into postrider.server_routes (
+    insert into postrider_internal.server_routes (
       id, service, environment, position, base_url, state, open_until, is_preferred, since_fence)
     values (new.id, new.service, new.environment, new.position, new.base_url, new.state, new.open_until,
       new.is_preferred, new.since_fence);
@@ -21,7 +21,7 @@ begin
      is distinct from
         row(old.id, old.service, old.environment, old.position, old.base_url, old.state, old.open_until, old.is_preferred,
             old.since_fence, old.probe_fence, old.probe_seq) then
-    update postrider.server_routes r
+    update postrider_internal.server_routes r
        set id = new.id, service = new.service, environment = new.environment, position = new.position, base_url = new.base_url,
            state = new.state, open_until = new.open_until, is_preferred = new.is_preferred,
            since_fence = new.since_fence, probe_track = new.probe_track, probe_seq = new.probe_seq,
@@ -34,17 +34,17 @@ begin
   if tg_op <> 'INSERT' and (tg_op = 'DELETE' or new.service <> old.service) then
     update postrider.services s set has_servers = false
      where s.name = old.service and s.has_servers
-       and not exists (select from postrider.server_routes r where r.service = old.service);
+       and not exists (select from postrider_internal.server_routes r where r.service = old.service);
   end if;
   return null;
 end
 $$;
-comment on function postrider.servers_route() is 'private: trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
+comment on function postrider_internal.servers_route() is 'trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
 
 create or replace trigger servers_route
   after insert or update or delete on postrider.servers
-  for each row execute function postrider.servers_route();
+  for each row execute function postrider_internal.servers_route();
 
 create or replace trigger servers_truncate
   after truncate on postrider.servers
-  for each statement execute function postrider.servers_route();
+  for each statement execute function postrider_internal.servers_route();

@@ -24,7 +24,7 @@ begin
   with wanted as (
     select e.environment, case when switch_server.position is null then (e.routes[coalesce(u.used, 1) % cardinality(e.routes) + 1]).position
                                else switch_server.position end as position
-      from (select x.environment, postrider.routes_of(switch_server.service, x.environment) as routes
+      from (select x.environment, postrider_internal.routes_of(switch_server.service, x.environment) as routes
               from (select distinct s.environment from postrider.servers s
                      where s.service = switch_server.service
                        and (switch_server.environment is null or s.environment = switch_server.environment)
@@ -40,4 +40,4 @@ begin
 end
 $$;
 comment on function postrider.switch_server(text, int, text) is
-  'public: makes all workers use this server of a service from their next call on, without a position the next one, around the end; in one environment, or in each that has such a position';
+  'makes all workers use this server of a service from their next call on, without a position the next one, around the end; in one environment, or in each that has such a position';

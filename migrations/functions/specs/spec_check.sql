@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
-create or replace function postrider.spec_check(
-  p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider.spec_node[]
+create or replace function postrider_internal.spec_check(
+  p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider_internal.spec_node[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_nodes postrider.spec_node[] := postrider.spec_nodes(p_spec, p_place, p_defaults);
+  v_nodes postrider_internal.spec_node[] := postrider_internal.spec_nodes(p_spec, p_place, p_defaults);
   v_is_open boolean := p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null';
   v_defect record;
   v_meant text;
@@ -51,7 +51,7 @@ begin
    order by d.rank, d.key limit 1;
   if found then
     if v_defect.defect = 'unknown' then
-      v_meant := postrider.spec_key_meant(v_defect.key);
+      v_meant := postrider_internal.spec_key_meant(v_defect.key);
     elsif v_defect.defect = 'element' then
       select v_defect.key || format('[%s]', e.place - 1), jsonb_typeof(e.value) into v_defect.key, v_defect.json_type
         from jsonb_array_elements(v_defect.value) with ordinality e (value, place)
@@ -72,8 +72,8 @@ begin
       hint = case v_defect.defect
         when 'unknown' then case when v_meant is not null then format('Perhaps you mean %s. ', v_meant) else '' end
           || 'The keys are the columns of postrider.jobs, chain and batch.'
-        when 'type' then postrider.spec_hint(v_defect.key, v_defect.type)
-        when 'element' then postrider.spec_hint(v_defect.key, v_defect.type)
+        when 'type' then postrider_internal.spec_hint(v_defect.key, v_defect.type)
+        when 'element' then postrider_internal.spec_hint(v_defect.key, v_defect.type)
         when 'request' then 'Give it to the members.'
         when 'batch' then 'Leave it out; it stands beside "batch".'
         when 'place' then 'Leave it out.'
@@ -99,10 +99,10 @@ begin
       message = format('%s.name: %s is the name of a sibling too', v_defect.place, quote_literal(v_defect.name)),
       hint = 'Give each its own; templates refer to a job by its name.';
   end if;
-  perform postrider.spec_references(v_nodes, v_is_open);
-  perform postrider.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside), p_is_inside);
+  perform postrider_internal.spec_references(v_nodes, v_is_open);
+  perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside), p_is_inside);
   return v_nodes;
 end
 $$;
-comment on function postrider.spec_check(jsonb, text, boolean, jsonb) is
-  'private: all jobs of a spec; raises PR006 with the place of what is wrong. p_is_inside: the spec is the "do" of an each';
+comment on function postrider_internal.spec_check(jsonb, text, boolean, jsonb) is
+  'all jobs of a spec; raises PR006 with the place of what is wrong. p_is_inside: the spec is the "do" of an each';

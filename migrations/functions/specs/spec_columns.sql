@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A column that some of the jobs leave out, or give as null, takes its default for them. The generic plan: planning for
 -- each call anew would take five times what it runs.
-create or replace function postrider.spec_columns(p_nodes postrider.spec_node[], out names text, out expressions text)
+create or replace function postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], out names text, out expressions text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
@@ -10,7 +10,7 @@ as $$
 begin
   if cardinality(p_nodes) = 1 then
     select string_agg(', ' || quote_ident(a.attname), ''),
-           string_agg(', ' || postrider.spec_value(a.attname, format_type(a.atttypid, a.atttypmod), null), '')
+           string_agg(', ' || postrider_internal.spec_value(a.attname, format_type(a.atttypid, a.atttypmod), null), '')
       into names, expressions
       from jsonb_each(p_nodes[1].spec) k
       join pg_attribute a on a.attrelid = 'postrider.jobs'::regclass and a.attname = k.key
@@ -18,7 +18,7 @@ begin
     return;
   end if;
   select string_agg(', ' || quote_ident(a.attname), ''),
-         string_agg(', ' || postrider.spec_value(a.attname, format_type(a.atttypid, a.atttypmod),
+         string_agg(', ' || postrider_internal.spec_value(a.attname, format_type(a.atttypid, a.atttypmod),
            case when k.given < cardinality(p_nodes) then pg_get_expr(d.adbin, d.adrelid) end), '')
     into names, expressions
     from (select k.key, count(*) filter (where k.value <> 'null') as given
@@ -28,5 +28,5 @@ begin
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum;
 end
 $$;
-comment on function postrider.spec_columns(postrider.spec_node[]) is
-  'private: the columns that the jobs of a spec give, and the SQL that takes each from s.spec, both with a comma before each';
+comment on function postrider_internal.spec_columns(postrider_internal.spec_node[]) is
+  'the columns that the jobs of a spec give, and the SQL that takes each from s.spec, both with a comma before each';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The message names the job that has the key. One of the same spec is gone with the INSERT that was refused: then it is the
 -- second that has the key. Of a job that has ended nothing is said: an INSERT would not tell its key either, and any client may ask.
-create or replace function postrider.spec_duplicate(p_nodes postrider.spec_node[], p_message text) returns text
+create or replace function postrider_internal.spec_duplicate(p_nodes postrider_internal.spec_node[], p_message text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,10 +11,10 @@ as $$
             from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
            where n.spec ->> 'dedupe_key' is not null) k
     left join postrider.jobs j on j.id = substring(p_message from 'job ([0-9]+)')::bigint and j.dedupe_key = k.key and j.queue = k.queue
-         and not postrider.job_has_ended(j.id)
+         and not postrider_internal.job_has_ended(j.id)
    where j.id is not null or k.nth > 1
    order by j.id is null, k.rank
    limit 1
 $$;
-comment on function postrider.spec_duplicate(postrider.spec_node[], text) is
-  'private: the place in a spec of the job whose dedupe_key was refused with this message; null if it cannot be told';
+comment on function postrider_internal.spec_duplicate(postrider_internal.spec_node[], text) is
+  'the place in a spec of the job whose dedupe_key was refused with this message; null if it cannot be told';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.spec_hint(p_column text, p_type text) returns text
+create or replace function postrider_internal.spec_hint(p_column text, p_type text) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,5 +20,5 @@ as $$
       else 'Write it as text, in quotes.' end
   end
 $$;
-comment on function postrider.spec_hint(text, text) is
-  'private: how a spec says a value of a column of jobs';
+comment on function postrider_internal.spec_hint(text, text) is
+  'how a spec says a value of a column of jobs';

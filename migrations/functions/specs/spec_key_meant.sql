@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/edit_distance.sql
 -- camelCase, an s too many or too few, letters in another order, the words that others use for the same, and one or two wrong letters.
-create or replace function postrider.spec_key_meant(p_key text) returns text
+create or replace function postrider_internal.spec_key_meant(p_key text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,8 +25,8 @@ as $$
       where m.word = lower(p_key collate "C")),
     (select c.key
        from (table keys union all values ('chain'), ('batch')) c
-      where length(p_key) between 3 and 30 and postrider.edit_distance(c.key, p_key) <= least(2, (length(c.key) + 1) / 3)
-      order by postrider.edit_distance(c.key, p_key), c.key limit 1))
+      where length(p_key) between 3 and 30 and postrider_internal.edit_distance(c.key, p_key) <= least(2, (length(c.key) + 1) / 3)
+      order by postrider_internal.edit_distance(c.key, p_key), c.key limit 1))
 $$;
-comment on function postrider.spec_key_meant(text) is
-  'private: the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';
+comment on function postrider_internal.spec_key_meant(text) is
+  'the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';

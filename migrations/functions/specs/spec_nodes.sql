@@ -3,17 +3,17 @@
 -- last in their level, because they are not planted with the others, whose ranks are the parents of the next level.
 --
 -- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
-create or replace function postrider.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider.spec_node[]
+create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider_internal.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_nodes postrider.spec_node[];
-  v_level postrider.spec_node[];
+  v_nodes postrider_internal.spec_node[];
+  v_level postrider_internal.spec_node[];
   v_defect record;
 begin
   v_level := array[row(1, null, null, p_place, null, null, false,
-    case when p_defaults is null then p_spec else postrider.spec_inherits(p_spec, p_defaults) end, null)::postrider.spec_node];
+    case when p_defaults is null then p_spec else postrider_internal.spec_inherits(p_spec, p_defaults) end, null)::postrider_internal.spec_node];
   if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch,kind}' then
     v_level[1].kind := 'request';
     return v_level;
@@ -21,7 +21,7 @@ begin
   while v_level is not null loop
     select n.place || d.below as place, d.reason, d.hint into v_defect
       from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
-     cross join lateral postrider.spec_shape(n.level, n.spec) d
+     cross join lateral postrider_internal.spec_shape(n.level, n.spec) d
      where d.reason is not null
      order by n.rank limit 1;
     if found then
@@ -34,12 +34,12 @@ begin
                  n.parent_kind, n.is_drawn, n.spec - '{chain,batch,kind}'::text[],
                  case when jsonb_typeof(n.spec -> 'batch') = 'object'
                       then jsonb_build_object('list', n.spec -> 'batch' -> 'each', 'do', n.spec -> 'batch' -> 'do') end
-                )::postrider.spec_node
+                )::postrider_internal.spec_node
         from unnest(v_level) n);
     -- What is below a job is taken out of it once, not for each of its members.
     v_level := nullif(array(
       select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null, p.kind,
-                 p.is_drawn, case when p.defaults is null then c.spec else postrider.spec_inherits(c.spec, p.defaults) end, null)::postrider.spec_node
+                 p.is_drawn, case when p.defaults is null then c.spec else postrider_internal.spec_inherits(c.spec, p.defaults) end, null)::postrider_internal.spec_node
         from (select n.level, n.rank, n.place, case when n.spec ? 'chain' then 'chain' else 'batch' end as kind,
                      case when n.spec ? 'chain' then '.chain[#]'
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as step,
@@ -59,5 +59,5 @@ begin
   return v_nodes;
 end
 $$;
-comment on function postrider.spec_nodes(jsonb, text, jsonb) is
-  'private: all jobs of a spec, level by level, those that an each makes behind the others, else in their order; raises PR006 with the place where its shape is wrong';
+comment on function postrider_internal.spec_nodes(jsonb, text, jsonb) is
+  'all jobs of a spec, level by level, those that an each makes behind the others, else in their order; raises PR006 with the place where its shape is wrong';

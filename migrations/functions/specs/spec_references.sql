@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A name is good if a step of that name ends before this one begins: an earlier sibling in a chain, or one of the parent,
 -- and so on up. Above the root nothing is known: with p_is_open it may be there.
-create or replace function postrider.spec_references(p_nodes postrider.spec_node[], p_is_open boolean) returns void
+create or replace function postrider_internal.spec_references(p_nodes postrider_internal.spec_node[], p_is_open boolean) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -22,7 +22,7 @@ begin
   ), found as materialized (
     select distinct n.level, n.rank, n.is_drawn, n.place || t.below as place, m.part[1] as template
       from nodes n
-     cross join lateral postrider.spec_texts(n.spec, n.each) t
+     cross join lateral postrider_internal.spec_texts(n.spec, n.each) t
      cross join lateral regexp_matches(t.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part)
      where n.level > 1 or p_is_open or n.kind <> 'request'
   ), wanted as materialized (
@@ -30,11 +30,11 @@ begin
       from found f
       join (select d.template, w.name
               from (select distinct f.template from found f where f.template <> '{{{{') d
-             cross join lateral unnest(postrider.template_names(d.template)) w (name)) w using (template)
+             cross join lateral unnest(postrider_internal.template_names(d.template)) w (name)) w using (template)
     union
     select n.level, n.rank, n.is_drawn, n.place || '.run_if', w.name
       from nodes n
-     cross join lateral unnest(postrider.spec_run_if_names(n.spec ->> 'run_if')) w (name)
+     cross join lateral unnest(postrider_internal.spec_run_if_names(n.spec ->> 'run_if')) w (name)
      where n.spec ->> 'run_if' is not null
   ), climb as (
     select w.level as of_level, w.rank as of_rank, w.name, n.level, n.parent, n."position", n.parent_kind
@@ -72,5 +72,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.spec_references(postrider.spec_node[], boolean) is
-  'private: raises PR006 for a template or run_if in a spec that names no step that has ended by then';
+comment on function postrider_internal.spec_references(postrider_internal.spec_node[], boolean) is
+  'raises PR006 for a template or run_if in a spec that names no step that has ended by then';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.spec_shape(p_level int, p_spec jsonb, out below text, out reason text, out hint text)
+create or replace function postrider_internal.spec_shape(p_level int, p_spec jsonb, out below text, out reason text, out hint text)
 language plpgsql immutable
 as $$
 declare
@@ -34,7 +34,7 @@ begin
     reason := 'is empty';
     hint := 'Give it at least one step, or leave it out.';
   elsif jsonb_typeof(p_spec -> 'batch') = 'object' then
-    select '.batch' || d.below, d.reason, d.hint into below, reason, hint from postrider.each_shape(p_spec -> 'batch') d;
+    select '.batch' || d.below, d.reason, d.hint into below, reason, hint from postrider_internal.each_shape(p_spec -> 'batch') d;
   elsif jsonb_typeof(p_spec -> 'batch') <> 'array' then
     below := '.batch';
     reason := 'must be an array, or an object with each and do';
@@ -46,5 +46,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.spec_shape(int, jsonb) is
-  'private: what is wrong with the shape of a job in a spec, and where below it; nulls for a good one';
+comment on function postrider_internal.spec_shape(int, jsonb) is
+  'what is wrong with the shape of a job in a spec, and where below it; nulls for a good one';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is read now by the time zone and date style of whoever gives it, a worker would read by its own: another moment, or none. Where a
 -- spec stands, in chains and batches, and nowhere else: what is sent may have such keys too.
-create or replace function postrider.spec_times(p_spec jsonb, p_keeps_words boolean) returns jsonb
+create or replace function postrider_internal.spec_times(p_spec jsonb, p_keeps_words boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,14 +20,14 @@ begin
   foreach v_key in array '{chain,batch}'::text[] loop
     if jsonb_typeof(v_spec -> v_key) = 'array' then
       v_spec := v_spec || jsonb_build_object(v_key, (
-        select coalesce(jsonb_agg(postrider.spec_times(e.value, p_keeps_words) order by e.place), '[]')
+        select coalesce(jsonb_agg(postrider_internal.spec_times(e.value, p_keeps_words) order by e.place), '[]')
           from jsonb_array_elements(v_spec -> v_key) with ordinality e (value, place)));
     elsif jsonb_typeof(v_spec -> v_key) = 'object' and v_spec -> v_key ? 'do' then
-      v_spec := jsonb_set(v_spec, array[v_key, 'do'], postrider.spec_times(v_spec -> v_key -> 'do', p_keeps_words));
+      v_spec := jsonb_set(v_spec, array[v_key, 'do'], postrider_internal.spec_times(v_spec -> v_key -> 'do', p_keeps_words));
     end if;
   end loop;
   return v_spec;
 end
 $$;
-comment on function postrider.spec_times(jsonb, boolean) is
-  'private: a spec whose times are written with their offset, in the form of ISO 8601; p_keeps_words: but for words like tomorrow';
+comment on function postrider_internal.spec_times(jsonb, boolean) is
+  'a spec whose times are written with their offset, in the form of ISO 8601; p_keeps_words: but for words like tomorrow';

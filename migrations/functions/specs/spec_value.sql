@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A text for a bytea is its UTF-8, but in the form of SQL, \x and pairs of hexadecimal digits, the bytes that INSERT would take it for.
-create or replace function postrider.spec_value(p_column text, p_type text, p_base text) returns text
+create or replace function postrider_internal.spec_value(p_column text, p_type text, p_base text) returns text
 language sql immutable parallel safe
 as $$
   select case
@@ -14,5 +14,5 @@ as $$
                   else '(s.spec ->> %1$L)::%2$s' end, p_column, rtrim(p_type, '[]')), p_base)
   end
 $$;
-comment on function postrider.spec_value(text, text, text) is
-  'private: the SQL that takes a column''s value from s.spec; p_base: its default, for a spec that has none';
+comment on function postrider_internal.spec_value(text, text, text) is
+  'the SQL that takes a column''s value from s.spec; p_base: its default, for a spec that has none';

@@ -3,7 +3,7 @@
 -- have no members. p_takes_text: the step takes the whole body, for which its text is enough.
 --
 -- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
-create or replace function postrider.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
+create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -11,16 +11,16 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  v_result postrider.results;
+  v_result postrider_internal.results;
   v_value jsonb;
   v_answer record;
   v_parts jsonb := '{}';
 begin
-  select r.* into v_result from postrider.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
+  select r.* into v_result from postrider_internal.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
   if not found then
     return null;
   end if;
-  perform postrider.leave_to_judging(
+  perform postrider_internal.leave_to_judging(
     ('body' = any (p_parts) or 'result' = any (p_parts))
     and (octet_length(v_result.body) > 65536 or pg_column_size(v_result.result) > 32768));
   -- A refusal has an answer, and no result.
@@ -34,14 +34,14 @@ begin
     end if;
   end if;
   if 'result' = any (p_parts) then
-    v_value := coalesce(v_result.result, postrider.result_json(v_result.headers, v_result.body));
+    v_value := coalesce(v_result.result, postrider_internal.result_json(v_result.headers, v_result.body));
     if v_value is not null then
       v_parts := jsonb_build_object('result', v_value);
     end if;
   end if;
   if 'body' = any (p_parts) or 'result' = any (p_parts) and v_value is null
-     and postrider.claims_json(coalesce(v_result.headers, ''), v_result.body) then
-    v_answer := postrider.answer_value(v_result.headers, v_result.body, v_result.encoding);
+     and postrider_internal.claims_json(coalesce(v_result.headers, ''), v_result.body) then
+    v_answer := postrider_internal.answer_value(v_result.headers, v_result.body, v_result.encoding);
     if v_answer.defect is not null and not ('body' = any (p_parts) and p_takes_text) then
       raise exception using errcode = 'PR009', message = format('the answer of job %s %s; its server has to send valid JSON', p_job, v_answer.defect);
     end if;
@@ -54,10 +54,10 @@ begin
   end if;
   if 'headers' = any (p_parts) and v_result.headers is not null then
     v_parts := v_parts || jsonb_build_object('headers', (
-      select jsonb_object_agg(lower(h.key collate "C"), h.value -> 0) from jsonb_each(postrider.headers_json(v_result.headers)) h));
+      select jsonb_object_agg(lower(h.key collate "C"), h.value -> 0) from jsonb_each(postrider_internal.headers_json(v_result.headers)) h));
   end if;
   return v_parts;
 end
 $$;
-comment on function postrider.answer_parts(bigint, text[], boolean) is
-  'private: of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; of one that failed with an answer all but result; null for any other job';
+comment on function postrider_internal.answer_parts(bigint, text[], boolean) is
+  'of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; of one that failed with an answer all but result; null for any other job';

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.each_item(p_job bigint) returns jsonb
+create or replace function postrider_internal.each_item(p_job bigint) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   with recursive up (parent_id, item) as (
-    select m.parent_id, m.item from postrider.members m where m.job_id = p_job
+    select m.parent_id, m.item from postrider_internal.members m where m.job_id = p_job
     union all
-    select m.parent_id, m.item from up u join postrider.members m on m.job_id = u.parent_id where u.item is null
+    select m.parent_id, m.item from up u join postrider_internal.members m on m.job_id = u.parent_id where u.item is null
   )
   select u.item from up u where u.item is not null
 $$;
-comment on function postrider.each_item(bigint) is
-  'private: the element that a job was made for, or the nearest of its ancestors; null if none was made for one';
+comment on function postrider_internal.each_item(bigint) is
+  'the element that a job was made for, or the nearest of its ancestors; null if none was made for one';

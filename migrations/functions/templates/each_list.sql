@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.each_list(p_job postrider.jobs, out items jsonb, out defect text)
+create or replace function postrider_internal.each_list(p_job postrider.jobs, out items jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -11,17 +11,17 @@ declare
   v_parts text[];
 begin
   select array_agg(distinct p.part) into v_templates
-    from postrider.template_places(v_list) l
-   cross join lateral unnest(postrider.template_parts(l.value)) with ordinality as p(part, place)
+    from postrider_internal.template_places(v_list) l
+   cross join lateral unnest(postrider_internal.template_parts(l.value)) with ordinality as p(part, place)
    where p.place % 2 = 0;
   if v_templates is not null then
-    v_values := postrider.template_values(
+    v_values := postrider_internal.template_values(
       p_job.id, v_templates, array_fill('each'::text, array[cardinality(v_templates)]), 16777216);
   end if;
   if jsonb_typeof(v_list) = 'array' then
-    items := postrider.fill_json('each', v_list, v_values, 'j');
+    items := postrider_internal.fill_json('each', v_list, v_values, 'j');
   else
-    v_parts := postrider.template_parts(v_list #>> '{}');
+    v_parts := postrider_internal.template_parts(v_list #>> '{}');
     if jsonb_typeof(v_list) = 'string' and cardinality(v_parts) = 3 and v_parts[1] = '' and v_parts[3] = '' then
       items := v_values -> v_parts[2];
     end if;
@@ -47,5 +47,5 @@ exception
     defect := format('each: the list cannot be read (SQLSTATE %s); it may be too large or nested too deeply', sqlstate);
 end
 $$;
-comment on function postrider.each_list(postrider.jobs) is
-  'private: the elements that a batch makes members for, at most 10000, its templates filled; else the sentence why there are none';
+comment on function postrider_internal.each_list(postrider.jobs) is
+  'the elements that a batch makes members for, at most 10000, its templates filled; else the sentence why there are none';

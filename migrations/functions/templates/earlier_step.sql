@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Members of a batch run side by side and never see each other; in a chain all before the job have ended. What is nearer
 -- hides what is further up.
-create or replace function postrider.earlier_step(
+create or replace function postrider_internal.earlier_step(
   p_job bigint, p_name text, out step bigint, out is_tree boolean, out state "char")
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -14,19 +14,19 @@ declare
   v_place record;
 begin
   loop
-    select m.parent_id, m.position, (select t.kind from postrider.trees t where t.job_id = m.parent_id) as kind into v_place
-      from postrider.members m
+    select m.parent_id, m.position, (select t.kind from postrider_internal.trees t where t.job_id = m.parent_id) as kind into v_place
+      from postrider_internal.members m
      where m.job_id = v_job;
     exit when not found;
     if v_place.kind = 'c' and p_name = 'prev' then
       select m.job_id, m.is_tree, m.state into step, is_tree, state
-        from postrider.member_states(v_place.parent_id) m
+        from postrider_internal.member_states(v_place.parent_id) m
        where m.position < v_place.position and m.state is distinct from 'k'
        order by m.position desc limit 1;
       exit when found;
     elsif v_place.kind = 'c' then
       select m.job_id, m.is_tree, m.state into step, is_tree, state
-        from postrider.member_states(v_place.parent_id) m
+        from postrider_internal.member_states(v_place.parent_id) m
        where m.name = p_name and m.position < v_place.position;
       exit when found;
     end if;
@@ -34,5 +34,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.earlier_step(bigint, text) is
-  'private: the job that a name in the templates of a job stands for, prev included, and how it ended; nulls if none is visible';
+comment on function postrider_internal.earlier_step(bigint, text) is
+  'the job that a name in the templates of a job stands for, prev included, and how it ended; nulls if none is visible';

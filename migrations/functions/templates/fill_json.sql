@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_kind: j JSON, f form, q query, t text only (headers, parts). A text that is one whole template keeps the type of its
 -- value in j, f and q; null is kept in j alone, since everywhere else it would be sent as nothing.
-create or replace function postrider.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") returns jsonb
+create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,9 +13,9 @@ declare
   v_misfit jsonb;
   v_length bigint := 0;
 begin
-  for v_found in select p.path, p.value from postrider.template_places(p_json) p loop
+  for v_found in select p.path, p.value from postrider_internal.template_places(p_json) p loop
     v_place := concat_ws('.', p_column, nullif(array_to_string(v_found.path, '.'), ''));
-    v_parts := postrider.template_parts(v_found.value);
+    v_parts := postrider_internal.template_parts(v_found.value);
     if p_kind <> 't' and cardinality(v_parts) = 3 and v_parts[1] = '' and v_parts[3] = '' then
       v_value := p_values -> v_parts[2];
       if p_kind = 'q' and jsonb_typeof(v_value) = 'array' and cardinality(v_found.path) = 1 then
@@ -27,13 +27,13 @@ begin
             case jsonb_typeof(v_misfit) when 'null' then 'null' when 'array' then 'a list' else 'an object' end);
         end if;
       elsif p_kind = 'q' then
-        perform postrider.template_text(v_place, v_parts[2], p_values, false);
+        perform postrider_internal.template_text(v_place, v_parts[2], p_values, false);
       elsif p_kind = 'f' and jsonb_path_exists(v_value, 'strict $.** ? (@ == null)') then
         raise exception using errcode = 'PR009',
           message = format('%s: {{%s}} is or holds null, which cannot be sent in a form; take a part of it', v_place, v_parts[2]);
       end if;
     else
-      v_value := to_jsonb(postrider.fill_text(v_place, v_found.value, p_values, p_kind = 'j' or p_kind = 'f' or p_column = 'body_parts'));
+      v_value := to_jsonb(postrider_internal.fill_text(v_place, v_found.value, p_values, p_kind = 'j' or p_kind = 'f' or p_column = 'body_parts'));
     end if;
     v_length := v_length + pg_column_size(v_value);
     if v_length > 1048576 then
@@ -45,5 +45,5 @@ begin
   return p_json;
 end
 $$;
-comment on function postrider.fill_json(text, jsonb, jsonb, "char") is
-  'private: a column with the templates among its texts filled; raises PR009 if a value does not fit its place';
+comment on function postrider_internal.fill_json(text, jsonb, jsonb, "char") is
+  'a column with the templates among its texts filled; raises PR009 if a value does not fit its place';

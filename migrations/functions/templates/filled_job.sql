@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.filled_job(p_job postrider.jobs) returns postrider.jobs
+create or replace function postrider_internal.filled_job(p_job postrider.jobs) returns postrider.jobs
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_filled postrider.resolved;
+  v_filled postrider_internal.resolved;
 begin
   if p_job.parent_id is null then
     return p_job;
   end if;
-  select d.* into v_filled from postrider.resolved d where d.job_id = p_job.id;
+  select d.* into v_filled from postrider_internal.resolved d where d.job_id = p_job.id;
   if found then
     p_job.url := coalesce(v_filled.url, p_job.url);
     p_job.query := coalesce(v_filled.query, p_job.query);
@@ -21,5 +21,5 @@ begin
   return p_job;
 end
 $$;
-comment on function postrider.filled_job(postrider.jobs) is
-  'private: the row of a job as it is sent: a member''s with its templates filled, any other''s as it is';
+comment on function postrider_internal.filled_job(postrider.jobs) is
+  'the row of a job as it is sent: a member''s with its templates filled, any other''s as it is';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What a row alone tells. Scheme, host and port must stand before the first template: then no value can change
 -- them, and the lane of the job is known. Neither a file nor who hears of an end is chosen by an answer.
-create or replace function postrider.job_template_defect(
+create or replace function postrider_internal.job_template_defect(
   p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -26,12 +26,12 @@ begin
     end if;
   end if;
   for v_found in
-    select t.column_name as name, t.path, t.value from postrider.job_templates(p_job) t
+    select t.column_name as name, t.path, t.value from postrider_internal.job_templates(p_job) t
      union all
-    select 'each', '{list}'::text[] || l.path, l.value from postrider.template_places(p_job.each -> 'list') l
+    select 'each', '{list}'::text[] || l.path, l.value from postrider_internal.template_places(p_job.each -> 'list') l
   loop
     column_name := v_found.name;
-    select d.reason, d.hint into reason, hint from postrider.template_defect(v_found.value) d;
+    select d.reason, d.hint into reason, hint from postrider_internal.template_defect(v_found.value) d;
     v_count := v_count + (length(v_found.value) - length(replace(v_found.value, '{{', ''))) / 2;
     if reason is null and v_count > 1000 then
       reason := 'more than 1000 templates stand in the job';
@@ -48,23 +48,23 @@ begin
   end loop;
   column_name := 'url';
   if p_job.parent_id is not null and p_job.url like '%{{%' then
-    if postrider.template_sample(p_job.url) ~ E'^([A-Za-z][A-Za-z0-9+.-]*:|[/\\\\]{2})'
+    if postrider_internal.template_sample(p_job.url) ~ E'^([A-Za-z][A-Za-z0-9+.-]*:|[/\\\\]{2})'
        and split_part(p_job.url, '{{', 1) !~ E'^[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\\]+[/?#]' then
       reason := 'takes its scheme, host or port from a template';
       hint := 'Write them out, like https://api.example.com/users/{{register.body.id}}, or name a service and give a path.';
       return;
-    elsif p_job.service is null and not postrider.url_is_absolute(p_job.url) then
+    elsif p_job.service is null and not postrider_internal.url_is_absolute(p_job.url) then
       reason := 'begins with a template or a path, and the job has no service';
       hint := 'Name a service whose base_url it is joined to, or write scheme and host out before the first template.';
       return;
     end if;
   end if;
   column_name := 'run_if';
-  if p_job.run_if is not null and postrider.path_text_defect(p_job.run_if) = 'is not a jsonpath' then
+  if p_job.run_if is not null and postrider_internal.path_text_defect(p_job.run_if) = 'is not a jsonpath' then
     reason := 'is not a jsonpath';
     hint := 'Write a predicate over earlier steps, like $.register.status == 201.';
     return;
-  elsif p_job.run_if is not null and postrider.run_if_names(p_job.run_if::jsonpath) is null then
+  elsif p_job.run_if is not null and postrider_internal.run_if_names(p_job.run_if::jsonpath) is null then
     reason := 'has a $ that no name follows';
     hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
     return;
@@ -72,5 +72,5 @@ begin
   column_name := null;
 end
 $$;
-comment on function postrider.job_template_defect(postrider.jobs) is
-  'private: why the templates or the run_if of a member, or the list of an each, are refused, and what would be right; nulls for good ones';
+comment on function postrider_internal.job_template_defect(postrider.jobs) is
+  'why the templates or the run_if of a member, or the list of an each, are refused, and what would be right; nulls for good ones';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A step that was skipped is not there for run_if, so a comparison with it does not hold; exists($.name) tells.
-create or replace function postrider.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
+create or replace function postrider_internal.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -19,29 +19,29 @@ begin
   if holds then
     return;
   end if;
-  if postrider.run_if_names(p_job.run_if::jsonpath) is null then
+  if postrider_internal.run_if_names(p_job.run_if::jsonpath) is null then
     defect := 'run_if: a $ is not followed by the name of a step; write it like $.register.status == 201';
     return;
   end if;
-  v_run_if := postrider.run_if_lists(p_job.id, p_job.run_if::jsonpath);
+  v_run_if := postrider_internal.run_if_lists(p_job.id, p_job.run_if::jsonpath);
   v_path := v_run_if::text;
   -- Only what the path names is read, unless it has a wildcard.
   if regexp_replace(v_path, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\.\\*|keyvalue' then
     v_keys := array(
       select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, E'("(?:[^"\\\\]|\\\\.)*")', 'g') as m(found));
   end if;
-  foreach v_name in array postrider.run_if_names(p_job.run_if::jsonpath) loop
+  foreach v_name in array postrider_internal.run_if_names(p_job.run_if::jsonpath) loop
     if v_name = 'item' then
-      v_object := postrider.each_item(p_job.id);
+      v_object := postrider_internal.each_item(p_job.id);
     else
-      v_step := postrider.earlier_step(p_job.id, v_name);
+      v_step := postrider_internal.earlier_step(p_job.id, v_name);
       if v_step.step is null and v_name <> 'prev' then
         defect := format('run_if: no earlier step has the name %s; a job sees those before it in its chain, '
           'and those before its batch or chain', left(v_name, 200));
         return;
       end if;
       v_object := case when v_step.state = 's' then
-        postrider.step_object(v_step.step, v_step.is_tree, v_keys, postrider.run_if_reads(v_path, v_name)) end;
+        postrider_internal.step_object(v_step.step, v_step.is_tree, v_keys, postrider_internal.run_if_reads(v_path, v_name)) end;
     end if;
     if v_object is not null then
       v_scope := v_scope || jsonb_build_object(v_name, v_object);
@@ -64,5 +64,5 @@ exception
       'a path that does not begin with strict passes over what is not there', sqlstate);
 end
 $$;
-comment on function postrider.run_if_holds(postrider.jobs) is
-  'private: whether a step is to run, by the answers of those before it; the sentence why that cannot be told';
+comment on function postrider_internal.run_if_holds(postrider.jobs) is
+  'whether a step is to run, by the answers of those before it; the sentence why that cannot be told';

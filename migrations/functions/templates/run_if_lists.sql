@@ -4,7 +4,7 @@
 -- names stand for: prev may be a request or a batch.
 --
 -- In a path's text form every key is quoted, and no space stands between a key and what follows it.
-create or replace function postrider.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath
+create or replace function postrider_internal.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -30,11 +30,11 @@ begin
     v_names := array(
       select (n.found[1])::jsonb #>> '{}' from regexp_matches(v_part[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found));
     -- The word item is taken, so no step has it.
-    select s.step, s.is_tree into v_step from postrider.earlier_step(p_job, v_names[1]) s;
+    select s.step, s.is_tree into v_step from postrider_internal.earlier_step(p_job, v_names[1]) s;
     for k in 2 .. cardinality(v_names) loop
       exit when v_step.is_tree is not true;
       select m.job_id as step, m.is_tree into v_step
-        from postrider.member_states(v_step.step) m
+        from postrider_internal.member_states(v_step.step) m
        where m.name = v_names[k];
     end loop;
     if v_step.is_tree then
@@ -44,5 +44,5 @@ begin
   return v_text::jsonpath;
 end
 $$;
-comment on function postrider.run_if_lists(bigint, jsonpath) is
-  'private: the run_if of a job in which each batch or chain that goes on by [, .size() or .type() is the list of its results';
+comment on function postrider_internal.run_if_lists(bigint, jsonpath) is
+  'the run_if of a job in which each batch or chain that goes on by [, .size() or .type() is the list of its results';

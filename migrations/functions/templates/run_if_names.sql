@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- In a path's text form every key is quoted, so once strings are emptied each $ that begins with a name reads $."".
-create or replace function postrider.run_if_names(p_path jsonpath) returns text[]
+create or replace function postrider_internal.run_if_names(p_path jsonpath) returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,5 +11,5 @@ as $$
        where m.found[1] is not null)
   end
 $$;
-comment on function postrider.run_if_names(jsonpath) is
-  'private: the names that a run_if looks at, prev and item among them; null if it has a $ that no name follows';
+comment on function postrider_internal.run_if_names(jsonpath) is
+  'the names that a run_if looks at, prev and item among them; null if it has a $ that no name follows';

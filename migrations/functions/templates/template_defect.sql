@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What can be told without the tree. Whether a name is visible, submit tells for a whole spec; whether there is a value,
 -- only resolve can.
-create or replace function postrider.template_defect(p_value text, out reason text, out hint text)
+create or replace function postrider_internal.template_defect(p_value text, out reason text, out hint text)
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,13 +18,13 @@ begin
     hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
     return;
   end if;
-  v_parts := postrider.template_parts(p_value);
+  v_parts := postrider_internal.template_parts(p_value);
   for i in 1 .. cardinality(v_parts) loop
     if i % 2 = 1 then
       -- An escaped one has become {{ here, so the text itself tells what is open.
       continue;
     end if;
-    v_path := postrider.template_path(v_parts[i]);
+    v_path := postrider_internal.template_path(v_parts[i]);
     if v_parts[i] = '' then
       reason := 'holds an empty template';
       hint := 'Name a step and what is wanted of it, like {{register.body.id}}; a literal {{ is written {{{{.';
@@ -46,5 +46,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.template_defect(text) is
-  'private: why the templates in a text cannot be read, and what would be right; nulls for good ones';
+comment on function postrider_internal.template_defect(text) is
+  'why the templates in a text cannot be read, and what would be right; nulls for good ones';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.template_names(p_value text) returns text[]
+create or replace function postrider_internal.template_names(p_value text) returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(array_agg(distinct p.path[1]), '{}')
-    from postrider.template_paths(p_value) as p(path)
+    from postrider_internal.template_paths(p_value) as p(path)
    where p.path is not null
 $$;
-comment on function postrider.template_names(text) is
-  'private: the names that the templates in a text begin with, prev and item among them; of a jsonb give each of json_strings';
+comment on function postrider_internal.template_names(text) is
+  'the names that the templates in a text begin with, prev and item among them; of a jsonb give each of json_strings';

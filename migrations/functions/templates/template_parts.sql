@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Two passes of one expression, both linear in the text. Neither an expression nor the escape can begin where the other
 -- does, and no expression holds a brace, so {"a":{{{step.body}}}} is read as it looks.
-create or replace function postrider.template_parts(p_value text) returns text[]
+create or replace function postrider_internal.template_parts(p_value text) returns text[]
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,5 +20,5 @@ begin
   return v_parts;
 end
 $$;
-comment on function postrider.template_parts(text) is
-  'private: a text cut at its templates: literal, what stands between {{ and }}, literal, ...; {{{{ has become {{';
+comment on function postrider_internal.template_parts(text) is
+  'a text cut at its templates: literal, what stands between {{ and }}, literal, ...; {{{{ has become {{';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A step is a bare word (letters, digits, _ and -, of any script), a number, or anything in double quotes:
 -- list.body.items[0].id, list.body.items.0.id, "my step".body["a key"], list.body[-1].
-create or replace function postrider.template_path(p_expression text) returns text[]
+create or replace function postrider_internal.template_path(p_expression text) returns text[]
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,5 +15,5 @@ begin
      cross join lateral (select m.found[1] as step, m.place) s);
 end
 $$;
-comment on function postrider.template_path(text) is
-  'private: the steps of a template, the first of them a name; null if it is not written as templates are';
+comment on function postrider_internal.template_path(text) is
+  'the steps of a template, the first of them a name; null if it is not written as templates are';

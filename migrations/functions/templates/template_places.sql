@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- In plpgsql, whose plans are kept: a function in SQL that is not inlined is planned anew for each call, 100 us.
-create or replace function postrider.template_places(p_json jsonb, out path text[], out value text) returns setof record
+create or replace function postrider_internal.template_places(p_json jsonb, out path text[], out value text) returns setof record
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,5 +22,5 @@ begin
   select w.path, w.value #>> '{}' from walk w where jsonb_typeof(w.value) = 'string';
 end
 $$;
-comment on function postrider.template_places(jsonb) is
-  'private: the texts of a JSON that hold {{, each with its path; keys are never templates';
+comment on function postrider_internal.template_places(jsonb) is
+  'the texts of a JSON that hold {{, each with its path; keys are never templates';

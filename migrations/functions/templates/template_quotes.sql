@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.template_quotes(p_expression text, p_step int) returns boolean
+create or replace function postrider_internal.template_quotes(p_expression text, p_step int) returns boolean
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -7,5 +7,5 @@ as $$
     from regexp_matches(p_expression, E'"[^"\\\\]+"|[^].["]+', 'g') with ordinality as m(found, place)
    where m.place = p_step
 $$;
-comment on function postrider.template_quotes(text, int) is
-  'private: whether a step of a template, as template_path counts them, stands in double quotes';
+comment on function postrider_internal.template_quotes(text, int) is
+  'whether a step of a template, as template_path counts them, stands in double quotes';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.template_text(
+create or replace function postrider_internal.template_text(
   p_place text, p_template text, p_values jsonb, p_takes_containers boolean) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -18,5 +18,5 @@ begin
   return v_value #>> '{}';
 end
 $$;
-comment on function postrider.template_text(text, text, jsonb, boolean) is
-  'private: the value of a template as text; raises PR009 for null and, where they do not fit, for lists and objects';
+comment on function postrider_internal.template_text(text, text, jsonb, boolean) is
+  'the value of a template as text; raises PR009 for null and, where they do not fit, for lists and objects';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_limit: bytes that the values may have together. Raises PR009 for the first template that has no value, with a message that begins
 -- with its place (of p_places) and shows the template, never a value.
-create or replace function postrider.template_values(
+create or replace function postrider_internal.template_values(
   p_job bigint, p_templates text[], p_places text[], p_limit bigint) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -21,7 +21,7 @@ declare
   v_total bigint := 0;
 begin
   for i in 1 .. cardinality(p_templates) loop
-    v_path := postrider.template_path(p_templates[i]);
+    v_path := postrider_internal.template_path(p_templates[i]);
     v_place := format('%s: {{%s}}', p_places[i], p_templates[i]);
     if v_path is null then
       raise exception using errcode = 'PR009', message = v_place || ' cannot be read; write a step''s name and the way to the value';
@@ -32,7 +32,7 @@ begin
       v_rest := v_rest || 2;
       continue;
     end if;
-    v_step := postrider.earlier_step(p_job, v_path[1]);
+    v_step := postrider_internal.earlier_step(p_job, v_path[1]);
     if v_step.step is null then
       raise exception using errcode = 'PR009', message = v_place || case v_path[1]
         when 'prev' then ': no step ran before this one'
@@ -43,10 +43,10 @@ begin
     while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_step.state = 's' loop
       -- A number is a place in the results, unless it stands in quotes and a member has that name.
       exit when v_path[v_at] ~ E'^-?[0-9]+$'
-        and (not postrider.template_quotes(p_templates[i], v_at)
-             or not exists (select from postrider.members m where m.parent_id = v_step.step and m.name = v_path[v_at]));
+        and (not postrider_internal.template_quotes(p_templates[i], v_at)
+             or not exists (select from postrider_internal.members m where m.parent_id = v_step.step and m.name = v_path[v_at]));
       select m.job_id as step, m.is_tree, m.state into v_step
-        from postrider.member_states(v_step.step) m
+        from postrider_internal.member_states(v_step.step) m
        where m.name = v_path[v_at];
       if not found then
         raise exception using errcode = 'PR009',
@@ -58,7 +58,7 @@ begin
     -- A batch that settles goes on past a member that failed; if it was answered, the answer is there.
     if v_step.state is distinct from 's'
        and not (v_step.state = 'f' and not v_step.is_tree
-                and exists (select from postrider.results r where r.job_id = v_step.step and r.status_code is not null)) then
+                and exists (select from postrider_internal.results r where r.job_id = v_step.step and r.status_code is not null)) then
       raise exception using errcode = 'PR009', message = format('%s has no value: job %s %s; see explain(%s)', v_place, v_step.step,
         case v_step.state when 'k' then 'was skipped' when 'f' then 'failed' when 'c' then 'was cancelled'
           when 'e' then 'expired' when 'u' then 'ended with an unknown outcome' else 'has not ended' end, v_step.step);
@@ -77,19 +77,19 @@ begin
 
   for i in 1 .. cardinality(p_templates) loop
     v_place := format('%s: {{%s}}', p_places[i], p_templates[i]);
-    v_path := postrider.template_path(p_templates[i]);
+    v_path := postrider_internal.template_path(p_templates[i]);
     v_at := array_position(v_loaded, coalesce(v_steps[i], 0));
     if v_at is null then
       v_loaded := v_loaded || coalesce(v_steps[i], 0);
       begin
         v_objects := v_objects || case v_parts[i]
-          when 'item' then (select jsonb_build_object('item', e) from postrider.each_item(p_job) e where e is not null)
-          when 'results' then jsonb_build_object('results', postrider.tree_results(v_steps[i]))
-          else postrider.answer_parts(v_steps[i], array(
+          when 'item' then (select jsonb_build_object('item', e) from postrider_internal.each_item(p_job) e where e is not null)
+          when 'results' then jsonb_build_object('results', postrider_internal.tree_results(v_steps[i]))
+          else postrider_internal.answer_parts(v_steps[i], array(
                  select p.part from unnest(v_steps, v_parts) as p(step, part) where p.step = v_steps[i]), not exists (
                  select from unnest(v_steps, v_parts, p_templates, v_rest, p_places) as p(step, part, template, rest, place)
                   where p.step = v_steps[i] and p.part = 'body'
-                    and ((postrider.template_path(p.template))[p.rest] is not null or p.place = 'each'))) end;
+                    and ((postrider_internal.template_path(p.template))[p.rest] is not null or p.place = 'each'))) end;
       exception when sqlstate 'PR009' then
         raise exception using errcode = 'PR009', message = v_place || ': ' || sqlerrm;
       end;
@@ -120,5 +120,5 @@ begin
   return (select jsonb_object_agg(v.template, v.value) from unnest(p_templates, v_values) as v(template, value));
 end
 $$;
-comment on function postrider.template_values(bigint, text[], text[], bigint) is
-  'private: what the templates given stand for in a job, as an object; raises PR009 if one has no value';
+comment on function postrider_internal.template_values(bigint, text[], text[], bigint) is
+  'what the templates given stand for in a job, as an object; raises PR009 if one has no value';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each template may read an answer of 64 kB, and stands for a value as large; larger answers are refused by answer_parts.
-create or replace function postrider.templates_are_cheap(p_job postrider.jobs) returns boolean
+create or replace function postrider_internal.templates_are_cheap(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
   select coalesce(pg_column_size(p_job.body_json), 0) + coalesce(pg_column_size(p_job.body_form), 0)
@@ -11,5 +11,5 @@ as $$
            || coalesce(p_job.body_json::text, '') || coalesce(p_job.body_form::text, '') || coalesce(p_job.body_parts::text, ''),
            '{{')) <= 21
 $$;
-comment on function postrider.templates_are_cheap(postrider.jobs) is
-  'private: whether a member has at most 20 templates, in columns that take at most 32 kB';
+comment on function postrider_internal.templates_are_cheap(postrider.jobs) is
+  'whether a member has at most 20 templates, in columns that take at most 32 kB';

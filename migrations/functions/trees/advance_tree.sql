@@ -3,7 +3,7 @@
 --
 -- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A failure
 -- ends it at once; what joins in that moment is ended by the delta that tells of it.
-create or replace function postrider.advance_tree(p_tree postrider.trees, p_is_inner boolean) returns "char"
+create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -12,13 +12,13 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  t postrider.trees := p_tree;
+  t postrider_internal.trees := p_tree;
   v_gone record;
   v_room int;
   v_most constant int := 10000;  -- members of one transaction
   v_first int;
   -- On the judging session each expensive step has a statement for itself.
-  v_longest interval := case postrider.duty_mode() when 'judge' then interval '20 ms' else interval '1 s' end;
+  v_longest interval := case postrider_internal.duty_mode() when 'judge' then interval '20 ms' else interval '1 s' end;
   v_is_blocked boolean := false;
   v_is_dry boolean := p_tree.released >= p_tree.children;  -- nothing waits any more, as far as is known
 begin
@@ -26,12 +26,12 @@ begin
     if t.state <> 'o' or t.is_expanding then
       return null;
     elsif t.failed > 0 and (t.kind = 'c' or t.mode = 'a') then
-      if postrider.tree_has_expired(t) then
-        return postrider.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner);
+      if postrider_internal.tree_has_expired(t) then
+        return postrider_internal.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner);
       end if;
-      return postrider.end_tree(t, 'f', 'child_failed', null, p_is_inner);
+      return postrider_internal.end_tree(t, 'f', 'child_failed', null, p_is_inner);
     elsif t.succeeded > 0 and t.mode = 'f' then
-      return postrider.end_tree(t, 's', null, null, p_is_inner);
+      return postrider_internal.end_tree(t, 's', null, null, p_is_inner);
     end if;
 
     -- The rest is for the next transaction.
@@ -41,25 +41,25 @@ begin
       -- A request takes 20 us, and goes with all others before the next that takes as long as its templates, or members of its
       -- own, do: a millisecond or half a second.
       select n.position into v_first
-        from (select m.job_id, m.position from postrider.members m
+        from (select m.job_id, m.position from postrider_internal.members m
                where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting
                order by m.position limit v_room) n
        cross join lateral (
              select from postrider.jobs j
-              where j.id = n.job_id and (j.kind <> 'request' or postrider.job_is_templated(j)) offset 0) j
+              where j.id = n.job_id and (j.kind <> 'request' or postrider_internal.job_is_templated(j)) offset 0) j
        order by n.position
        limit 1;
       if v_first is not null then
         v_room := greatest(1, (
-          select count(*) from postrider.members m
+          select count(*) from postrider_internal.members m
            where m.parent_id = t.job_id and m.position > t.reached and m.position < v_first and m.is_waiting));
       end if;
     end if;
     if v_room > 0 and not v_is_dry then
-      select * into v_gone from postrider.release_members(t, v_room);
+      select * into v_gone from postrider_internal.release_members(t, v_room);
       v_is_blocked := v_gone.is_blocked;
       if v_gone.released > 0 then
-        update postrider.trees x
+        update postrider_internal.trees x
            set released = x.released + v_gone.released, finished = x.finished + v_gone.finished,
                failed = x.failed + v_gone.failed, succeeded = x.succeeded + v_gone.succeeded,
                failed_job_id = coalesce(x.failed_job_id, v_gone.failed_job), reached = v_gone.reached
@@ -78,23 +78,23 @@ begin
     exit when v_is_blocked;
     -- What was told in two parts may have come by halves; the other half follows.
     exit when t.finished < t.children;
-    perform from postrider.trees x where x.job_id = t.job_id for update skip locked;
+    perform from postrider_internal.trees x where x.job_id = t.job_id for update skip locked;
     exit when not found;
     -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
-    select min(m.position) - 1 into t.reached from postrider.members m where m.parent_id = t.job_id and m.is_waiting;
+    select min(m.position) - 1 into t.reached from postrider_internal.members m where m.parent_id = t.job_id and m.is_waiting;
     v_is_dry := false;
     continue when t.reached is not null;
-    if t.failed > 0 and postrider.tree_has_expired(t) then
-      return postrider.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner, 0);
+    if t.failed > 0 and postrider_internal.tree_has_expired(t) then
+      return postrider_internal.end_tree(t, 'e', 'expired', 'not started before expires_at', p_is_inner, 0);
     elsif t.mode = 'f' then
-      return postrider.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner, 0);
+      return postrider_internal.end_tree(t, 'f', 'child_failed', 'no member has succeeded', p_is_inner, 0);
     end if;
-    return postrider.end_tree(t, 's', null, null, p_is_inner, 0);
+    return postrider_internal.end_tree(t, 's', null, null, p_is_inner, 0);
   end loop;
-  insert into postrider.tree_deltas (tree_id, run, is_expensive)
-  values (t.job_id, t.run, not v_is_blocked and postrider.duty_mode() = 'judge');
+  insert into postrider_internal.tree_deltas (tree_id, run, is_expensive)
+  values (t.job_id, t.run, not v_is_blocked and postrider_internal.duty_mode() = 'judge');
   return null;
 end
 $$;
-comment on function postrider.advance_tree(postrider.trees, boolean) is
-  'private: draws the consequence of what a batch or chain has come to; its end if p_is_inner and the caller is to count it';
+comment on function postrider_internal.advance_tree(postrider_internal.trees, boolean) is
+  'draws the consequence of what a batch or chain has come to; its end if p_is_inner and the caller is to count it';

@@ -2,7 +2,7 @@
 -- A mate of the same moment may take the same position: its commit is waited for, and the next one taken. Who has lost a
 -- position waits for its turn behind an advisory lock: without it each of 16 that go on joining one batch loses 20 rounds now and
 -- then. Two transactions that each join several batches or chains do so in one order, like with all rows that people share.
-create or replace function postrider.assign_positions(p_jobs bigint[]) returns void
+create or replace function postrider_internal.assign_positions(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -24,13 +24,13 @@ begin
       parents as (
         select d.parent_id,
                greatest(max(d.position), (
-                 select m.position from postrider.members m where m.parent_id = d.parent_id order by m.position desc limit 1), 0) as base,
+                 select m.position from postrider_internal.members m where m.parent_id = d.parent_id order by m.position desc limit 1), 0) as base,
                array_agg(d.id order by d.position is not null, d.id) as ids,
                array_agg(d.position order by d.position is not null, d.id) as positions,
                array_agg(d.name order by d.position is not null, d.id) as names
           from placed d
          group by d.parent_id)
-      insert into postrider.members (job_id, parent_id, position, name)
+      insert into postrider_internal.members (job_id, parent_id, position, name)
       select u.id, p.parent_id, coalesce(u.position, p.base + u.n), u.name
         from parents p
        cross join lateral unnest(p.ids, p.positions, p.names) with ordinality as u(id, position, name, n)
@@ -40,33 +40,33 @@ begin
       get stacked diagnostics v_constraint = constraint_name;
     end;
     -- The mate may be another's, whose batch or chain could not be seen before its commit: nothing is said of its members.
-    perform postrider.raise_foreign_parent(j.parent_id, j.created_by, j.id)
+    perform postrider_internal.raise_foreign_parent(j.parent_id, j.created_by, j.id)
        from (select j.parent_id, j.created_by, min(j.id) as id
                from postrider.jobs j where j.id = any (p_jobs) and j.parent_id is not null group by 1, 2) j;
     select j.id, j.parent_id, j.name, t.kind into v_place
-      from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
+      from postrider.jobs j join postrider_internal.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.name is not null and v_constraint = 'members_name'
-       and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.name = j.name)
+       and (exists (select from postrider_internal.members m where m.parent_id = j.parent_id and m.name = j.name)
             or exists (select from postrider.jobs k
                         where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.name = j.name and k.id <> j.id))
      limit 1;
     if found then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'name',
-        message = format('jobs.name: %s %s has a member named %s already', postrider.kind_name(v_place.kind),
+        message = format('jobs.name: %s %s has a member named %s already', postrider_internal.kind_name(v_place.kind),
           v_place.parent_id, quote_ident(v_place.name)), detail = v_place.id::text,
         hint = 'Names are unique among siblings; templates refer to them.';
     end if;
     select j.id, j.parent_id, j.position, t.kind into v_place
-      from postrider.jobs j join postrider.trees t on t.job_id = j.parent_id
+      from postrider.jobs j join postrider_internal.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.position is not null
-       and (exists (select from postrider.members m where m.parent_id = j.parent_id and m.position = j.position)
+       and (exists (select from postrider_internal.members m where m.parent_id = j.parent_id and m.position = j.position)
             or exists (select from postrider.jobs k
                         where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.position = j.position and k.id <> j.id))
      limit 1;
     if found then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
         message = format('jobs.position: %s %s has a member at position %s already',
-          postrider.kind_name(v_place.kind), v_place.parent_id, v_place.position), detail = v_place.id::text,
+          postrider_internal.kind_name(v_place.kind), v_place.parent_id, v_place.position), detail = v_place.id::text,
         hint = 'Leave it out for the next free one.';
     end if;
     -- The mate's commit is later than the snapshot that such a transaction keeps, so it will never see the next free one.
@@ -81,5 +81,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.assign_positions(bigint[]) is
-  'private: writes which batch or chain each of these jobs belongs to, at its position or the next free one';
+comment on function postrider_internal.assign_positions(bigint[]) is
+  'writes which batch or chain each of these jobs belongs to, at its position or the next free one';

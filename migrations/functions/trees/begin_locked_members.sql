@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.begin_locked_members(p_tree bigint) returns void
+create or replace function postrider_internal.begin_locked_members(p_tree bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_parent postrider.trees;
+  v_parent postrider_internal.trees;
   v_state "char";
 begin
-  select t.* into v_parent from postrider.trees t where t.job_id = (select m.parent_id from postrider.members m where m.job_id = p_tree);
+  select t.* into v_parent from postrider_internal.trees t where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = p_tree);
   -- Its parent may have ended instead, while its row was held: then it is ended with the rest below, never begun.
   if v_parent.state <> 'o' then
     return;
   end if;
-  v_state := postrider.begin_member(j, v_parent) from postrider.jobs j where j.id = p_tree;
+  v_state := postrider_internal.begin_member(j, v_parent) from postrider.jobs j where j.id = p_tree;
   if v_state is not null then
-    perform postrider.count_ended_members(array[v_parent.job_id], array[p_tree], array[v_state]);
+    perform postrider_internal.count_ended_members(array[v_parent.job_id], array[p_tree], array[v_state]);
   end if;
 end
 $$;
-comment on function postrider.begin_locked_members(bigint) is
-  'private: begins a batch or chain whose turn has come but whose row was held by somebody else at that moment';
+comment on function postrider_internal.begin_locked_members(bigint) is
+  'begins a batch or chain whose turn has come but whose row was held by somebody else at that moment';

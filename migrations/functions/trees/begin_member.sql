@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.begin_member(p_job postrider.jobs, p_tree postrider.trees) returns "char"
+create or replace function postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_is_followed boolean := postrider.has_callbacks(p_job);
-  v_is_told boolean := v_is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_job.id);
+  v_is_followed boolean := postrider_internal.has_callbacks(p_job);
+  v_is_told boolean := v_is_followed or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job.id);
   v_state "char";
   v_code text;
   v_error text;
@@ -14,9 +14,9 @@ declare
   v_run_at timestamptz := greatest(p_job.run_at, p_tree.run_at);
   v_expires_at timestamptz := least(p_job.expires_at, p_tree.expires_at);
   v_track int;
-  v_member postrider.members;
-  v_tree postrider.trees;
-  v_mode text := postrider.duty_mode();
+  v_member postrider_internal.members;
+  v_tree postrider_internal.trees;
+  v_mode text := postrider_internal.duty_mode();
 begin
   -- Each member that reads an answer parses it: no call's result waits for many of them.
   if v_mode = 'on' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
@@ -27,16 +27,16 @@ begin
     v_code := 'expired';
     v_error := 'not started before expires_at';
   elsif p_job.run_if is not null then
-    perform postrider.leave_to_judging(not postrider.jsonpath_is_cheap(p_job.run_if::jsonpath));
+    perform postrider_internal.leave_to_judging(not postrider_internal.jsonpath_is_cheap(p_job.run_if::jsonpath));
     if v_mode = 'judge' then
       begin
-        select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
+        select r.holds, r.defect into v_holds, v_error from postrider_internal.run_if_holds(p_job) r;
       exception when query_canceled then
-        v_error := postrider.too_expensive('run_if');
+        v_error := postrider_internal.too_expensive('run_if');
         v_code := 'too_expensive';
       end;
     else
-      select r.holds, r.defect into v_holds, v_error from postrider.run_if_holds(p_job) r;
+      select r.holds, r.defect into v_holds, v_error from postrider_internal.run_if_holds(p_job) r;
     end if;
     if v_error is not null then
       v_state := 'f';
@@ -46,48 +46,48 @@ begin
       v_error := 'skipped: its run_if does not hold';
     end if;
   end if;
-  if v_state is null and p_job.kind = 'request' and postrider.job_is_templated(p_job) then
-    perform postrider.leave_to_judging(not postrider.templates_are_cheap(p_job));
+  if v_state is null and p_job.kind = 'request' and postrider_internal.job_is_templated(p_job) then
+    perform postrider_internal.leave_to_judging(not postrider_internal.templates_are_cheap(p_job));
     if v_mode = 'judge' then
       begin
-        select r.code, r.defect into v_code, v_error from postrider.fill_templates(p_job) r;
+        select r.code, r.defect into v_code, v_error from postrider_internal.fill_templates(p_job) r;
       exception when query_canceled then
-        v_error := postrider.too_expensive('the templates');
+        v_error := postrider_internal.too_expensive('the templates');
         v_code := 'too_expensive';
       end;
     else
-      select r.code, r.defect into v_code, v_error from postrider.fill_templates(p_job) r;
+      select r.code, r.defect into v_code, v_error from postrider_internal.fill_templates(p_job) r;
     end if;
     v_state := case when v_code is not null then 'f' end;
   end if;
   if v_state is not null then
     if p_job.kind <> 'request' then
-      select t.* into v_tree from postrider.trees t where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
+      select t.* into v_tree from postrider_internal.trees t where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
       if not found then
         -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
-        insert into postrider.tree_deltas (tree_id, run) select t.job_id, t.run from postrider.trees t where t.job_id = p_job.id;
+        insert into postrider_internal.tree_deltas (tree_id, run) select t.job_id, t.run from postrider_internal.trees t where t.job_id = p_job.id;
         return null;
       end if;
-      return postrider.end_tree(v_tree, v_state, v_code, v_error, true);
+      return postrider_internal.end_tree(v_tree, v_state, v_code, v_error, true);
     end if;
-    perform postrider.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told then p_tree.job_id end, v_is_told);
+    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told then p_tree.job_id end, v_is_told);
     return case when not v_is_told then v_state end;
   end if;
 
   if p_job.kind <> 'request' then
-    return postrider.begin_tree(p_job.id, true);
+    return postrider_internal.begin_tree(p_job.id, true);
   end if;
-  select t.id into v_track from postrider.tracks t
+  select t.id into v_track from postrider_internal.tracks t
    where t.queue = p_job.queue and t.priority = p_job.priority
-     and t.lane = postrider.job_lane(coalesce(p_job.lane, p_job.service), p_job.url);
-  select m.* into v_member from postrider.members m where m.job_id = p_job.id;
+     and t.lane = postrider_internal.job_lane(coalesce(p_job.lane, p_job.service), p_job.url);
+  select m.* into v_member from postrider_internal.members m where m.job_id = p_job.id;
   if v_run_at > now() then
-    insert into postrider.scheduled (
+    insert into postrider_internal.scheduled (
       run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     values (v_run_at, p_job.id, coalesce(v_track, 0), v_member.attempt, v_member.attempt + p_job.max_attempts, v_member.rekey,
             p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_is_followed);
   else
-    insert into postrider.ready (
+    insert into postrider_internal.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     values (nextval('postrider.jobs_id_seq'), p_job.id, coalesce(v_track, 0), v_member.attempt,
             v_member.attempt + p_job.max_attempts, v_member.rekey, p_job.delivery = 'at_most_once', v_expires_at,
@@ -96,5 +96,5 @@ begin
   return null;
 end
 $$;
-comment on function postrider.begin_member(postrider.jobs, postrider.trees) is
-  'private: a member whose turn has come and that asks for more than a place in line: run_if, templates, a batch or chain; its end if it ended at once and the caller is to count it';
+comment on function postrider_internal.begin_member(postrider.jobs, postrider_internal.trees) is
+  'a member whose turn has come and that asks for more than a place in line: run_if, templates, a batch or chain; its end if it ended at once and the caller is to count it';

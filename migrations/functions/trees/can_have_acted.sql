@@ -3,7 +3,7 @@
 -- bytes that left. By 408, 425 and 429 a server says that it has not acted, unless the job counts them as a success.
 --
 -- Earlier attempts count if they had ended the job before a person retried it. Those that the worker itself repeated were not acted on.
-create or replace function postrider.can_have_acted(p_result postrider.results) returns boolean
+create or replace function postrider_internal.can_have_acted(p_result postrider_internal.results) returns boolean
 language sql stable
 as $$
   select coalesce(bool_or(case a.state
@@ -17,7 +17,7 @@ as $$
     else false end), false)
     from (select nullif(p_result.state, 's') as state, p_result.status_code, p_result.bytes_sent, p_result.error_code
           union all
-          select t.ended_as, t.status_code, t.bytes_sent, t.error_code from postrider.tries t where t.job_id = p_result.job_id) a
+          select t.ended_as, t.status_code, t.bytes_sent, t.error_code from postrider_internal.tries t where t.job_id = p_result.job_id) a
 $$;
-comment on function postrider.can_have_acted(postrider.results) is
-  'private: whether the server may have acted on a request of an at_most_once job that did not succeed: then only a person''s word sends it again';
+comment on function postrider_internal.can_have_acted(postrider_internal.results) is
+  'whether the server may have acted on a request of an at_most_once job that did not succeed: then only a person''s word sends it again';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member) never
 -- waits for a batch or chain in its turn, or takes them in the order of their ids.
-create or replace function postrider.cancel_tree(p_id bigint) returns boolean
+create or replace function postrider_internal.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -9,24 +9,24 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
 begin
-  select * into v_tree from postrider.trees t where t.job_id = p_id for update;
+  select * into v_tree from postrider_internal.trees t where t.job_id = p_id for update;
   if v_tree.state not in ('w', 'o') then
     return false;
   end if;
   if not v_tree.is_planted then
     -- Of the same transaction, at whose end the members would have been counted.
-    perform postrider.count_members(p_id);
+    perform postrider_internal.count_members(p_id);
   end if;
-  update postrider.members m set is_waiting = false where m.job_id = p_id and m.is_waiting;
+  update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting;
   if found then
-    insert into postrider.tree_deltas (tree_id, run, released)
-    select t.job_id, t.run, 1 from postrider.trees t where t.job_id = v_tree.parent_id;
+    insert into postrider_internal.tree_deltas (tree_id, run, released)
+    select t.job_id, t.run, 1 from postrider_internal.trees t where t.job_id = v_tree.parent_id;
   end if;
-  perform postrider.end_tree(v_tree, 'c', 'cancelled', format('cancelled by %s', session_user));
+  perform postrider_internal.end_tree(v_tree, 'c', 'cancelled', format('cancelled by %s', session_user));
   return true;
 end
 $$;
-comment on function postrider.cancel_tree(bigint) is
-  'private: ends a batch or chain and all that has not ended below it; false if it had ended';
+comment on function postrider_internal.cancel_tree(bigint) is
+  'ends a batch or chain and all that has not ended below it; false if it had ended';

@@ -9,7 +9,7 @@
 --
 -- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree failed. If no
 -- callback or hook follows it, end_descendants counts it.
-create or replace function postrider.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
+create or replace function postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -32,9 +32,9 @@ begin
               from unnest(p_tree, p_job, p_state) as m(tree, job, state)
              group by m.tree) e
      cross join lateral (
-           select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = e.tree offset 0) t),
+           select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = e.tree offset 0) t),
   batches as (
-    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
   select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from told t;
   if not v_has_chains then
@@ -45,24 +45,24 @@ begin
     for v_sum in
       select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c', 'x') as has_failed, m.state = 'x' as is_swept
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-       cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+       cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
        where t.kind = 'c'
     loop
-      perform postrider.settle_tree(
+      perform postrider_internal.settle_tree(
         v_sum.job_id, v_sum.run, p_finished => 1, p_failed => v_sum.has_failed::int,
         p_succeeded => (v_sum.state = 's')::int,
         p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
     end loop;
     perform set_config('postrider.is_told', v_is_told, true);
   exception when others then
-    insert into postrider.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
+    insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c', 'x'))::int, (m.state = 's')::int,
            case when m.state in ('f', 'u', 'e', 'c') then m.job end
       from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-     cross join lateral (select x.job_id, x.run, x.kind from postrider.trees x where x.job_id = m.tree offset 0) t
+     cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
      where t.kind = 'c';
   end;
 end
 $$;
-comment on function postrider.count_ended_members(bigint[], bigint[], "char"[]) is
-  'private: tells batches and chains that members have ended, and in which state';
+comment on function postrider_internal.count_ended_members(bigint[], bigint[], "char"[]) is
+  'tells batches and chains that members have ended, and in which state';

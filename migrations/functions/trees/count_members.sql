@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.count_members(p_tree bigint) returns void
+create or replace function postrider_internal.count_members(p_tree bigint) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
-  update postrider.trees t
-     set is_planted = true, children = (select count(*) from postrider.members m where m.parent_id = p_tree)
+  update postrider_internal.trees t
+     set is_planted = true, children = (select count(*) from postrider_internal.members m where m.parent_id = p_tree)
    where t.job_id = p_tree and not t.is_planted
 $$;
-comment on function postrider.count_members(bigint) is
-  'private: counts what was planted together with a batch or chain; who joins later is told by a delta';
+comment on function postrider_internal.count_members(bigint) is
+  'counts what was planted together with a batch or chain; who joins later is told by a delta';

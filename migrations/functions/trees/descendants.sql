@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.descendants(p_tree bigint) returns bigint[]
+create or replace function postrider_internal.descendants(p_tree bigint) returns bigint[]
 language sql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -10,8 +10,8 @@ as $$
     union all
     select t.job_id from below b
      cross join lateral (
-           select x.job_id from postrider.trees x where x.parent_id = b.id offset 0) t)
+           select x.job_id from postrider_internal.trees x where x.parent_id = b.id offset 0) t)
   select array_agg(b.id) from below b
 $$;
-comment on function postrider.descendants(bigint) is
-  'private: a batch or chain and those in it, to any depth';
+comment on function postrider_internal.descendants(bigint) is
+  'a batch or chain and those in it, to any depth';

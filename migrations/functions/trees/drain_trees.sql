@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each tree has its own savepoint. A tree that meets the lock of an open transaction stays unchanged until the next call. The others go on.
-create or replace function postrider.drain_trees(p_limit int) returns int
+create or replace function postrider_internal.drain_trees(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
 declare
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
   v_below record;
   v_ended int := 0;
 begin
   for v_tree in
-    select t.* from postrider.trees t where t.is_draining order by t.job_id for no key update skip locked
+    select t.* from postrider_internal.trees t where t.is_draining order by t.job_id for no key update skip locked
   loop
     begin
-      select * into v_below from postrider.end_descendants(v_tree.job_id, case
+      select * into v_below from postrider_internal.end_descendants(v_tree.job_id, case
         when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k' else 'c' end::"char", p_limit - v_ended);
-      update postrider.trees t
+      update postrider_internal.trees t
          set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
              failed = t.failed + v_below.failed
        where t.job_id = v_tree.job_id;
@@ -30,5 +30,5 @@ begin
   return v_ended;
 end
 $$;
-comment on function postrider.drain_trees(int) is
-  'private: ends up to p_limit members, and somewhat more, of batches and chains that have ended; how many';
+comment on function postrider_internal.drain_trees(int) is
+  'ends up to p_limit members, and somewhat more, of batches and chains that have ended; how many';

@@ -5,7 +5,7 @@
 --
 -- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
 -- may know results from the time when it was empty, from walking over all of it for each member.
-create or replace function postrider.end_descendants(
+create or replace function postrider_internal.end_descendants(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,9 +19,9 @@ declare
   v_code constant text := case when p_state = 'c' then 'cancelled' end;
   v_error constant text := case p_state when 'c' then v_cancelled
                                         else format('skipped: %s %s ended before its turn came', (
-                                          select postrider.kind_name(t.kind) from postrider.trees t where t.job_id = p_tree), p_tree) end;
+                                          select postrider_internal.kind_name(t.kind) from postrider_internal.trees t where t.job_id = p_tree), p_tree) end;
   v_ids bigint[];
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
   v_state "char";
   v_aborts bigint;
   v_room int;
@@ -34,10 +34,10 @@ begin
   -- What was let go.
   select array_agg(u.job_id) into v_ids
     from (select m.job_id
-            from postrider.members m
+            from postrider_internal.members m
            where m.parent_id = p_tree and not m.is_waiting
-             and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
-             and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
+             and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
+             and not exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0)
            order by m.position
            limit p_limit) u;
   if v_ids is not null then
@@ -45,48 +45,48 @@ begin
       select r.ctid as spot
         from unnest(v_ids) as u(id)
        cross join lateral (
-             select x.ctid from postrider.ready x where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
+             select x.ctid from postrider_internal.ready x where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
     gone as (
-      delete from postrider.ready r using held h where r.ctid = h.spot returning r.*),
+      delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*),
     told as (
-      insert into postrider.aborts (worker, fence, job_id)
+      insert into postrider_internal.aborts (worker, fence, job_id)
       select g.worker, g.fence, g.job_id from gone g where g.worker > 0),
     planned as materialized (
       select s.ctid as spot
         from unnest(v_ids) as u(id)
-       cross join lateral (select x.ctid from postrider.scheduled x where x.job_id = u.id for update skip locked) s),
+       cross join lateral (select x.ctid from postrider_internal.scheduled x where x.job_id = u.id for update skip locked) s),
     dropped as (
-      delete from postrider.scheduled s using planned p where s.ctid = p.spot returning s.*),
+      delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
     -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not called.
     over as materialized (
       select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
              case when g.is_called then g.since end as started_at,
-             g.is_followed or case when v_hooked then postrider.is_hooked(g.job_id) else false end as is_told,
+             g.is_followed or case when v_hooked then postrider_internal.is_hooked(g.job_id) else false end as is_told,
              case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
-        from (select g.*, g.worker > 0 and not (v_hooked and postrider.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
+        from (select g.*, g.worker > 0 and not (v_hooked and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
-             d.is_followed or case when v_hooked then postrider.is_hooked(d.job_id) else false end, 'c'
+             d.is_followed or case when v_hooked then postrider_internal.is_hooked(d.job_id) else false end, 'c'
         from dropped d),
     final as (
-      insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+      insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
                else 'cancelled while it was running; it is not known whether the server acted on it' end
         from over o where not o.is_told),
     followed as (
-      insert into postrider.outcomes (
+      insert into postrider_internal.outcomes (
         job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id, is_swept)
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
                else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
         from over o where o.is_told),
     tally as (
-      insert into postrider.tallies (tracks, states, jobs, ended)
+      insert into postrider_internal.tallies (tracks, states, jobs, ended)
       select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
         from over o where o.track > 0 group by o.track, o.state),
     tally_without_track as (
-      insert into postrider.tallies (tracks, states, jobs, queue, ended)
+      insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
       select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits then array_agg(o.job_id) end
         from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
@@ -99,21 +99,21 @@ begin
 
   -- What waits for its turn.
   with held as materialized (
-    select m.ctid as spot from postrider.members m where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
+    select m.ctid as spot from postrider_internal.members m where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
   freed as (
-    update postrider.members m set is_waiting = false from held h where m.ctid = h.spot returning m.job_id, m.attempt, m.rekey),
+    update postrider_internal.members m set is_waiting = false from held h where m.ctid = h.spot returning m.job_id, m.attempt, m.rekey),
   over as materialized (
     select f.*, j.kind, j.queue,
-           postrider.has_callbacks(j) or case when v_hooked then postrider.is_hooked(f.job_id) else false end as is_told
+           postrider_internal.has_callbacks(j) or case when v_hooked then postrider_internal.is_hooked(f.job_id) else false end as is_told
       from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
   final as (
-    insert into postrider.results (job_id, attempt, rekey, state, error_code, error)
+    insert into postrider_internal.results (job_id, attempt, rekey, state, error_code, error)
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o where o.kind = 'request' and not o.is_told),
   followed as (
-    insert into postrider.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
+    insert into postrider_internal.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, queue, ended)
+    insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
       from over o where o.kind = 'request' group by o.queue)
   select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told),
@@ -122,20 +122,20 @@ begin
 
   v_room := p_limit - ended;
   for v_tree in
-    select t.* from postrider.trees t
+    select t.* from postrider_internal.trees t
      where t.parent_id = p_tree and t.state in ('w', 'o')
-       and not (select m.is_waiting from postrider.members m where m.job_id = t.job_id)
+       and not (select m.is_waiting from postrider_internal.members m where m.job_id = t.job_id)
        for update skip locked
   loop
     exit when v_room <= 0;
     if v_tree.state = 'w' then
-      v_state := postrider.end_tree(v_tree, p_state, v_code, v_error, true, v_room);
+      v_state := postrider_internal.end_tree(v_tree, p_state, v_code, v_error, true, v_room);
     else
-      v_state := postrider.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
+      v_state := postrider_internal.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
     end if;
     -- It is followed: conclude tells of it.
     if v_state is null then
-      update postrider.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
+      update postrider_internal.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
     end if;
     ended := ended + (v_state is not null)::int;
     failed := failed + coalesce((v_state <> 'k')::int, 0);
@@ -143,11 +143,11 @@ begin
   end loop;
 
   remaining := exists (
-    select from postrider.members m
+    select from postrider_internal.members m
      where m.parent_id = p_tree
-       and not exists (select from postrider.results r where r.job_id = m.job_id offset 0)
-       and not exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0));
+       and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
+       and not exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0));
 end
 $$;
-comment on function postrider.end_descendants(bigint, "char", int) is
-  'private: ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, how many of these were not skipped, and whether some remain';
+comment on function postrider_internal.end_descendants(bigint, "char", int) is
+  'ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, how many of these were not skipped, and whether some remain';

@@ -3,8 +3,8 @@
 -- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
 -- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all below has
 -- ended.
-create or replace function postrider.end_tree(
-  p_tree postrider.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
+create or replace function postrider_internal.end_tree(
+  p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
   p_limit int default 500)
 returns "char"
 language plpgsql
@@ -16,7 +16,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_below record;
-  v_is_followed boolean := p_tree.is_followed or exists (select from postrider.hooks) and postrider.is_hooked(p_tree.job_id);
+  v_is_followed boolean := p_tree.is_followed or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_tree.job_id);
 begin
   if p_error is null and p_state = 'f' then
     select format('member %s%s %s: %s', p_tree.failed_job_id, ' ' || quote_ident(j.name),
@@ -24,31 +24,31 @@ begin
              r.error_code)
       into p_error
       from postrider.jobs j
-      join (select e.job_id, e.state, e.error_code from postrider.results e
+      join (select e.job_id, e.state, e.error_code from postrider_internal.results e
             union all
-            select o.job_id, o.state, o.error_code from postrider.outcomes o) r on r.job_id = j.id
+            select o.job_id, o.state, o.error_code from postrider_internal.outcomes o) r on r.job_id = j.id
      where j.id = p_tree.failed_job_id;
     p_error := coalesce(p_error, 'a member failed');
   end if;
-  update postrider.trees t set state = p_state, is_expanding = false where t.job_id = p_tree.job_id;
+  update postrider_internal.trees t set state = p_state, is_expanding = false where t.job_id = p_tree.job_id;
   if p_limit > 0 then
-    select * into v_below from postrider.end_descendants(p_tree.job_id, case
+    select * into v_below from postrider_internal.end_descendants(p_tree.job_id, case
       when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
-    update postrider.trees t
+    update postrider_internal.trees t
        set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
            failed = t.failed + v_below.failed
      where t.job_id = p_tree.job_id;
   end if;
-  perform postrider.end_job(p_tree.job_id, p_state, p_code, p_error,
+  perform postrider_internal.end_job(p_tree.job_id, p_state, p_code, p_error,
     case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
     -- It was open, but nothing below it has begun.
     p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
   if v_is_followed then
     -- Behind all that ended below it in this transaction, whose ends are due now.
-    update postrider.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us' where o.job_id = p_tree.job_id;
+    update postrider_internal.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us' where o.job_id = p_tree.job_id;
   end if;
   return case when p_is_inner and not v_is_followed then p_state end;
 end
 $$;
-comment on function postrider.end_tree(postrider.trees, "char", text, text, boolean, int) is
-  'private: ends a batch or chain, whose row the caller holds, and what runs below it; its state if p_is_inner: then the caller tells the parent';
+comment on function postrider_internal.end_tree(postrider_internal.trees, "char", text, text, boolean, int) is
+  'ends a batch or chain, whose row the caller holds, and what runs below it; its state if p_is_inner: then the caller tells the parent';

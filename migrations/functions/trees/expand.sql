@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.expand(p_batch bigint, p_items jsonb) returns int
+create or replace function postrider_internal.expand(p_batch bigint, p_items jsonb) returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,19 +15,19 @@ begin
   select * into v_batch from postrider.jobs j where j.id = p_batch;
   -- For job_defect.
   perform set_config('postrider.expands', 'on', true);
-  v_ids := postrider.insert_spec_jobs(
-    postrider.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider.member_defaults(v_batch)), p_batch,
-    (select coalesce(max(m.position), 0) from postrider.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
+  v_ids := postrider_internal.insert_spec_jobs(
+    postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)), p_batch,
+    (select coalesce(max(m.position), 0) from postrider_internal.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
   perform set_config('postrider.expands', 'off', true);
-  update postrider.members m
+  update postrider_internal.members m
      set item = i.value
     from (select l.spot, i.value
             from unnest(v_ids) with ordinality j (id, place)
             join jsonb_array_elements(p_items) with ordinality i (value, place) using (place)
-           cross join lateral (select x.ctid as spot from postrider.members x where x.job_id = j.id offset 0) l) i
+           cross join lateral (select x.ctid as spot from postrider_internal.members x where x.job_id = j.id offset 0) l) i
    where m.ctid = i.spot;
   return v_count;
 end
 $$;
-comment on function postrider.expand(bigint, jsonb) is
-  'private: makes one member of a batch for each element, as its "do" says; how many';
+comment on function postrider_internal.expand(bigint, jsonb) is
+  'makes one member of a batch for each element, as its "do" says; how many';

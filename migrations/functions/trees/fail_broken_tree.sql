@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.fail_broken_tree(p_tree bigint, p_code text, p_error text) returns void
+create or replace function postrider_internal.fail_broken_tree(p_tree bigint, p_code text, p_error text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
 begin
-  select t.* into v_tree from postrider.trees t
+  select t.* into v_tree from postrider_internal.trees t
    where t.job_id = p_tree and t.state in ('w', 'o') for no key update skip locked;
   if found then
-    perform postrider.end_tree(v_tree, 'f', p_code, 'cannot go on: ' || p_error);
+    perform postrider_internal.end_tree(v_tree, 'f', p_code, 'cannot go on: ' || p_error);
   end if;
 exception when others then
   raise warning 'job % cannot go on, and cannot be ended: % (%)', p_tree, p_error, sqlerrm;
 end
 $$;
-comment on function postrider.fail_broken_tree(bigint, text, text) is
-  'private: ends a batch or chain that cannot be settled, so that it is not tried for ever';
+comment on function postrider_internal.fail_broken_tree(bigint, text, text) is
+  'ends a batch or chain that cannot be settled, so that it is not tried for ever';

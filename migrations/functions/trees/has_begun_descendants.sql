@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: trees/descendants.sql
 -- What was handed back uncalled, or ended without a call, was not called.
-create or replace function postrider.has_begun_descendants(p_tree bigint) returns boolean
+create or replace function postrider_internal.has_begun_descendants(p_tree bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -10,15 +10,15 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
   select exists (
-    select from unnest(postrider.descendants(p_tree)) as b(id)
-     cross join lateral (select x.job_id from postrider.members x where x.parent_id = b.id and not x.is_waiting offset 0) m
-     where exists (select from postrider.ready r where r.job_id = m.job_id and r.seq <> r.job_id and r.worker > 0 offset 0)
-        or exists (select from postrider.tries x where x.job_id = m.job_id offset 0)
-        or exists (select from postrider.fetched_pages p where p.job_id = m.job_id offset 0)
+    select from unnest(postrider_internal.descendants(p_tree)) as b(id)
+     cross join lateral (select x.job_id from postrider_internal.members x where x.parent_id = b.id and not x.is_waiting offset 0) m
+     where exists (select from postrider_internal.ready r where r.job_id = m.job_id and r.seq <> r.job_id and r.worker > 0 offset 0)
+        or exists (select from postrider_internal.tries x where x.job_id = m.job_id offset 0)
+        or exists (select from postrider_internal.fetched_pages p where p.job_id = m.job_id offset 0)
         -- A batch or chain has a start, whether something of it was called or not.
-        or not exists (select from postrider.trees t where t.job_id = m.job_id offset 0)
-           and (exists (select from postrider.results r where r.job_id = m.job_id and r.started_at is not null offset 0)
-                or exists (select from postrider.outcomes o where o.job_id = m.job_id and o.started_at is not null offset 0)))
+        or not exists (select from postrider_internal.trees t where t.job_id = m.job_id offset 0)
+           and (exists (select from postrider_internal.results r where r.job_id = m.job_id and r.started_at is not null offset 0)
+                or exists (select from postrider_internal.outcomes o where o.job_id = m.job_id and o.started_at is not null offset 0)))
 $$;
-comment on function postrider.has_begun_descendants(bigint) is
-  'private: whether something below a batch or chain was called or is being called';
+comment on function postrider_internal.has_begun_descendants(bigint) is
+  'whether something below a batch or chain was called or is being called';

@@ -2,13 +2,13 @@
 -- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
 -- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node
 -- already has the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was set.
-create or replace function postrider.insert_spec_jobs(
-  p_nodes postrider.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
+create or replace function postrider_internal.insert_spec_jobs(
+  p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
 language plpgsql security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_level postrider.spec_node[];
+  v_level postrider_internal.spec_node[];
   v_columns text;
   v_values text;
   v_above int := 1;
@@ -32,7 +32,7 @@ begin
       v_level := array(select n from unnest(p_nodes) n where n.level = v_depth and (v_depth = 1 or not n.is_drawn));
       exit when v_level = '{}';
     end if;
-    select c.names, c.expressions into v_columns, v_values from postrider.spec_columns(v_level) c;
+    select c.names, c.expressions into v_columns, v_values from postrider_internal.spec_columns(v_level) c;
     begin
       if cardinality(p_nodes) = 1 and p_copies = 1 and p_parent is null and p_created_by is null then
         execute format('insert into postrider.jobs (%s) select %s from (values ($1)) s (spec) returning array[id]',
@@ -58,17 +58,17 @@ begin
         case when v_has_gaps then ' where $3[(c.nth - 1) * $4 + coalesce(s.parent, 1)] is not null' end)
         into v_ids using v_level, p_copies, v_parents, v_above, p_position, p_created_by;
     exception when others then
-      if postrider.is_shortage(sqlstate) then
+      if postrider_internal.is_shortage(sqlstate) then
         raise;
       end if;
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
       -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
-      perform postrider.spec_values(v_level, p_parent is not null);
+      perform postrider_internal.spec_values(v_level, p_parent is not null);
       if v_message not like 'jobs.%' then
         raise;
       end if;
       raise exception using errcode = v_state, hint = v_hint, message = regexp_replace(v_message, '^jobs[.]',
-        coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
+        coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider_internal.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
       -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view, since a client
@@ -106,5 +106,5 @@ begin
   return v_roots;
 end
 $$;
-comment on function postrider.insert_spec_jobs(postrider.spec_node[], bigint, int, int, text) is
-  'private: inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots, null where a dedupe_key left one out';
+comment on function postrider_internal.insert_spec_jobs(postrider_internal.spec_node[], bigint, int, int, text) is
+  'inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots, null where a dedupe_key left one out';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.is_expanded(p_parent bigint) returns boolean
+create or replace function postrider_internal.is_expanded(p_parent bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,5 +15,5 @@ as $$
   )
   select exists (select from above a where a.each is not null)
 $$;
-comment on function postrider.is_expanded(bigint) is
-  'private: whether a batch or chain is a batch over a list, or part of one: then its members may be made by expand';
+comment on function postrider_internal.is_expanded(bigint) is
+  'whether a batch or chain is a batch over a list, or part of one: then its members may be made by expand';

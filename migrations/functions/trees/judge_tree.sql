@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One batch or chain at a time, of which only one session at once can take the rows. Lanes take turns: the next lane is the lane of the first
 -- tree behind p_after. A chain has no lane of its own, so its inserter counts as well.
-create or replace function postrider.judge_tree(p_after text, out lane text, out has_more boolean, out has_ready boolean)
+create or replace function postrider_internal.judge_tree(p_after text, out lane text, out has_more boolean, out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -16,21 +16,21 @@ begin
   perform set_config('postrider.is_told', 'judge', true);
   for v_tree in
     select t.tree_id, k.key
-      from (select distinct d.tree_id from postrider.tree_deltas d
+      from (select distinct d.tree_id from postrider_internal.tree_deltas d
              where d.is_expensive and (d.due_at <= now()) is not false order by d.tree_id limit 1000) t
      cross join lateral (select x.created_by, x.lane, x.service from postrider.jobs x where x.id = t.tree_id offset 0) j
      cross join lateral (select concat(j.created_by, ' ', coalesce(j.lane, j.service)) collate "C" as key offset 0) k
      order by k.key <= p_after collate "C", k.key, t.tree_id
   loop
-    if postrider.settle_deltas(0, true, true, v_tree.tree_id) is not null then
+    if postrider_internal.settle_deltas(0, true, true, v_tree.tree_id) is not null then
       lane := v_tree.key;
       exit;
     end if;
   end loop;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
   has_more := lane is not null and exists (
-    select from postrider.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
+    select from postrider_internal.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
 end
 $$;
-comment on function postrider.judge_tree(text) is
-  'private: adds up what has ended in one batch or chain whose next step is expensive, and begins that step; its lane (null: none was free), whether more wait, and whether members became ready';
+comment on function postrider_internal.judge_tree(text) is
+  'adds up what has ended in one batch or chain whose next step is expensive, and begins that step; its lane (null: none was free), whether more wait, and whether members became ready';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.lock_parent(p_parent bigint, p_job bigint) returns postrider.trees
+create or replace function postrider_internal.lock_parent(p_parent bigint, p_job bigint) returns postrider_internal.trees
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
 begin
-  select * into v_tree from postrider.trees t where t.job_id = p_parent for key share;
+  select * into v_tree from postrider_internal.trees t where t.job_id = p_parent for key share;
   if not found then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'parent_id',
       message = case when exists (select from postrider.jobs j where j.id = p_parent)
@@ -15,12 +15,12 @@ begin
       hint = 'Insert the batch or chain first and give its id.';
   elsif v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005', schema = 'postrider', table = 'jobs', column = 'parent_id',
-      message = format('jobs.parent_id: %s %s has ended (%s)', postrider.kind_name(v_tree.kind),
-        p_parent, postrider.state_name(v_tree.state)), detail = p_job::text,
+      message = format('jobs.parent_id: %s %s has ended (%s)', postrider_internal.kind_name(v_tree.kind),
+        p_parent, postrider_internal.state_name(v_tree.state)), detail = p_job::text,
       hint = 'Members can join until it has ended; insert a new one.';
   end if;
   return v_tree;
 end
 $$;
-comment on function postrider.lock_parent(bigint, bigint) is
-  'private: the row of a batch or chain that members are to join, held open until the end of the transaction; refuses one that has ended, with the id of the joining job as DETAIL';
+comment on function postrider_internal.lock_parent(bigint, bigint) is
+  'the row of a batch or chain that members are to join, held open until the end of the transaction; refuses one that has ended, with the id of the joining job as DETAIL';

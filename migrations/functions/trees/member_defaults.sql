@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.member_defaults(p_job postrider.jobs) returns jsonb
+create or replace function postrider_internal.member_defaults(p_job postrider.jobs) returns jsonb
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -7,5 +7,5 @@ as $$
     'queue', nullif(p_job.queue, 'default'), 'priority', nullif(p_job.priority, 0), 'timeout', p_job.timeout,
     'service', p_job.service, 'credential', case when p_job.service is not null then p_job.credential end))
 $$;
-comment on function postrider.member_defaults(postrider.jobs) is
-  'private: what the members of a batch or chain take from it unless they set their own, keys as in a spec';
+comment on function postrider_internal.member_defaults(postrider.jobs) is
+  'what the members of a batch or chain take from it unless they set their own, keys as in a spec';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
 -- and max_parallel holds.
-create or replace function postrider.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
+create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -9,48 +9,48 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_tree postrider.trees;
-  v_result postrider.results;
+  v_tree postrider_internal.trees;
+  v_result postrider_internal.results;
   v_position int;
 begin
-  select * into v_tree from postrider.trees t where t.job_id = p_parent for no key update;
+  select * into v_tree from postrider_internal.trees t where t.job_id = p_parent for no key update;
   if not found then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to job %s, which was pruned', p_job, p_parent), hint = 'Insert it anew to run it once more.';
   elsif v_tree.state not in ('w', 'o') then
     raise exception using errcode = 'PR005',
-      message = format('job %s belongs to %s %s, which has ended', p_job, postrider.kind_name(v_tree.kind), p_parent),
+      message = format('job %s belongs to %s %s, which has ended', p_job, postrider_internal.kind_name(v_tree.kind), p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
   elsif v_tree.expires_at <= now() then
     raise exception using errcode = 'PR005', message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
-  perform from postrider.trees t where t.job_id = p_job for update;
+  perform from postrider_internal.trees t where t.job_id = p_job for update;
   if found then
     -- In a step of its own: who was just ending it has written its result by now.
-    select * into v_result from postrider.results r where r.job_id = p_job;
-    if postrider.reset_tree(p_job, p_new_key) = 0 then
+    select * into v_result from postrider_internal.results r where r.job_id = p_job;
+    if postrider_internal.reset_tree(p_job, p_new_key) = 0 then
       raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
         hint = 'Insert it anew to run it once more.';
     end if;
-    if (select t.run_at > now() or t.run_at < v_tree.run_at from postrider.trees t where t.job_id = p_job) then
-      perform postrider.reschedule_tree(p_job, greatest(v_tree.run_at, now()));
+    if (select t.run_at > now() or t.run_at < v_tree.run_at from postrider_internal.trees t where t.job_id = p_job) then
+      perform postrider_internal.reschedule_tree(p_job, greatest(v_tree.run_at, now()));
     end if;
   else
-    v_result := postrider.reopen_job(p_job, p_from_start);
+    v_result := postrider_internal.reopen_job(p_job, p_from_start);
     if v_result is null then
       raise exception using errcode = 'PR005', message = format('job %s has not finished', p_job),
         hint = 'Only a finished job can be retried; see select postrider.explain(id).';
     end if;
-    delete from postrider.resolved d where d.job_id = p_job;
+    delete from postrider_internal.resolved d where d.job_id = p_job;
   end if;
-  update postrider.members m
+  update postrider_internal.members m
      set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
    where m.job_id = p_job
   returning m.position into v_position;
-  perform postrider.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1, p_finished => -1,
+  perform postrider_internal.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1, p_finished => -1,
     p_failed => -(v_result.state in ('f', 'u', 'e', 'c'))::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;
-comment on function postrider.requeue_member(bigint, bigint, boolean, boolean) is
-  'private: a finished member is to run again: its batch or chain counts it out, and it waits for its turn; refuses one that has ended';
+comment on function postrider_internal.requeue_member(bigint, bigint, boolean, boolean) is
+  'a finished member is to run again: its batch or chain counts it out, and it waits for its turn; refuses one that has ended';

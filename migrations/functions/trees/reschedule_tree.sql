@@ -4,7 +4,7 @@
 --
 -- The trees below are locked first, in the order of their ids, as plant locks them: whoever is just adding to one of them is waited for,
 -- and what was added is moved too.
-create or replace function postrider.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
+create or replace function postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -22,26 +22,26 @@ declare
   v_late record;
 begin
   loop
-    perform from postrider.trees t where t.job_id = any (v_ids) order by t.job_id for update;
+    perform from postrider_internal.trees t where t.job_id = any (v_ids) order by t.job_id for update;
     v_locked := v_ids;
-    v_ids := postrider.descendants(p_tree);
+    v_ids := postrider_internal.descendants(p_tree);
     exit when v_ids <@ v_locked;
   end loop;
 
   with recursive moved as (
-    select t.job_id, t.run_at as before, p_run_at as after from postrider.trees t where t.job_id = p_tree
+    select t.job_id, t.run_at as before, p_run_at as after from postrider_internal.trees t where t.job_id = p_tree
     union all
     select t.job_id, t.run_at, greatest(j.run_at, m.after)
       from moved m
      cross join lateral (
-           select x.job_id, x.run_at from postrider.trees x where x.parent_id = m.job_id and x.state in ('w', 'o') offset 0) t
+           select x.job_id, x.run_at from postrider_internal.trees x where x.parent_id = m.job_id and x.state in ('w', 'o') offset 0) t
      cross join lateral (select x.run_at from postrider.jobs x where x.id = t.job_id offset 0) j
      where t.run_at = greatest(j.run_at, m.before) and t.run_at <> greatest(j.run_at, m.after))
   select array_agg(m.job_id), array_agg(m.before), array_agg(m.after) into v_trees, v_before, v_after from moved m;
 
   select j.id, j.expires_at into v_late
     from unnest(v_trees, v_before, v_after) as t(id, before, after)
-   cross join lateral (select x.job_id from postrider.members x where x.parent_id = t.id offset 0) m
+   cross join lateral (select x.job_id from postrider_internal.members x where x.parent_id = t.id offset 0) m
    cross join lateral (select x.id, x.run_at, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
    where j.expires_at > now() and j.expires_at <= greatest(j.run_at, t.after)
    limit 1;
@@ -51,32 +51,32 @@ begin
       hint = 'Give an earlier time, or insert the whole anew with a later expires_at for that part.';
   end if;
 
-  update postrider.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after) where t.job_id = u.id;
+  update postrider_internal.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after) where t.job_id = u.id;
   with planned as materialized (
     select s.spot, greatest(j.run_at, t.after) as at
       from unnest(v_trees, v_before, v_after) as t(id, before, after)
-     cross join lateral (select x.job_id, x.attempt from postrider.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
+     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
      cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (
-           select x.ctid as spot, x.run_at, x.attempt from postrider.scheduled x where x.job_id = m.job_id for update skip locked) s
+           select x.ctid as spot, x.run_at, x.attempt from postrider_internal.scheduled x where x.job_id = m.job_id for update skip locked) s
      where s.attempt = m.attempt and s.run_at = greatest(j.run_at, t.before) and s.run_at <> greatest(j.run_at, t.after))
-  update postrider.scheduled s set run_at = p.at, has_slot = true from planned p where s.ctid = p.spot;
+  update postrider_internal.scheduled s set run_at = p.at, has_slot = true from planned p where s.ctid = p.spot;
   with held as materialized (
     select r.spot, greatest(j.run_at, t.after) as at
       from unnest(v_trees, v_after) as t(id, after)
-     cross join lateral (select x.job_id, x.attempt from postrider.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
+     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
      cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (
-           select x.ctid as spot, x.attempt from postrider.ready x
+           select x.ctid as spot, x.attempt from postrider_internal.ready x
             where x.job_id = m.job_id and x.seq <> x.job_id and x.worker = 0 for update skip locked) r
      where t.after > now() and r.attempt = m.attempt),
   gone as (
-    delete from postrider.ready r using held h where r.ctid = h.spot returning r.*, h.at)
-  insert into postrider.scheduled (
+    delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*, h.at)
+  insert into postrider_internal.scheduled (
     run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
   select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.is_followed, true
     from gone g;
 end
 $$;
-comment on function postrider.reschedule_tree(bigint, timestamptz) is
-  'private: gives a batch or chain another run_at, and with it all below that has that time of it';
+comment on function postrider_internal.reschedule_tree(bigint, timestamptz) is
+  'gives a batch or chain another run_at, and with it all below that has that time of it';

@@ -2,7 +2,7 @@
 -- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added up yet
 -- is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the new run: so all
 -- below has to be concluded before.
-create or replace function postrider.reset_tree(p_id bigint, p_new_key boolean) returns int
+create or replace function postrider_internal.reset_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -11,24 +11,24 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  v_tree postrider.trees;
+  v_tree postrider_internal.trees;
   v_member record;
   v_pending bigint;
-  v_result postrider.results;
+  v_result postrider_internal.results;
   v_count int := 0;
 begin
-  select * into v_tree from postrider.trees t where t.job_id = p_id for update;
-  if v_tree.state = 's' and v_tree.mode = 'f' and exists (select from postrider.results r where r.job_id = p_id) then
+  select * into v_tree from postrider_internal.trees t where t.job_id = p_id for update;
+  if v_tree.state = 's' and v_tree.mode = 'f' and exists (select from postrider_internal.results r where r.job_id = p_id) then
     return 0;
   end if;
   if v_tree.state in ('w', 'o') or v_tree.is_draining
-     or not exists (select from postrider.results r where r.job_id = p_id) then
+     or not exists (select from postrider_internal.results r where r.job_id = p_id) then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', p_id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
   select m.job_id into v_pending
-    from postrider.members m
-   where m.parent_id = p_id and exists (select from postrider.outcomes o where o.job_id = m.job_id offset 0)
+    from postrider_internal.members m
+   where m.parent_id = p_id and exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0)
    limit 1;
   if found then
     raise exception using errcode = 'PR005', message = format('job %s, which is a part of it, has not finished', v_pending),
@@ -36,9 +36,9 @@ begin
   end if;
   for v_member in
     select m.job_id, j.kind, j.expires_at, r.state
-      from postrider.members m
+      from postrider_internal.members m
      cross join lateral (select x.kind, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
-     cross join lateral (select x.state from postrider.results x where x.job_id = m.job_id offset 0) r
+     cross join lateral (select x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r
      where m.parent_id = p_id
        -- A batch that settled has succeeded, whatever its members did.
        and (r.state <> 's' or j.kind <> 'request')
@@ -52,32 +52,32 @@ begin
         hint = 'Insert a new job with a later expires_at.';
     end if;
     if v_member.kind = 'request' then
-      v_result := postrider.reopen_job(v_member.job_id);
-      delete from postrider.resolved d where d.job_id = v_member.job_id;
-      update postrider.members m
+      v_result := postrider_internal.reopen_job(v_member.job_id);
+      delete from postrider_internal.resolved d where d.job_id = v_member.job_id;
+      update postrider_internal.members m
          set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
        where m.job_id = v_member.job_id;
     else
-      continue when postrider.reset_tree(v_member.job_id, p_new_key) = 0;
-      update postrider.members m set is_waiting = true where m.job_id = v_member.job_id;
+      continue when postrider_internal.reset_tree(v_member.job_id, p_new_key) = 0;
+      update postrider_internal.members m set is_waiting = true where m.job_id = v_member.job_id;
     end if;
     v_count := v_count + 1;
   end loop;
   if v_count = 0 and v_tree.state = 's' then
     return 0;
   end if;
-  perform postrider.reopen_job(p_id);
-  update postrider.trees t
+  perform postrider_internal.reopen_job(p_id);
+  update postrider_internal.trees t
      set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed_job_id = null, started_at = null,
          (children, released, finished, succeeded, failed) = (
            select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's'),
                   count(*) filter (where r.state in ('f', 'u', 'e', 'c'))
-             from postrider.members m
-             left join lateral (select x.job_id, x.state from postrider.results x where x.job_id = m.job_id offset 0) r on true
+             from postrider_internal.members m
+             left join lateral (select x.job_id, x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r on true
             where m.parent_id = p_id)
    where t.job_id = p_id;
   return greatest(v_count, 1);
 end
 $$;
-comment on function postrider.reset_tree(bigint, boolean) is
-  'private: makes what has not succeeded in a finished batch or chain wait again, to any depth; how many members';
+comment on function postrider_internal.reset_tree(bigint, boolean) is
+  'makes what has not succeeded in a finished batch or chain wait again, to any depth; how many members';

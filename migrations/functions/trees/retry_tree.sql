@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.retry_tree(p_id bigint, p_new_key boolean) returns void
+create or replace function postrider_internal.retry_tree(p_id bigint, p_new_key boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -7,16 +7,16 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  if postrider.reset_tree(p_id, p_new_key) = 0 then
+  if postrider_internal.reset_tree(p_id, p_new_key) = 0 then
     raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_id),
       hint = 'Insert it anew to run it once more.';
   end if;
   -- It runs at once, even where its run_at is ahead.
-  if (select t.run_at > now() from postrider.trees t where t.job_id = p_id) then
-    perform postrider.reschedule_tree(p_id, now());
+  if (select t.run_at > now() from postrider_internal.trees t where t.job_id = p_id) then
+    perform postrider_internal.reschedule_tree(p_id, now());
   end if;
-  perform postrider.begin_tree(p_id);
+  perform postrider_internal.begin_tree(p_id);
 end
 $$;
-comment on function postrider.retry_tree(bigint, boolean) is
-  'private: lets all that has not succeeded in a batch or chain that is no part of another run again';
+comment on function postrider_internal.retry_tree(bigint, boolean) is
+  'lets all that has not succeeded in a batch or chain that is no part of another run again';

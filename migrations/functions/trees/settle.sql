@@ -9,7 +9,7 @@
 -- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put off for 10 s
 -- the first time, since the server may have been busy, and ends as failed the second time.
 -- has_expensive: a judging session is to take trees whose next step is expensive.
-create or replace function postrider.settle(
+create or replace function postrider_internal.settle(
   p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
   out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)
 language plpgsql
@@ -25,22 +25,22 @@ declare
 begin
   perform set_config('postrider.is_told', 'settle', true);
   if p_is_alone then
-    perform postrider.settle_deltas(p_after, true, true);
+    perform postrider_internal.settle_deltas(p_after, true, true);
   else
     begin
-      latest := postrider.settle_deltas(p_after, false);
+      latest := postrider_internal.settle_deltas(p_after, false);
     exception when others then
       perform set_config('lock_timeout', '10ms', true);
-      latest := postrider.settle_deltas(p_after, true);
+      latest := postrider_internal.settle_deltas(p_after, true);
     end;
     if p_is_whole then
-      perform postrider.drain_trees(5000);
+      perform postrider_internal.drain_trees(5000);
     end if;
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
-  has_more := exists (select from postrider.tree_deltas d where d.id > coalesce(latest, p_after) and not d.is_expensive and (d.due_at <= now()) is not false);
-  has_expensive := exists (select from postrider.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
+  has_more := exists (select from postrider_internal.tree_deltas d where d.id > coalesce(latest, p_after) and not d.is_expensive and (d.due_at <= now()) is not false);
+  has_expensive := exists (select from postrider_internal.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
 end
 $$;
-comment on function postrider.settle(bigint, boolean, boolean) is
-  'private: adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, whether there are more, and whether members became ready';
+comment on function postrider_internal.settle(bigint, boolean, boolean) is
+  'adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, whether there are more, and whether members became ready';

@@ -4,7 +4,7 @@
 -- this statement is stored each time, that tree fails.
 -- With p_is_alone it is the first tree's deltas alone, which have the time of the statement for themselves.
 -- What raises PR016 is left to the judging session, which names the tree: p_tree, all of whose expensive deltas are added up.
-create or replace function postrider.settle_deltas(
+create or replace function postrider_internal.settle_deltas(
   p_after bigint, p_is_careful boolean, p_is_alone boolean default false, p_tree bigint default null, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,20 +19,20 @@ declare
 begin
   if p_tree is null then
     v_spots := array(
-      select x.ctid from postrider.tree_deltas x where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
+      select x.ctid from postrider_internal.tree_deltas x where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
          and (not p_is_alone or x.tree_id = (
-                select y.tree_id from postrider.tree_deltas y
+                select y.tree_id from postrider_internal.tree_deltas y
                  where y.id > p_after and not y.is_expensive and (y.due_at <= now()) is not false
                  order by y.id limit 1))
        order by x.id limit 10000 for update skip locked);
   else
     v_spots := array(
-      select x.ctid from postrider.tree_deltas x where x.tree_id = p_tree and x.is_expensive and (x.due_at <= now()) is not false
+      select x.ctid from postrider_internal.tree_deltas x where x.tree_id = p_tree and x.is_expensive and (x.due_at <= now()) is not false
        for update skip locked);
   end if;
   for v_sum in
     with gone as (
-      delete from postrider.tree_deltas d where d.ctid = any (v_spots)
+      delete from postrider_internal.tree_deltas d where d.ctid = any (v_spots)
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
@@ -44,20 +44,20 @@ begin
   loop
     latest := greatest(latest, v_sum.latest);
     v_is_expanding := exists (
-      select from postrider.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o');
+      select from postrider_internal.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o');
     if not p_is_careful then
       if v_is_expanding then
-        perform postrider.expand_tree(v_sum.tree_id);
+        perform postrider_internal.expand_tree(v_sum.tree_id);
       end if;
-      perform postrider.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
+      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
       continue;
     end if;
     begin
       if v_is_expanding then
-        perform postrider.expand_tree(v_sum.tree_id);
+        perform postrider_internal.expand_tree(v_sum.tree_id);
       end if;
-      perform postrider.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
+      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
     exception when query_canceled or others then
       if sqlstate = '57014' and not p_is_alone then
@@ -68,8 +68,8 @@ begin
         when sqlstate = 'PR016' then false
         -- A lock lasts as long as the transaction that holds it.
         when left(sqlstate, 2) in ('40', '55') then false
-        else not postrider.is_shortage(sqlstate) or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
-      insert into postrider.tree_deltas (
+        else not postrider_internal.is_shortage(sqlstate) or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
+      insert into postrider_internal.tree_deltas (
         tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, is_expensive, due_at, refused_since)
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
               v_sum.failed_job, p_tree is not null or sqlstate = 'PR016', case when not v_is_to_blame and sqlstate <> 'PR016'
@@ -78,7 +78,7 @@ begin
                        else least(interval '30 s', greatest(interval '0.25 s', clock_timestamp() - v_sum.refused_since)) end end,
               case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
       if v_is_to_blame then
-        perform postrider.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
+        perform postrider_internal.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
           when sqlstate = '57014' and p_tree is not null
             then 'what its next step needs takes longer than settings.judge_timeout; make the answers that it reads smaller'
           when sqlstate = '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'
@@ -88,5 +88,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider.settle_deltas(bigint, boolean, boolean, bigint) is
-  'private: the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint; p_is_alone: one tree';
+comment on function postrider_internal.settle_deltas(bigint, boolean, boolean, bigint) is
+  'the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint; p_is_alone: one tree';

@@ -2,7 +2,7 @@
 -- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were told of an
 -- earlier run are void: retry has counted the rows anew.
 -- Who joined in the moment in which the batch or chain ended (p_lowest: from which position on) is ended with what was left below it.
-create or replace function postrider.settle_tree(
+create or replace function postrider_internal.settle_tree(
   p_tree bigint, p_run int, p_added int default 0, p_lowest int default null, p_released int default 0,
   p_finished int default 0, p_failed int default 0, p_succeeded int default 0, p_failed_job bigint default null,
   p_is_inner boolean default false)
@@ -15,9 +15,9 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  t postrider.trees;
+  t postrider_internal.trees;
 begin
-  update postrider.trees x
+  update postrider_internal.trees x
      set children = x.children + (x.run = p_run)::int * p_added,
          released = x.released + (x.run = p_run)::int * p_released,
          finished = x.finished + (x.run = p_run)::int * p_finished,
@@ -27,23 +27,23 @@ begin
                               when x.failed + p_failed > 0 then coalesce(x.failed_job_id, p_failed_job) end,
          reached = least(x.reached, p_lowest - 1),
          is_draining = x.is_draining or p_lowest is not null and x.state not in ('w', 'o')
-   where x.ctid = (select y.ctid from postrider.trees y where y.job_id = p_tree for no key update skip locked)
+   where x.ctid = (select y.ctid from postrider_internal.trees y where y.job_id = p_tree for no key update skip locked)
   returning * into t;
   if not found then
-    insert into postrider.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id)
+    insert into postrider_internal.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id)
     select p_tree, p_run, p_added, p_lowest, p_released, p_finished, p_failed, p_succeeded, p_failed_job
-     where exists (select from postrider.trees y where y.job_id = p_tree);
+     where exists (select from postrider_internal.trees y where y.job_id = p_tree);
     return null;
   end if;
   if t.state = 'w' then
-    if t.parent_id is not null and exists (select from postrider.members m where m.job_id = p_tree and not m.is_waiting) then
-      perform postrider.begin_locked_members(p_tree);
+    if t.parent_id is not null and exists (select from postrider_internal.members m where m.job_id = p_tree and not m.is_waiting) then
+      perform postrider_internal.begin_locked_members(p_tree);
     end if;
     return null;
   end if;
 
-  return postrider.advance_tree(t, p_is_inner);
+  return postrider_internal.advance_tree(t, p_is_inner);
 end
 $$;
-comment on function postrider.settle_tree(bigint, int, int, int, int, int, int, int, bigint, boolean) is
-  'private: counts what came and ended in a batch or chain and draws the consequence; its end if p_is_inner and the caller is to count it';
+comment on function postrider_internal.settle_tree(bigint, int, int, int, int, int, int, int, bigint, boolean) is
+  'counts what came and ended in a batch or chain and draws the consequence; its end if p_is_inner and the caller is to count it';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_reads: the result of run_if_reads. Behind a filter or a wildcard the keys that run_if reads are not known; then all parts with a name of
 -- p_keys are read. No other part is read, so unreadable JSON there causes no error.
-create or replace function postrider.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) returns jsonb
+create or replace function postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -13,22 +13,22 @@ declare
   v_names constant text[] := array(select r.value ->> 0 from jsonb_array_elements(p_reads) r);
 begin
   if not p_is_tree then
-    return postrider.answer_parts(p_job, array(
+    return postrider_internal.answer_parts(p_job, array(
       select k from unnest('{body,status,headers,result}'::text[]) k
        where k = any (v_names) or v_is_open and (p_keys is null or k = any (p_keys))));
   end if;
-  perform postrider.leave_to_judging((
-    select count(*) > 300 from (select from postrider.members m where m.parent_id = p_job limit 301) m));
+  perform postrider_internal.leave_to_judging((
+    select count(*) > 300 from (select from postrider_internal.members m where m.parent_id = p_job limit 301) m));
   return coalesce((
-    select jsonb_object_agg(m.name, postrider.step_object(m.job_id, m.is_tree, p_keys, (
+    select jsonb_object_agg(m.name, postrider_internal.step_object(m.job_id, m.is_tree, p_keys, (
              select jsonb_agg(case when jsonb_typeof(r.value -> 0) = 'null' then r.value else r.value - 0 end)
                from jsonb_array_elements(p_reads) r where jsonb_typeof(r.value -> 0) = 'null' or r.value ->> 0 = m.name)))
-      from postrider.member_states(p_job) m
+      from postrider_internal.member_states(p_job) m
      where (m.name = any (v_names) or v_is_open and (p_keys is null and m.name is not null or m.name = any (p_keys)))
        and (m.state = 's' or m.state = 'f' and m.status_code is not null and not m.is_tree)), '{}')
     || case when 'results' = any (v_names) or v_is_open and (p_keys is null or 'results' = any (p_keys))
-            then jsonb_build_object('results', postrider.tree_results(p_job)) else '{}' end;
+            then jsonb_build_object('results', postrider_internal.tree_results(p_job)) else '{}' end;
 end
 $$;
-comment on function postrider.step_object(bigint, boolean, text[], jsonb) is
-  'private: what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as it reads (p_reads, p_keys; null: all keys)';
+comment on function postrider_internal.step_object(bigint, boolean, text[], jsonb) is
+  'what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as it reads (p_reads, p_keys; null: all keys)';

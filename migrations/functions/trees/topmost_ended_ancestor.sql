@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The one below the first ancestor that has not ended: there retry lets it join again. One that succeeded runs again for the
 -- members that failed in it; one that was cancelled, expired or skipped, or of unknown outcome, is left to a person.
-create or replace function postrider.topmost_ended_ancestor(p_job bigint) returns bigint
+create or replace function postrider_internal.topmost_ended_ancestor(p_job bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +12,7 @@ declare
 begin
   loop
     select t.job_id, t.state into v_tree
-      from postrider.trees t where t.job_id = (select m.parent_id from postrider.members m where m.job_id = v_id);
+      from postrider_internal.trees t where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = v_id);
     exit when not found or v_tree.state in ('w', 'o');
     v_id := v_tree.job_id;
     v_state := v_tree.state;
@@ -20,5 +20,5 @@ begin
   return case when v_state in ('f', 's') then v_id end;
 end
 $$;
-comment on function postrider.topmost_ended_ancestor(bigint) is
-  'private: the topmost of a failed member''s batches and chains that has ended, or itself: what a retry of it is to name; null if that has not failed';
+comment on function postrider_internal.topmost_ended_ancestor(bigint) is
+  'the topmost of a failed member''s batches and chains that has ended, or itself: what a retry of it is to name; null if that has not failed';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun, and
 -- so has a batch or chain inside that has not ended.
-create or replace function postrider.tree_has_expired(p_tree postrider.trees) returns boolean
+create or replace function postrider_internal.tree_has_expired(p_tree postrider_internal.trees) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -12,21 +12,21 @@ begin
     return false;
   end if;
   return not exists (
-    select from postrider.members m
+    select from postrider_internal.members m
       left join lateral (
-           select r.job_id, r.started_at from postrider.results r where r.job_id = m.job_id
+           select r.job_id, r.started_at from postrider_internal.results r where r.job_id = m.job_id
             union all
-           select o.job_id, o.started_at from postrider.outcomes o where o.job_id = m.job_id
+           select o.job_id, o.started_at from postrider_internal.outcomes o where o.job_id = m.job_id
             limit 1) e on true
      where m.parent_id = p_tree.job_id and not m.is_waiting
        and case
              when e.job_id is not null then e.started_at is not null
-             else exists (select from postrider.trees t where t.job_id = m.job_id)
-               or exists (select from postrider.tries a where a.job_id = m.job_id)
-               or exists (select from postrider.ready y
+             else exists (select from postrider_internal.trees t where t.job_id = m.job_id)
+               or exists (select from postrider_internal.tries a where a.job_id = m.job_id)
+               or exists (select from postrider_internal.ready y
                            where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0))
-               or exists (select from postrider.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);
+               or exists (select from postrider_internal.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);
 end
 $$;
-comment on function postrider.tree_has_expired(postrider.trees) is
-  'private: whether the expires_at of a batch or chain has passed and no call below it was begun: then it expires, whatever its mode';
+comment on function postrider_internal.tree_has_expired(postrider_internal.trees) is
+  'whether the expires_at of a batch or chain has passed and no call below it was begun: then it expires, whatever its mode';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.tree_results(p_tree bigint) returns jsonb
+create or replace function postrider_internal.tree_results(p_tree bigint) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -7,27 +7,27 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 begin
-  perform postrider.leave_to_judging((
+  perform postrider_internal.leave_to_judging((
     select count(*) > 300 or sum(r.size) > 65536
-      from postrider.members m
+      from postrider_internal.members m
       left join lateral (
            select coalesce(pg_column_size(r.result), octet_length(r.body)) as size
-             from postrider.results r where r.job_id = m.job_id and r.state = 's' offset 0) r on true
+             from postrider_internal.results r where r.job_id = m.job_id and r.state = 's' offset 0) r on true
      where m.parent_id = p_tree));
   if (select sum(r.size)
-        from postrider.members m
+        from postrider_internal.members m
        cross join lateral (
              select coalesce(pg_column_size(r.result), octet_length(r.body)) as size
-               from postrider.results r where r.job_id = m.job_id and r.state = 's' offset 0) r
+               from postrider_internal.results r where r.job_id = m.job_id and r.state = 's' offset 0) r
        where m.parent_id = p_tree) > 16777216 then
     raise exception using errcode = 'PR009',
       message = format('the results of the members of job %s are larger than 16 MiB together; give the members an extract', p_tree);
   end if;
   return (
-    select coalesce(jsonb_agg(case when m.is_tree then postrider.tree_results(m.job_id)
-                                   else postrider.answer_parts(m.job_id, '{result}') -> 'result' end order by m.position), '[]')
-      from postrider.member_states(p_tree) m);
+    select coalesce(jsonb_agg(case when m.is_tree then postrider_internal.tree_results(m.job_id)
+                                   else postrider_internal.answer_parts(m.job_id, '{result}') -> 'result' end order by m.position), '[]')
+      from postrider_internal.member_states(p_tree) m);
 end
 $$;
-comment on function postrider.tree_results(bigint) is
-  'private: the results of the members of a batch or chain, in the order of their positions; null for one that has none, a list for a batch or chain';
+comment on function postrider_internal.tree_results(bigint) is
+  'the results of the members of a batch or chain, in the order of their positions; null for one that has none, a list for a batch or chain';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Runs at the end of the transaction that inserted a batch or chain, once for each, in the order of the INSERTs; members may
 -- be inserted in any order before. What lies below a root is begun by the root.
-create or replace function postrider.trees_begin() returns trigger
+create or replace function postrider_internal.trees_begin() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -9,26 +9,26 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  if not exists (select from postrider.members m where m.parent_id = new.job_id)
+  if not exists (select from postrider_internal.members m where m.parent_id = new.job_id)
      and exists (select from postrider.jobs j where j.id = new.job_id and j.each is null) then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'kind',
-      message = format('jobs.kind: %s %s has no members', postrider.kind_name(new.kind), new.job_id),
-      hint = 'Insert its members in the same transaction, with its id as parent_id, while postrider.trees_begin is deferred, as it is unless SET CONSTRAINTS says otherwise; those left out as duplicates do not count.';
+      message = format('jobs.kind: %s %s has no members', postrider_internal.kind_name(new.kind), new.job_id),
+      hint = 'Insert its members in the same transaction, with its id as parent_id, while postrider_internal.trees_begin is deferred, as it is unless SET CONSTRAINTS says otherwise; those left out as duplicates do not count.';
   end if;
   if new.parent_id is null then
-    perform postrider.begin_tree(new.job_id);
+    perform postrider_internal.begin_tree(new.job_id);
   else
-    perform postrider.count_members(new.job_id);
+    perform postrider_internal.count_members(new.job_id);
   end if;
   return null;
 end
 $$;
-comment on function postrider.trees_begin() is
-  'private: refuses a batch or chain without members at the end of its transaction, and begins the roots';
+comment on function postrider_internal.trees_begin() is
+  'refuses a batch or chain without members at the end of its transaction, and begins the roots';
 
 -- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
-drop trigger if exists trees_begin on postrider.trees;
+drop trigger if exists trees_begin on postrider_internal.trees;
 create constraint trigger trees_begin
-  after insert on postrider.trees
+  after insert on postrider_internal.trees
   deferrable initially deferred
-  for each row execute function postrider.trees_begin();
+  for each row execute function postrider_internal.trees_begin();

@@ -7,7 +7,7 @@
 -- p_waiting: results that the database has refused, for how long, and their jobs.
 --
 -- p_judgements: answers that wait for the judging session, the oldest of them since p_judging_ms, and jobs among them.
-create or replace function postrider.beat(
+create or replace function postrider_internal.beat(
   p_worker int, p_in_flight int, p_draining boolean, p_idle boolean, p_start uuid default null, p_wal bigint default 0,
   p_waiting int default 0, p_waiting_ms bigint default null, p_waiting_jobs bigint[] default null,
   p_judgements int default 0, p_judging_ms bigint default null, p_judging_jobs bigint[] default null)
@@ -18,10 +18,10 @@ as $$
 declare
   v_alive boolean;
 begin
-  if not postrider.is_identified() or pg_current_wal_flush_lsn() - '0/0' < p_wal then
+  if not postrider_internal.is_identified() or pg_current_wal_flush_lsn() - '0/0' < p_wal then
     return false;
   end if;
-  update postrider.workers
+  update postrider_internal.workers
      set heartbeat_at = clock_timestamp(), in_flight = p_in_flight, draining = p_draining,
          results_waiting = p_waiting, results_waiting_since = clock_timestamp() - p_waiting_ms * interval '1 ms',
          waiting_jobs = p_waiting_jobs,
@@ -31,11 +31,11 @@ begin
                              then steady_since else clock_timestamp() end
    where id = p_worker and ended_at is null and (p_start is null or start_id = p_start);
   v_alive := found;
-  if v_alive and p_idle and (select g.last_value from postrider.idle_gate g) = 1 then
-    perform postrider.set_idle(p_worker, true);
+  if v_alive and p_idle and (select g.last_value from postrider_internal.idle_gate g) = 1 then
+    perform postrider_internal.set_idle(p_worker, true);
   end if;
   return v_alive;
 end
 $$;
-comment on function postrider.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint, bigint[]) is
-  'private: heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';
+comment on function postrider_internal.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint, bigint[]) is
+  'heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';

@@ -3,7 +3,7 @@
 -- and a recovery to an earlier moment have another timeline. Another cluster has another system identifier. The checkpoint's timeline lags
 -- behind a promotion, so it is read on a standby only.
 -- Cost: 6 µs (PostgreSQL 15).
-create or replace function postrider.current_identity(
+create or replace function postrider_internal.current_identity(
   out system_identifier bigint, out timeline int, out database_oid oid, out workers_oid oid)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -14,10 +14,10 @@ begin
   else
     timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int;
   end if;
-  select s.system_identifier, d.oid, 'postrider.workers'::regclass::oid
+  select s.system_identifier, d.oid, 'postrider_internal.workers'::regclass::oid
     into system_identifier, database_oid, workers_oid
     from pg_control_system() s, pg_database d where d.datname = current_database();
 end
 $$;
-comment on function postrider.current_identity() is
-  'private: which database this session is connected to, as the server says';
+comment on function postrider_internal.current_identity() is
+  'which database this session is connected to, as the server says';

@@ -3,7 +3,7 @@
 -- A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where reap looks again.
 -- Why custom plans: a generic one from the days of an empty queue would look through all of ready for one place.
 -- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the workers.
-create or replace function postrider.end_leases(
+create or replace function postrider_internal.end_leases(
   p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,20 +16,20 @@ declare
   v_states "char"[];
 begin
   with leased as materialized (
-    select r.ctid as spot, r.worker, r.track, r.seq from postrider.ready r where p_sought is not null and r.worker = any (p_sought)
+    select r.ctid as spot, r.worker, r.track, r.seq from postrider_internal.ready r where p_sought is not null and r.worker = any (p_sought)
     union all
     select r.spot, w.id, l.track, l.seq
-      from postrider.workers w
+      from postrider_internal.workers w
      cross join lateral unnest(w.locked_tracks, w.locked_seqs) as l(track, seq)
      cross join lateral (
-           select x.ctid as spot from postrider.ready x where x.track = l.track and x.seq = l.seq and x.worker = w.id offset 0) r
+           select x.ctid as spot from postrider_internal.ready x where x.track = l.track and x.seq = l.seq and x.worker = w.id offset 0) r
      where w.id = any (p_ended) and (w.id = any (p_sought)) is not true),
   picked as materialized (
-    select r.ctid as spot, r.worker from leased l join postrider.ready r on r.ctid = l.spot
+    select r.ctid as spot, r.worker from leased l join postrider_internal.ready r on r.ctid = l.spot
      where r.worker = l.worker
        for update of r skip locked),
   kept as (
-    update postrider.workers w
+    update postrider_internal.workers w
        set in_flight = cardinality(k.seqs), locked_tracks = k.tracks, locked_seqs = k.seqs
       from (select e.id, array_remove(array_agg(l.track order by l.seq), null) as tracks,
                    array_remove(array_agg(l.seq order by l.seq), null) as seqs
@@ -38,28 +38,28 @@ begin
              group by e.id) k
      where w.id = k.id and w.locked_seqs is distinct from k.seqs),
   gone as (
-    delete from postrider.ready r using picked p where r.ctid = p.spot
+    delete from postrider_internal.ready r using picked p where r.ctid = p.spot
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
-      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider.is_hooked(r.job_id) else false end as is_told),
+      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_told),
   final as (
-    insert into postrider.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error
       from gone g where g.outcome <> 'r' and not g.is_told),
   followed as (
-    insert into postrider.outcomes (
+    insert into postrider_internal.outcomes (
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error, g.parent_id
       from gone g where g.outcome <> 'r' and g.is_told),
   tried as (
-    insert into postrider.tries (job_id, fence, started_at, worker, attempt, error_code, error)
+    insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', p_error from gone g where g.outcome = 'r'),
   again as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
            o.expires_at, o.parent_id, o.is_followed
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
-    insert into postrider.tallies (tracks, states, jobs, ended)
+    insert into postrider_internal.tallies (tracks, states, jobs, ended)
     select array[g.track], array[g.outcome], array[count(*)::int],
            case when g.outcome <> 'r' and (select exists (select from postrider.client_limits)) then array_agg(g.job_id) end
       from gone g group by g.track, g.outcome)
@@ -71,11 +71,11 @@ begin
     into counts, v_parents, v_members, v_states, gone, unknown
     from gone g;
   -- After the rows: a cancel that held one of them has written its abort by then.
-  delete from postrider.aborts a where a.worker = any (p_ended);
+  delete from postrider_internal.aborts a where a.worker = any (p_ended);
   if v_parents is not null then
-    perform postrider.count_ended_members(v_parents, v_members, v_states);
+    perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
   end if;
 end
 $$;
-comment on function postrider.end_leases(int[], int[], int[], text) is
-  'private: ends the leases of workers that have ended: at_most_once jobs are unknown, the others are ready again, or failed if their attempts are used up; counts of the leases of p_counted, of all, and of the unknown';
+comment on function postrider_internal.end_leases(int[], int[], int[], text) is
+  'ends the leases of workers that have ended: at_most_once jobs are unknown, the others are ready again, or failed if their attempts are used up; counts of the leases of p_counted, of all, and of the unknown';

@@ -8,7 +8,7 @@
 -- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with a new first part.
 -- early_inserts names the jobs that clients have inserted since the restore. The ids of a transaction that is still open are above the
 -- backup's highest id, too.
-create or replace function postrider.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
+create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -20,29 +20,29 @@ declare
 begin
   -- A claim under way shares the lock of its worker's number, and is waited for.
   perform pg_advisory_xact_lock(1886351474, w.id)
-     from (select w.id from postrider.workers w where w.ended_at is null order by w.id) w;
-  update postrider.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0 where w.ended_at is null;
-  v_workers := array(select r.worker from postrider.ready r where r.worker > 0
-                     union select w.id from postrider.workers w where w.in_flight > 0);
-  delete from postrider.idle_workers;
-  perform postrider.close_idle_gate();
-  update postrider.leases l set owner = 0, until = '-infinity', epoch = greatest(l.epoch + 1, v_clock);
+     from (select w.id from postrider_internal.workers w where w.ended_at is null order by w.id) w;
+  update postrider_internal.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0 where w.ended_at is null;
+  v_workers := array(select r.worker from postrider_internal.ready r where r.worker > 0
+                     union select w.id from postrider_internal.workers w where w.in_flight > 0);
+  delete from postrider_internal.idle_workers;
+  perform postrider_internal.close_idle_gate();
+  update postrider_internal.leases l set owner = 0, until = '-infinity', epoch = greatest(l.epoch + 1, v_clock);
   select e.gone, e.unknown into lost_leases, unknown_jobs
-    from postrider.end_leases(v_workers, v_workers, null,
+    from postrider_internal.end_leases(v_workers, v_workers, null,
       'the database was restored while the call was under way; it is not known whether the server acted on it') e;
-  delete from postrider.aborts;
-  delete from postrider.lane_permits;
-  perform setval('postrider.fences', greatest(f.last_value + 1, v_clock)) from postrider.fences f;
-  perform setval('postrider.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800)) from postrider.workers_id_seq w;
-  select * into v_real from postrider.current_identity();
-  insert into postrider.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
+  delete from postrider_internal.aborts;
+  delete from postrider_internal.lane_permits;
+  perform setval('postrider_internal.fences', greatest(f.last_value + 1, v_clock)) from postrider_internal.fences f;
+  perform setval('postrider_internal.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800)) from postrider_internal.workers_id_seq w;
+  select * into v_real from postrider_internal.current_identity();
+  insert into postrider_internal.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
   select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
          p_name, end_restored.lost_leases, end_restored.unknown_jobs
     from postrider.jobs j
-   where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider.early_inserts e);
-  delete from postrider.early_inserts;
-  perform postrider.notify_idle_workers();
+   where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider_internal.early_inserts e);
+  delete from postrider_internal.early_inserts;
+  perform postrider_internal.notify_idle_workers();
 end
 $$;
-comment on function postrider.end_restored(text) is
-  'private: ends all workers and leases of a restored database and stores its identity; how many leases, and how many of them are unknown now';
+comment on function postrider_internal.end_restored(text) is
+  'ends all workers and leases of a restored database and stores its identity; how many leases, and how many of them are unknown now';

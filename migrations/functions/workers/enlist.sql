@@ -14,7 +14,7 @@
 -- and then see the new identity. Two kinds of restore leave the four parts of the identity as they are (a copy of the data folder started
 -- without recovery, a snapshot of a file system). Then the WAL ends before a place that the worker knows to be durable, or the row of
 -- the worker's number has another start.
-create or replace function postrider.enlist(
+create or replace function postrider_internal.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null, p_identity uuid default null,
   p_wal bigint default 0)
@@ -34,42 +34,42 @@ declare
   v_held bigint[] := '{}';
   v_identity uuid;
 begin
-  if not postrider.is_identified() or postrider.is_restored_copy(p_old, p_start, p_identity, p_wal) then
+  if not postrider_internal.is_identified() or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
     perform pg_advisory_xact_lock(1886351474, -2);
-    if not postrider.is_identified() or postrider.is_restored_copy(p_old, p_start, p_identity, p_wal) then
-      select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs from postrider.end_restored(p_name) e;
-      perform postrider.is_identified();
+    if not postrider_internal.is_identified() or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
+      select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs from postrider_internal.end_restored(p_name) e;
+      perform postrider_internal.is_identified();
     end if;
   end if;
   -- Read behind the lock of the old number: end_restored of another worker holds that lock, and stores a new identity.
   if p_old > 0 then
     perform pg_advisory_xact_lock(1886351474, p_old);
   end if;
-  select i.id into v_identity from postrider.identities i order by i.number desc limit 1;
+  select i.id into v_identity from postrider_internal.identities i order by i.number desc limit 1;
   if v_identity is distinct from p_identity then
     p_old := 0;
   end if;
   if p_old > 0 then
-    if exists (select from postrider.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
+    if exists (select from postrider_internal.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
       select coalesce(max(r.worker), p_old) into p_old
         from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
        cross join lateral (
-             select r.worker from postrider.ready r where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
-        join postrider.workers w on w.id = r.worker and w.start_id = p_start and w.ended_at is null;
+             select r.worker from postrider_internal.ready r where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
+        join postrider_internal.workers w on w.id = r.worker and w.start_id = p_start and w.ended_at is null;
       perform pg_advisory_xact_lock(1886351474, p_old);
     end if;
-    update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
-    delete from postrider.idle_workers i where i.worker = p_old;
-    perform postrider.close_idle_gate();
+    update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
+    delete from postrider_internal.idle_workers i where i.worker = p_old;
+    perform postrider_internal.close_idle_gate();
   end if;
-  insert into postrider.workers (name, version, queues, concurrency, environment, start_id)
+  insert into postrider_internal.workers (name, version, queues, concurrency, environment, start_id)
   values (p_name, p_version, p_queues, p_concurrency, p_environment, p_start)
   returning id into v_worker;
   if p_old > 0 then
     begin
       perform from (select h.track, h.seq from unnest(p_tracks, p_seqs) as h(track, seq) order by h.track, h.seq) h
         cross join lateral (
-              select from postrider.ready r where r.track = h.track and r.seq = h.seq and r.worker = p_old for update) r;
+              select from postrider_internal.ready r where r.track = h.track and r.seq = h.seq and r.worker = p_old for update) r;
     exception when lock_not_available then
       null;
     end;
@@ -77,24 +77,24 @@ begin
       select r.spot
         from unnest(p_tracks, p_seqs) as h(track, seq)
        cross join lateral (
-             select r.ctid as spot from postrider.ready r
+             select r.ctid as spot from postrider_internal.ready r
               where r.track = h.track and r.seq = h.seq and r.worker = p_old for update skip locked) r),
     moved as (
-      update postrider.ready r set worker = v_worker from mine m where r.ctid = m.spot returning r.seq)
+      update postrider_internal.ready r set worker = v_worker from mine m where r.ctid = m.spot returning r.seq)
     select coalesce(array_agg(m.seq), '{}') into v_held from moved m;
-    perform postrider.requeue(p_old);
-    update postrider.aborts a set worker = v_worker where a.worker = p_old;
-    update postrider.lane_permits m set worker = v_worker where m.worker = p_old;
-    update postrider.leases l set owner = v_worker where l.owner = p_old;
+    perform postrider_internal.requeue(p_old);
+    update postrider_internal.aborts a set worker = v_worker where a.worker = p_old;
+    update postrider_internal.lane_permits m set worker = v_worker where m.worker = p_old;
+    update postrider_internal.leases l set owner = v_worker where l.owner = p_old;
   end if;
   return query
   select v_worker, s.installation, s.idempotency_header, v_held, v_identity, k.above, k.keys, lost_leases, unknown_jobs,
-         postrider.milliseconds(s.judge_timeout)
+         postrider_internal.milliseconds(s.judge_timeout)
     from postrider.settings s
    cross join (
          select array_agg(i.above_id order by i.number) as above, array_agg(i.id::text order by i.number) as keys
-           from postrider.identities i where i.number > 1) k;
+           from postrider_internal.identities i where i.number > 1) k;
 end
 $$;
-comment on function postrider.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid, bigint) is
-  'private: gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings, the seq of each lease that still holds, the keys of jobs inserted since a restore, and what this worker ended if it is the first to find a restore';
+comment on function postrider_internal.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid, bigint) is
+  'gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings, the seq of each lease that still holds, the keys of jobs inserted since a restore, and what this worker ended if it is the first to find a restore';

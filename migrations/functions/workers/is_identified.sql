@@ -2,7 +2,7 @@
 -- A session never changes its database, so a claim reads the setting that this function leaves in the session, and calls the function
 -- only if it is missing. Behind PgBouncer one connection of a worker uses several sessions of the server, and each of them is checked once.
 -- The setting holds the oid of the table workers, since one session can see the schema dropped and restored.
-create or replace function postrider.is_identified() returns boolean
+create or replace function postrider_internal.is_identified() returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,10 +12,10 @@ begin
   select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
          = (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
     into v_is_same
-    from (select * from postrider.identities order by number desc limit 1) i, postrider.current_identity() r;
-  perform set_config('postrider.identified', case when v_is_same then ('postrider.workers'::regclass::oid)::text else '' end, false);
+    from (select * from postrider_internal.identities order by number desc limit 1) i, postrider_internal.current_identity() r;
+  perform set_config('postrider.identified', case when v_is_same then ('postrider_internal.workers'::regclass::oid)::text else '' end, false);
   return coalesce(v_is_same, false);
 end
 $$;
-comment on function postrider.is_identified() is
-  'private: whether this session''s database is the one that its newest identity describes; false after a restore that no worker has found';
+comment on function postrider_internal.is_identified() is
+  'whether this session''s database is the one that its newest identity describes; false after a restore that no worker has found';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider.leave(p_worker int) returns int
+create or replace function postrider_internal.leave(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -7,16 +7,16 @@ declare
   v_moved int;
 begin
   perform pg_advisory_xact_lock(1886351474, p_worker);
-  update postrider.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
-  delete from postrider.idle_workers i where i.worker = p_worker;
-  perform postrider.close_idle_gate();
-  update postrider.leases l set until = '-infinity' where l.owner = p_worker;
-  v_moved := postrider.requeue(p_worker);
+  update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
+  delete from postrider_internal.idle_workers i where i.worker = p_worker;
+  perform postrider_internal.close_idle_gate();
+  update postrider_internal.leases l set until = '-infinity' where l.owner = p_worker;
+  v_moved := postrider_internal.requeue(p_worker);
   -- After its rows: who was just cancelling one of them has written what to abort by then.
-  delete from postrider.aborts a where a.worker = p_worker;
-  delete from postrider.lane_permits m where m.worker = p_worker;
+  delete from postrider_internal.aborts a where a.worker = p_worker;
+  delete from postrider_internal.lane_permits m where m.worker = p_worker;
   return v_moved;
 end
 $$;
-comment on function postrider.leave(int) is
-  'private: a worker that has handed back its jobs says goodbye; leases it never called are ready again, its leadership is free; how many leases';
+comment on function postrider_internal.leave(int) is
+  'a worker that has handed back its jobs says goodbye; leases it never called are ready again, its leadership is free; how many leases';

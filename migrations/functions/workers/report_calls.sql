@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Times come as milliseconds before and after now, because each machine has its own clock.
-create or replace function postrider.report_calls(
+create or replace function postrider_internal.report_calls(
   p_worker int, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track int[], p_seq bigint[], p_attempt int[],
   p_phase text[], p_since_ms bigint[], p_deadline_ms bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql
@@ -10,12 +10,12 @@ set jit = off
 as $$
 begin
   if p_is_whole then
-    delete from postrider.progress p where p.worker = p_worker and p.job_id <> all (p_job);
+    delete from postrider_internal.progress p where p.worker = p_worker and p.job_id <> all (p_job);
   elsif p_gone <> '{}' then
-    delete from postrider.progress p where p.job_id = any (p_gone) and p.worker = p_worker;
+    delete from postrider_internal.progress p where p.job_id = any (p_gone) and p.worker = p_worker;
   end if;
   if p_job <> '{}' then
-    insert into postrider.progress as p (job_id, fence, worker, done, total, track, seq, attempt, phase, phase_since, deadline)
+    insert into postrider_internal.progress as p (job_id, fence, worker, done, total, track, seq, attempt, phase, phase_since, deadline)
     select x.job, x.fence, p_worker, x.done, x.total, x.track, x.seq, x.attempt, x.phase,
            clock_timestamp() - x.since_ms * interval '1 ms', clock_timestamp() + x.deadline_ms * interval '1 ms'
       from unnest(p_job, p_fence, p_done, p_total, p_track, p_seq, p_attempt, p_phase, p_since_ms, p_deadline_ms)
@@ -29,5 +29,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider.report_calls(int, boolean, bigint[], bigint[], bigint[], int[], bigint[], int[], text[], bigint[], bigint[], bigint[], bigint[]) is
-  'private: what has changed in the long calls of a worker, at most once a second; p_gone: jobs whose calls have ended';
+comment on function postrider_internal.report_calls(int, boolean, bigint[], bigint[], bigint[], int[], bigint[], int[], text[], bigint[], bigint[], bigint[], bigint[]) is
+  'what has changed in the long calls of a worker, at most once a second; p_gone: jobs whose calls have ended';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For workers of an older version; newer ones call report_calls.
-create or replace function postrider.report_progress(
+create or replace function postrider_internal.report_progress(
   p_worker int, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,8 +8,8 @@ set lock_timeout = '100ms'
 set jit = off
 as $$
 begin
-  delete from postrider.progress p where p.worker = p_worker and p.job_id <> all (p_job);
-  insert into postrider.progress as p (job_id, fence, worker, done, total)
+  delete from postrider_internal.progress p where p.worker = p_worker and p.job_id <> all (p_job);
+  insert into postrider_internal.progress as p (job_id, fence, worker, done, total)
   select x.job, x.fence, p_worker, x.done, x.total
     from unnest(p_job, p_fence, p_done, p_total) as x(job, fence, done, total)
    order by x.job
@@ -18,5 +18,5 @@ begin
        where p.fence <= excluded.fence;
 end
 $$;
-comment on function postrider.report_progress(int, bigint[], bigint[], bigint[], bigint[]) is
-  'private: how far the long transfers of a worker have come, once a second; those not named any more are forgotten';
+comment on function postrider_internal.report_progress(int, bigint[], bigint[], bigint[], bigint[]) is
+  'how far the long transfers of a worker have come, once a second; those not named any more are forgotten';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A lease whose row somebody has locked is left to reap, which looks again at ended workers that have calls in flight.
-create or replace function postrider.requeue(p_worker int) returns int
+create or replace function postrider_internal.requeue(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -10,23 +10,23 @@ declare
   v_left int;
 begin
   with mine as materialized (
-    select r.ctid as spot from postrider.ready r where r.worker = p_worker),
+    select r.ctid as spot from postrider_internal.ready r where r.worker = p_worker),
   picked as materialized (
-    select r.ctid as spot from mine m join postrider.ready r on r.ctid = m.spot where r.worker = p_worker for update of r skip locked),
+    select r.ctid as spot from mine m join postrider_internal.ready r on r.ctid = m.spot where r.worker = p_worker for update of r skip locked),
   gone as (
-    delete from postrider.ready r using picked p where r.ctid = p.spot returning r.*),
+    delete from postrider_internal.ready r using picked p where r.ctid = p.spot returning r.*),
   again as (
-    insert into postrider.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt - 1, o.max_attempts, o.rekey, o.at_most_once,
            o.expires_at, o.parent_id, o.is_followed, o.tried
       from (select * from gone g order by g.track, g.seq) o)
   select (select count(*) from gone), (select count(*) from mine) - (select count(*) from picked) into v_moved, v_left;
-  update postrider.workers w set in_flight = v_left where w.id = p_worker and w.in_flight <> v_left;
+  update postrider_internal.workers w set in_flight = v_left where w.id = p_worker and w.in_flight <> v_left;
   if v_moved > 0 then
-    perform postrider.notify_idle_workers();
+    perform postrider_internal.notify_idle_workers();
   end if;
   return v_moved;
 end
 $$;
-comment on function postrider.requeue(int) is
-  'private: makes leases of an ended worker that were never called ready again; how many';
+comment on function postrider_internal.requeue(int) is
+  'makes leases of an ended worker that were never called ready again; how many';
