@@ -177,10 +177,10 @@ create table postrider_internal.dedupe_keys (
 comment on table postrider_internal.dedupe_keys is
   'the job that took a dedupe_key last; the key is free once that job has ended';
 
-create table postrider_internal.dedupe_sweep (
+create table postrider_internal.dedupe_cursor (
   only_row boolean primary key default true check (only_row),
   reached bytea not null default '',
   due_at timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
-insert into postrider_internal.dedupe_sweep default values;
-comment on table postrider_internal.dedupe_sweep is 'how far the leader has come in dropping keys of ended jobs';
+insert into postrider_internal.dedupe_cursor default values;
+comment on table postrider_internal.dedupe_cursor is 'how far the leader has come in dropping keys of ended jobs';

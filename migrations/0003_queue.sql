@@ -78,7 +78,7 @@ create table postrider_internal.ready (
   max_attempts int not null,
   rekey smallint not null default 0,       -- how often a person asked for a new Idempotency-Key
   at_most_once boolean not null default false,
-  is_followed boolean not null default false,
+  has_callbacks boolean not null default false,
   expires_at timestamptz,
   parent_id bigint,
   tried int[]
@@ -94,7 +94,7 @@ create index ready_expiry on postrider_internal.ready (expires_at) where expires
 -- logical nothing more is written than the key in the entry of a DELETE.
 alter table postrider_internal.ready replica identity using index ready_track;
 comment on table postrider_internal.ready is 'jobs that are ready (worker = 0) or running';
-comment on column postrider_internal.ready.is_followed is
+comment on column postrider_internal.ready.has_callbacks is
   'the end of the job goes through outcomes: it has callbacks or the like';
 comment on column postrider_internal.ready.parent_id is 'batch or chain that hears when the job has ended';
 comment on column postrider_internal.ready.tried is
@@ -148,7 +148,7 @@ comment on column postrider_internal.intake.is_behind is
   'of a list with several lanes: some of them have jobs in earlier lists, which are fed first';
 
 -- Unlogged: after a crash the leader feeds a little more than it would have.
-create unlogged table postrider_internal.feed_marks (
+create unlogged table postrider_internal.feed_cursors (
   priority smallint primary key,
   queue text,
   lane text,
@@ -156,11 +156,12 @@ create unlogged table postrider_internal.feed_marks (
   tracks int[] not null default '{}',
   seqs bigint[] not null default '{}'
 );
-comment on table postrider_internal.feed_marks is 'how far the leader has fed the intake, for each priority';
-comment on column postrider_internal.feed_marks.queue is 'with lane: the lane that was fed last, of lists of one lane';
-comment on column postrider_internal.feed_marks.at is 'when a list of several lanes was fed last';
-comment on column postrider_internal.feed_marks.tracks is 'tracks fed by lists of several lanes';
-comment on column postrider_internal.feed_marks.seqs is 'of each of these tracks the last row fed';
+comment on table postrider_internal.feed_cursors is 'how far the leader has fed the intake, for each priority';
+comment on column postrider_internal.feed_cursors.queue is
+  'with lane: the lane that was fed last, of lists of one lane';
+comment on column postrider_internal.feed_cursors.at is 'when a list of several lanes was fed last';
+comment on column postrider_internal.feed_cursors.tracks is 'tracks fed by lists of several lanes';
+comment on column postrider_internal.feed_cursors.seqs is 'of each of these tracks the last row fed';
 
 -- Later
 
@@ -172,7 +173,7 @@ create table postrider_internal.scheduled (
   max_attempts int not null,
   rekey smallint not null default 0,
   at_most_once boolean not null default false,
-  is_followed boolean not null default false,
+  has_callbacks boolean not null default false,
   has_slot boolean not null default false,
   expires_at timestamptz,
   parent_id bigint,
@@ -182,7 +183,7 @@ create unique index scheduled_job on postrider_internal.scheduled (job_id);
 create index scheduled_track on postrider_internal.scheduled (track);
 create index scheduled_expiry on postrider_internal.scheduled (expires_at) where expires_at is not null;
 comment on table postrider_internal.scheduled is 'jobs with run_at ahead, and retries; the leader promotes them';
-comment on column postrider_internal.scheduled.is_followed is 'as in ready';
+comment on column postrider_internal.scheduled.has_callbacks is 'as in ready';
 comment on column postrider_internal.scheduled.has_slot is
   'run_at is its turn among the retries of a lane that fails, or a person''s wish: no retry budget moves it again';
 comment on column postrider_internal.scheduled.parent_id is 'as in ready';

@@ -44,7 +44,7 @@ comment on column postrider_internal.results.credential_version is 'of the token
 comment on column postrider_internal.results.server is
   'base_url of the server that was called; null: the service had none';
 
-create table postrider_internal.tries (
+create table postrider_internal.past_attempts (
   job_id bigint not null,
   fence bigint not null,
   started_at timestamptz not null,
@@ -70,18 +70,19 @@ create table postrider_internal.tries (
   cache text,
   primary key (job_id, fence)
 );
-comment on table postrider_internal.tries is 'attempts that did not end their job; the last attempt stands in results';
-comment on column postrider_internal.tries.credential_version is 'as in results';
-comment on column postrider_internal.tries.refusals is
+comment on table postrider_internal.past_attempts is
+  'attempts that did not end their job; the last attempt stands in results';
+comment on column postrider_internal.past_attempts.credential_version is 'as in results';
+comment on column postrider_internal.past_attempts.refusals is
   'how often in a row the database has refused to prepare the call of this job, while it prepared others; null: it '
   'has not';
-comment on column postrider_internal.tries.ended_as is
+comment on column postrider_internal.past_attempts.ended_as is
   'state of the result that this attempt had brought, as in results, if a retry took it away; null: the attempt did '
   'not end its job';
-comment on column postrider_internal.tries.gained_little is
+comment on column postrider_internal.past_attempts.gained_little is
   'of a download that broke off: whether the attempt brought less than 64 KiB; null: the attempt used up one of '
   'max_attempts, or was no download';
-comment on column postrider_internal.tries.server is 'as in results';
+comment on column postrider_internal.past_attempts.server is 'as in results';
 
 -- A table of its own, so that jobs without an envelope pay nothing for it.
 create table postrider_internal.envelope_errors (
@@ -184,14 +185,14 @@ comment on column postrider_internal.finished_attempt.cache is
 
 -- finish puts these attempts aside as one array. Four more INSERTs for every batch, most of them for no row, took 18
 -- of its fixed 69 µs.
-create type postrider_internal.leftover as (
+create type postrider_internal.nonfinal_attempt as (
   seq bigint, job_id bigint, fence bigint, since timestamptz, track int, attempt int, max_attempts int, rekey smallint,
-  at_most_once boolean, expires_at timestamptz, parent_id bigint, is_followed boolean, tried int[],
+  at_most_once boolean, expires_at timestamptz, parent_id bigint, has_callbacks boolean, tried int[],
   outcome "char", retry_after_ms bigint, server int,
   dns int, connect int, tls int, first_byte int, total int, status smallint, reused boolean, http text, code text,
   ip text, error text, headers bytea, body bytea, sent bigint, received bigint, cache text, encoding text, result jsonb,
   base text, version bigint
 );
-comment on type postrider_internal.leftover is
+comment on type postrider_internal.nonfinal_attempt is
   'an attempt, and the place of its job in ready, that does not simply end the job; headers, body and '
   'result only if the job is followed';

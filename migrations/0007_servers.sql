@@ -3,7 +3,7 @@
 --
 -- The counters of servers change every second while there are calls. Under a transaction held open for hours that
 -- leaves thousands of dead versions. So prepare reads server_routes: the same rows without counters, written only
--- when a server is changed, set aside or brought back. A finish updates none of this: it appends to server_tallies.
+-- when a server is changed, set aside or brought back. A finish updates none of this: it appends to server_deltas.
 
 create table postrider.servers (
   id int generated always as identity unique,
@@ -64,10 +64,10 @@ create table postrider_internal.server_routes (
 comment on table postrider_internal.server_routes is
   'servers without their counters, kept by a trigger; what prepare reads';
 
-create table postrider_internal.server_tallies (
+create table postrider_internal.server_deltas (
   id bigint generated always as identity primary key,
   server int not null,
   calls int not null,
   errors int not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider_internal.server_tallies is 'calls that ended at servers, until fold_servers adds them up';
+comment on table postrider_internal.server_deltas is 'calls that ended at servers, until fold_servers adds them up';

@@ -55,23 +55,23 @@ comment on sequence postrider_internal.hold_gate is
 
 -- Answers that ask to slow down
 
-create table postrider_internal.lane_strains (
+create table postrider_internal.throttled_lanes (
   lane text primary key,
   streak int not null,
   at timestamptz not null
 ) with (fillfactor = 50);
-comment on table postrider_internal.lane_strains is
+comment on table postrider_internal.throttled_lanes is
   'lanes whose last word was a 429, how many in a row, and when; an answer to a call begun before says '
   'nothing new';
 
-create type postrider_internal.sign as (
+create type postrider_internal.lane_signal as (
   track int,
   since timestamptz,
   wait_ms bigint,
   status smallint,
   verdict "char"
 );
-comment on type postrider_internal.sign is
+comment on type postrider_internal.lane_signal is
   'what an answer says of its lane: it is to wait (verdict w, or a wait), or all is well';
 
 -- A client's open transaction may hold the row of a lane whose server says 429. The pause holds at once, and no
@@ -84,14 +84,14 @@ create unlogged table postrider_internal.lane_pauses (
 comment on table postrider_internal.lane_pauses is
   'pauses that servers have asked for while somebody had locked the row of lanes; the leader puts them there';
 
--- Permits and slots. acquire_lane_permits locks the row of lane_states first and reads the permits of others in its
+-- Permits and slots. acquire_lane_permits locks the row of lane_rates first and reads the permits of others in its
 -- next statement.
 
-create table postrider_internal.lane_states (
+create table postrider_internal.lane_rates (
   lane int primary key references postrider.lanes (id) on delete cascade,
   next_slot timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
-comment on table postrider_internal.lane_states is
+comment on table postrider_internal.lane_rates is
   'up to where the call times of a lane with rate_limit are given away';
 
 create table postrider_internal.lane_permits (
@@ -111,7 +111,7 @@ comment on table postrider_internal.lane_permits is
 -- A server that fails does not recover while all its retries come at once. A lane has a row here only while most of
 -- its latest calls failed, so promote finds an empty index as a rule. A retry that has to wait gets a moment
 -- (scheduled.has_slot) and is read once, however many wait.
-create table postrider_internal.lane_retries (
+create table postrider_internal.failing_lanes (
   lane text primary key,
   calls double precision not null,         -- of the last 10 s or so: what is older counts less and less
   good double precision not null,          -- of these, those that succeeded; see update_retry_budget for a failing lane
@@ -123,8 +123,8 @@ create table postrider_internal.lane_retries (
   next_look timestamptz not null default '-infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
-create index lane_retries_failing on postrider_internal.lane_retries (lane) where failing;
-comment on table postrider_internal.lane_retries is
+create index failing_lanes_failing on postrider_internal.failing_lanes (lane) where failing;
+comment on table postrider_internal.failing_lanes is
   'lanes most of whose calls failed just now; a lane without a row is well';
-comment on column postrider_internal.lane_retries.next_slot is 'up to where the moments of its retries are given away';
-comment on column postrider_internal.lane_retries.next_look is 'up to where retries without such a moment are spread';
+comment on column postrider_internal.failing_lanes.next_slot is 'up to where the moments of its retries are given away';
+comment on column postrider_internal.failing_lanes.next_look is 'up to where retries without such a moment are spread';

@@ -57,12 +57,12 @@ comment on column postrider_internal.cache_varies.stored_at is
 -- A POST to a service of cache_mode http outdates entries. An open transaction may have locked one of them, for
 -- example by cache_invalidate. The finish of the POST then writes the key here and does not wait. Other calls of the
 -- same worker do not wait either.
-create table postrider_internal.cache_outdated (
+create table postrider_internal.pending_invalidations (
   id bigint generated always as identity primary key,
   key bytea not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-create index cache_outdated_key on postrider_internal.cache_outdated (key);
-comment on table postrider_internal.cache_outdated is
+create index pending_invalidations_key on postrider_internal.pending_invalidations (key);
+comment on table postrider_internal.pending_invalidations is
   'keys of cached answers that a POST, PUT, PATCH or DELETE has outdated while somebody held them; the '
   'leader removes them';
 
@@ -72,7 +72,7 @@ comment on table postrider_internal.cache_outdated is
 -- bring now. The next job that asks must neither be served it nor carry its cookies. And a job that would not be
 -- served a call's answer has no reason to wait for it. So a call keeps the key and the app version with which it was
 -- made.
-create unlogged table postrider_internal.cache_calls (
+create unlogged table postrider_internal.cache_flights (
   job_id bigint not null,
   fence bigint not null,
   seq bigint not null,
@@ -88,8 +88,8 @@ create unlogged table postrider_internal.cache_calls (
   at timestamptz not null default clock_timestamp(),
   primary key (job_id, fence)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-create unique index cache_calls_lead on postrider_internal.cache_calls (key) where leads;
-comment on table postrider_internal.cache_calls is
+create unique index cache_flights_lead on postrider_internal.cache_flights (key) where leads;
+comment on table postrider_internal.cache_flights is
   'calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not '
   'stored, nothing else';
 
@@ -103,16 +103,16 @@ create index cache_waits_key on postrider_internal.cache_waits (key, seq);
 comment on table postrider_internal.cache_waits is
   'jobs that wait in scheduled for the same call that another job is making';
 
-create unlogged table postrider_internal.cache_passes (
+create unlogged table postrider_internal.uncacheable_keys (
   key bytea primary key,
   until timestamptz not null
 );
-comment on table postrider_internal.cache_passes is
+comment on table postrider_internal.uncacheable_keys is
   'keys whose last answer could not be stored; until then nobody waits for anybody there';
 
 -- Counters
 
-create table postrider_internal.cache_tallies (
+create table postrider_internal.cache_deltas (
   id bigint generated always as identity primary key,
   service text not null,
   outcome text not null,                   -- hit, miss, a reason, revalidated, stale; stored, evicted, invalidated
@@ -120,7 +120,7 @@ create table postrider_internal.cache_tallies (
   entries int not null default 0,          -- how many more there are now
   bytes bigint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider_internal.cache_tallies is
+comment on table postrider_internal.cache_deltas is
   'what happened in the cache, until the leader folds it into cache_totals';
 
 create table postrider_internal.cache_totals (
@@ -131,14 +131,14 @@ create table postrider_internal.cache_totals (
   bytes bigint not null,
   primary key (service, outcome)
 ) with (fillfactor = 50);
-comment on table postrider_internal.cache_totals is 'cache_tallies, summed; read cache_status';
+comment on table postrider_internal.cache_totals is 'cache_deltas, summed; read cache_status';
 
 -- One row: how far the eviction under way has come.
-create table postrider_internal.cache_sweep (
+create table postrider_internal.cache_cursor (
   only_row boolean primary key default true check (only_row),
   before timestamptz,                      -- entries last used until then go; null: none is under way
   page bigint not null default 0,
   folded bigint not null default 0         -- the last tally that was folded
 ) with (fillfactor = 50);
-insert into postrider_internal.cache_sweep default values;
-comment on table postrider_internal.cache_sweep is 'the leader''s place in the cache';
+insert into postrider_internal.cache_cursor default values;
+comment on table postrider_internal.cache_cursor is 'the leader''s place in the cache';

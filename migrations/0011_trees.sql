@@ -13,7 +13,7 @@ create table postrider_internal.trees (
   kind "char" not null,                    -- b batch · c chain
   mode "char" not null,                    -- of a batch: a all · s settle · f first
   state "char" not null default 'w',       -- w waiting for its turn or its commit · o open · final ones as in results
-  is_followed boolean not null default false,
+  has_callbacks boolean not null default false,
   is_planted boolean not null default false,   -- its INSERT has committed, or is about to
   is_expanding boolean not null default false,  -- the members that each asks for are still to be made
   is_draining boolean not null default false,  -- final, and some members are still to be ended
@@ -80,7 +80,7 @@ comment on column postrider_internal.tree_deltas.due_at is 'not added up before;
 comment on column postrider_internal.tree_deltas.refused_since is
   'when a shortage of the database first kept its tree from going on; null: none did';
 
-create table postrider_internal.resolved (
+create table postrider_internal.filled_templates (
   job_id bigint primary key,
   url text,
   query jsonb,
@@ -89,7 +89,7 @@ create table postrider_internal.resolved (
   body_form jsonb,
   body_parts jsonb
 );
-comment on table postrider_internal.resolved is
+comment on table postrider_internal.filled_templates is
   'columns of a job with the templates in them filled, written when its turn comes; null: the job''s own '
   'column holds';
 

@@ -35,7 +35,7 @@ comment on column postrider.hooks.function is
 comment on column postrider.hooks.service is 'for jobs of this service only; null: all';
 comment on column postrider.hooks.queue is 'for jobs of this queue only; null: all';
 
-create table postrider_internal.callback_faults (
+create table postrider_internal.callback_failures (
   id bigint generated always as identity primary key,
   job_id bigint not null,
   at timestamptz not null default clock_timestamp(),
@@ -45,8 +45,8 @@ create table postrider_internal.callback_faults (
   sqlstate text,
   error text not null
 );
-create index callback_faults_job on postrider_internal.callback_faults (job_id);
-comment on table postrider_internal.callback_faults is
+create index callback_failures_job on postrider_internal.callback_failures (job_id);
+comment on table postrider_internal.callback_failures is
   'callbacks, hooks and webhooks that failed; read callback_errors';
 
 create table postrider_internal.hook_starts (job_id bigint primary key);

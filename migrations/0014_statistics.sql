@@ -5,7 +5,7 @@
 -- finishes append what they did, and the leader adds it up once a second.
 
 -- One row for each finish, with arrays: a finish over 64 lanes would otherwise write 64 rows for its 64 jobs.
-create table postrider_internal.tallies (
+create table postrider_internal.job_deltas (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   tracks int[] not null,
@@ -17,24 +17,24 @@ create table postrider_internal.tallies (
   samples bigint[],
   ended bigint[]
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider_internal.tallies is
-  'what each finish did, until the leader folds it into totals: how many jobs (negative: taken back) in '
+comment on table postrider_internal.job_deltas is
+  'what each finish did, until the leader folds it into job_totals: how many jobs (negative: taken back) in '
   'which track and state';
-comment on column postrider_internal.tallies.queue is
+comment on column postrider_internal.job_deltas.queue is
   'of jobs without a track (track 0); null: the queues of the tracks';
-comment on column postrider_internal.tallies.samples is
+comment on column postrider_internal.job_deltas.samples is
   'for each of jobs, one of them: its times stand for all of them; null: none is looked at';
-comment on column postrider_internal.tallies.ended is
+comment on column postrider_internal.job_deltas.ended is
   'ids of requests that ended, kept while client_limits has rows; negative: the request runs again';
 
-create table postrider_internal.totals (
+create table postrider_internal.job_totals (
   minute timestamptz not null,
   queue text not null,
   state "char" not null,
   jobs bigint not null,
   primary key (queue, state, minute)
 );
-comment on table postrider_internal.totals is
+comment on table postrider_internal.job_totals is
   'finished jobs by queue, state and minute; minutes older than an hour stand summed under minute -infinity';
 
 create table postrider_internal.timings (

@@ -8,10 +8,10 @@ public import PGClient
 /// The pages of a worker: `/healthz`, `/readyz`, `/metrics` and the dashboard, on threads of their own.
 ///
 /// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with either: the loop's
-/// state is in `Vitals`, and health never asks the database (decision 22).
+/// state is in `WorkerHealth`, and health never asks the database (decision 22).
 public final class AdminServer: Sendable {
     /// What the worker's loop writes and the pages tell.
-    public let vitals = Vitals()
+    public let workerHealth = WorkerHealth()
     private let slots: Int
     private let gate: AdminGate
     private let fleet: ReadOnlyDatabase
@@ -59,7 +59,7 @@ public final class AdminServer: Sendable {
     }
 
     func page(for request: PageRequest) -> Page {
-        let condition = vitals.condition
+        let condition = workerHealth.condition
         switch request.path {
         case "/healthz":
             if case .stalled = condition { return Page(status: 503, body: AdminServer.words(for: condition)) }
@@ -75,7 +75,7 @@ public final class AdminServer: Sendable {
         }
     }
 
-    private static func words(for condition: Vitals.Condition) -> String {
+    private static func words(for condition: WorkerHealth.Condition) -> String {
         switch condition {
         case .ready: "ready\n"
         case .draining: "draining: no job is claimed any more\n"
@@ -90,16 +90,19 @@ public final class AdminServer: Sendable {
         var metrics = MetricsText()
         metrics.single("postrider_worker_slots", .gauge, "Calls that this worker may have in flight.", Double(slots))
         metrics.single(
-            "postrider_worker_calls_in_flight", .gauge, "Calls that this worker has in flight.", Double(vitals.calls))
+            "postrider_worker_calls_in_flight", .gauge, "Calls that this worker has in flight.",
+            Double(workerHealth.calls))
         metrics.single(
             "postrider_worker_results_waiting", .gauge,
-            "Results that the database has refused and that this worker writes again.", Double(vitals.waitingResults))
+            "Results that the database has refused and that this worker writes again.",
+            Double(workerHealth.waitingResults))
         metrics.single(
-            "postrider_worker_ready", .gauge, "1 while this worker claims jobs.", vitals.condition == .ready ? 1 : 0)
+            "postrider_worker_ready", .gauge, "1 while this worker claims jobs.",
+            workerHealth.condition == .ready ? 1 : 0)
         metrics.family(
             "postrider_calls_total", .counter,
             "Calls that this worker has ended, by the class of the status; none: no whole answer.")
-        for (answer, calls) in vitals.ended {
+        for (answer, calls) in workerHealth.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
         // Two collectors at once are served one after the other; a database that hangs holds up few.

@@ -8,14 +8,14 @@ extension Dispatcher {
     /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
     /// of their order. One that was in a statement which took too long, or in two that waited for a lock, goes alone.
     mutating func nextBatch(now: UInt64) -> FinishBatch {
-        if let attempt = writing.nextRefused(hasOthers: !finished.isEmpty, isDraining: isDraining, now: now) {
+        if let attempt = writeThrottle.nextRefused(hasOthers: !finished.isEmpty, isDraining: isDraining, now: now) {
             return FinishBatch([attempt])
         }
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
         let mates = finished.lazy.filter { $0.isJudged == isJudged && !$0.goesAlone }
         let count = ExchangePolicy.batch(
-            of: mates.map(\.bodyBytes), limit: writing.batchLimit, bytes: memory.batchLimit)
+            of: mates.map(\.bodyBytes), limit: writeThrottle.batchLimit, bytes: memory.batchLimit)
         let batch = FinishBatch(Array(mates.prefix(count)))
         if count == finished.count {
             finished.removeAll()
@@ -31,26 +31,26 @@ extension Dispatcher {
     }
 
     /// One attempt holds a value that the database cannot store. Smaller batches find it, and it is stored alone without its body.
-    mutating func isolate(_ batch: FinishBatch, now: UInt64) -> Remedy {
+    mutating func isolate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
-            writing.shrink(batch.attempts.count, by: 2)
+            writeThrottle.shrink(batch.attempts.count, by: 2)
             return .report
         }
         guard !batch.attempts[0].isReduced else { return refuse(batch, now: now) }
         finished.removeFirst()
-        writing.shrink(1, by: 2)
+        writeThrottle.shrink(1, by: 2)
         write(batch.attempts[0].reduced("the database cannot store the body of the answer"), now: now)
         return .reportJob(batch.attempts[0].lease.jobID)
     }
 
     /// The database has refused a batch for a reason that says nothing of its attempts, such as a shortage. Smaller batches follow, after
     /// growing waits; an attempt that is refused alone then waits apart from the others.
-    mutating func refuse(_ batch: FinishBatch, now: UInt64) -> Remedy {
+    mutating func refuse(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
-            writing.refusedBatch(batch.attempts.count, now: now)
+            writeThrottle.refusedBatch(batch.attempts.count, now: now)
             return .report
         }
-        guard let givenUp = writing.refusedAlone(finished.removeFirst(), now: now) else { return .report }
+        guard let givenUp = writeThrottle.refusedAlone(finished.removeFirst(), now: now) else { return .report }
         let reason = "the database refused the result for 15 minutes while it stored others"
         write(givenUp.reduced(reason), now: now)
         return .reportJob(givenUp.lease.jobID)
@@ -58,16 +58,16 @@ extension Dispatcher {
 
     /// The time limit of the session has ended a batch of judged attempts: each goes alone. If one exceeds the limit alone while others are
     /// stored, the judging session judges it. No attempt ends because of this limit.
-    mutating func separate(_ batch: FinishBatch, now: UInt64) -> Remedy {
+    mutating func separate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         for place in batch.attempts.indices where finished[place].storedBeforeOverrun == nil {
-            finished[place].storedBeforeOverrun = writing.stored
+            finished[place].storedBeforeOverrun = writeThrottle.stored
         }
         guard batch.attempts.count == 1 else {
-            writing.refusedBatch(batch.attempts.count, now: now)
+            writeThrottle.refusedBatch(batch.attempts.count, now: now)
             return .report
         }
         let attempt = finished[0]
-        guard attempt.verdict.code != .tooExpensive, writing.stored > attempt.storedBeforeOverrun ?? 0 else {
+        guard attempt.verdict.code != .tooExpensive, writeThrottle.stored > attempt.storedBeforeOverrun ?? 0 else {
             return refuse(batch, now: now)
         }
         judgeApart(finished.removeFirst(), now: now)
@@ -76,7 +76,7 @@ extension Dispatcher {
 
     /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
     /// needs another lock: it comes again later, and the operator hears of it when it has waited for a quarter of a minute.
-    mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> Remedy {
+    mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
             return deferred.putOff(batch.attempts[0], now: now) == 3 ? .report : .none
@@ -115,14 +115,15 @@ extension Dispatcher {
 
     /// How many of the free slots a claim may fill.
     func claimRoom(_ free: Int, now: UInt64) -> Int {
-        writing.claimable(free, capacity: capacity, inUse: slots.inUse + reserved, finished: finished.count, now: now)
+        writeThrottle.claimable(
+            free, capacity: capacity, inUse: slots.inUse + reserved, finished: finished.count, now: now)
     }
 
     /// When a wait after a refusal is over; nil: none is under way.
     func refusalDeadline(now: UInt64) -> UInt64? {
-        let write = writing.deadline(
+        let write = writeThrottle.deadline(
             hasFinished: !finished.isEmpty, isUnderWay: isWriting, isDraining: isDraining, now: now)
-        let claim = takesJobs ? writing.claimDeadline(now: now) : nil
+        let claim = takesJobs ? writeThrottle.claimDeadline(now: now) : nil
         return [write, claim].lazy.compactMap { $0 }.min()
     }
 }

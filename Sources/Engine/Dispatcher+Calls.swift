@@ -34,8 +34,8 @@ extension Dispatcher {
             return call
         }
         calls += judging.calls(since: moment)
-        if let since = writing.waiting(finished)?.since, since <= moment {
-            calls += writing.waitingLeases(finished, limit: Dispatcher.mostResults).map {
+        if let since = writeThrottle.waiting(finished)?.since, since <= moment {
+            calls += writeThrottle.waitingLeases(finished, limit: Dispatcher.mostResults).map {
                 RunningCall(lease: $0, phase: .store, since: since)
             }
         }

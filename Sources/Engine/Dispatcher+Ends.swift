@@ -15,15 +15,15 @@ extension Dispatcher {
             isIdempotent: job.call?.method.isIdempotent ?? true, attempt: Int(job.lease.attempt))
         if verdict.kind == .handedBack { return end(job, verdict, now: now) }
         if job.checksXML { verdict.requireXML(of: outcome) }
-        var sequel = job.sequel
+        var followUp = job.followUp
         if let method = job.call?.method {
             verdict.goOnward(from: outcome, to: job.server, method: method)
-            if verdict.kind == .onward { sequel.insert(.place) }
+            if verdict.kind == .onward { followUp.insert(.place) }
         }
         // The claim in the transaction of the finish finds the next page: one way to the database less.
-        if sequel.contains(.page) { look() }
+        if followUp.contains(.page) { look() }
         var attempt = FinishedAttempt(
-            lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, sequel: sequel)
+            lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, followUp: followUp)
         attempt.isAtMostOnce = job.isAtMostOnce
         attempt.server = job.server
         attempt.credential = job.credential?.name
@@ -47,7 +47,7 @@ extension Dispatcher {
 
     /// Ends an attempt that has no answer.
     mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
-        var attempt = FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel)
+        var attempt = FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp)
         attempt.isAtMostOnce = job.isAtMostOnce
         write(attempt, now: now)
     }
@@ -66,12 +66,12 @@ extension Dispatcher {
 
     /// Whether all that has ended is in the database.
     var isWritten: Bool {
-        finished.isEmpty && deferred.isEmpty && writing.refused.isEmpty && exchanges.isEmpty && judging.isEmpty
+        finished.isEmpty && deferred.isEmpty && writeThrottle.refused.isEmpty && exchanges.isEmpty && judging.isEmpty
     }
 
     /// How many attempts have ended and are not in the database yet.
     var unwrittenCount: Int {
-        finished.count + deferred.leases.count + writing.refused.count + judging.leases.count
+        finished.count + deferred.leases.count + writeThrottle.refused.count + judging.leases.count
             + exchanges.values.reduce(0) { $0 + ($1.batch?.attempts.count ?? 0) }
     }
 }

@@ -27,7 +27,7 @@ extension Dispatcher {
         isEnlisting = true
         // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
-        let waiting = deferred.leases + writing.refused.leases + judging.leases
+        let waiting = deferred.leases + writeThrottle.refused.leases + judging.leases
         return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + waiting)
     }
 
@@ -47,18 +47,18 @@ extension Dispatcher {
         let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
         for slot in lost { free(slot, now: 0) }
         if isOtherDatabase {
-            book = TrackBook()
-            tour = SurveyTour()
-            lanes = LaneBook()
+            book = KnownTracks()
+            surveyCursor = SurveyCursor()
+            lanes = LanePermits()
         }
         lanes.drawAnew()
         finished.removeAll { !held.contains($0.lease.seq) }
         deferred.keep(held)
-        writing.refused.keep(held)
+        writeThrottle.refused.keep(held)
         judging.keep(held)
         pickup.connectionLost()
         look()
-        lookout = Lookout()
+        pollSchedule = PollSchedule()
         return lost
     }
 

@@ -13,7 +13,7 @@ extension Dispatcher {
             guard attempt.verdict.kind == .succeeded || expensive.judgesFailures else { return false }
             attempt.expensive = expensive
         } else {
-            guard attempt.verdict.kind == .succeeded, attempt.bodyBytes > JudgingDesk.largeAnswer else { return false }
+            guard attempt.verdict.kind == .succeeded, attempt.bodyBytes > JudgingWork.largeAnswer else { return false }
         }
         judgeApart(attempt, now: now)
         return true
@@ -34,7 +34,7 @@ extension Dispatcher {
     mutating func judgeCached(slot: Int, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         var attempt = FinishedAttempt(
-            lease: job.lease, verdict: .success, outcome: nil, isJudged: true, sequel: job.sequel)
+            lease: job.lease, verdict: .success, outcome: nil, isJudged: true, followUp: job.followUp)
         attempt.expensive = job.expensive
         attempt.isCached = true
         judging.put(attempt, now: now)
@@ -46,14 +46,14 @@ extension Dispatcher {
     }
 
     /// An attempt has been judged; nil if nothing follows from it.
-    mutating func judgementReturned(_ number: UInt64, isStored: Bool) -> (refused: Int, sequel: Sequel)? {
+    mutating func judgementReturned(_ number: UInt64, isStored: Bool) -> (refused: Int, followUp: FollowUp)? {
         guard let attempt = judging.judged(number, isStored: isStored, worker: worker) else { return nil }
-        noteStored([attempt], attempt.sequel, claims: false)
-        return (isStored ? 0 : 1, attempt.sequel)
+        noteStored([attempt], attempt.followUp, claims: false)
+        return (isStored ? 0 : 1, attempt.followUp)
     }
 
     /// A statement of the judging session failed. Returns the job that ends because of it; nil: it is tried again.
-    mutating func judgementFailed(_ number: UInt64, _ failure: JudgingDesk.Failure, now: UInt64) -> Int64? {
+    mutating func judgementFailed(_ number: UInt64, _ failure: JudgingWork.Failure, now: UInt64) -> Int64? {
         guard let attempt = judging.failed(number, failure, now: now) else { return nil }
         write(attempt, now: now)
         return attempt.lease.jobID

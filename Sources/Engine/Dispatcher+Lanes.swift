@@ -39,10 +39,12 @@ extension Dispatcher {
     }
 
     /// What to draw now; counts as sent.
-    mutating func nextDraw(now: UInt64) -> [LaneWish] {
+    mutating func nextDraw(now: UInt64) -> [LaneRequest] {
         guard worker > 0, !lanes.isEmpty else { return [] }
-        let book = book
-        return lanes.draw(free: isDraining ? 0 : max(0, slots.freeCount - reserved), now: now) { book.isWanted($0) }
+        let knownTracks = knownTracks
+        return lanes.draw(free: isDraining ? 0 : max(0, slots.freeCount - reserved), now: now) {
+            knownTracks.isWanted($0)
+        }
     }
 
     /// When lanes want something done.
@@ -52,13 +54,13 @@ extension Dispatcher {
     ///   - canClaim: whether the jobs session can take a claim now.
     mutating func laneDeadline(canDraw: Bool, canClaim: Bool, now: UInt64) -> UInt64? {
         guard worker > 0, !lanes.isEmpty else { return nil }
-        let book = book
+        let knownTracks = knownTracks
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
             free: free, draws: canDraw,
             claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && takesJobs,
             now: now
-        ) { book.isWanted($0) }
+        ) { knownTracks.isWanted($0) }
     }
 
     /// Calls of lanes with limits. Once the worker is taken for lost others hold its permits.

@@ -27,7 +27,7 @@ extension Dispatcher {
 
     /// How many slots a claim may fill, wherever there may be work and memory for it.
     var freeToClaim: Int {
-        guard hunger != .nowhere, takesJobs, book.hasPlaces, slots.freeCount > reserved else { return 0 }
+        guard claimScope != .nowhere, takesJobs, book.hasPlaces, slots.freeCount > reserved else { return 0 }
         return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
     }
 
@@ -36,7 +36,7 @@ extension Dispatcher {
         var sum = MemoryBudget.Unwritten()
         sum.add(finished.sizes)
         sum.add(deferred.sizes)
-        sum.add(writing.refused.sizes)
+        sum.add(writeThrottle.refused.sizes)
         sum.add(judging.sizes)
         for exchange in exchanges.values {
             if let batch = exchange.batch { sum.add(batch.bytes, largest: batch.largest) }

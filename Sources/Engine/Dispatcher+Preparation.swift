@@ -114,7 +114,7 @@ extension Dispatcher {
     /// A prepared job cannot be called with what this worker has: it ends, and its slot is free.
     mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, sequel: job.sequel), now: now)
+        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp), now: now)
     }
 
     /// The database has finished a job or put it elsewhere: its slot is free.
@@ -123,7 +123,7 @@ extension Dispatcher {
     }
 
     /// A preparation was refused. One job that cannot be prepared is found by halves, and fails alone.
-    mutating func preparationFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> Remedy {
+    mutating func preparationFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let entries = preparations[number]?.entries ?? []
         takeBack(number, now: now)
         switch cause {
@@ -145,7 +145,7 @@ extension Dispatcher {
     /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as a shortage.
     /// Smaller preparations follow. A job that is refused alone while others are prepared goes back to `scheduled`. If nothing
     /// was prepared for 2 s, all waiting jobs go back, so that others can use their slots.
-    mutating func refusePreparation(_ count: Int, now: UInt64) -> Remedy {
+    mutating func refusePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         preparationLimit = max(1, count / 4)
         for place in 0..<count where unprepared[place].preparedBefore == nil {
@@ -161,7 +161,7 @@ extension Dispatcher {
             }
         }
         guard let since = preparePause.since, now >= since + Preparation.refusalPatience else { return .report }
-        let wait = GrowingPause.wait(after: preparePause.refusals, longest: RefusedAttempts.longestWait)
+        let wait = StatementBackoff.wait(after: preparePause.refusals, longest: RefusedAttempts.longestWait)
         let verdict = Verdict(
             .handedBack, .internal, "the database refused to prepare calls; no attempt was used",
             retryAfter: .nanoseconds(Int64(wait)))
@@ -171,7 +171,7 @@ extension Dispatcher {
 
     /// The time limit of the session has ended the preparation of the first jobs that wait: each goes alone, after the others. A job that
     /// exceeds the limit alone goes back to `scheduled`, as one that the database refuses. No job ends because of this limit.
-    private mutating func separatePreparation(_ count: Int, now: UInt64) -> Remedy {
+    private mutating func separatePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         for place in 0..<count {
             unprepared[place].overruns += 1
@@ -208,7 +208,7 @@ extension Dispatcher {
     /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes
     /// alone, those that wait again later and later. At last such a job is handed back, which is deferred until its row is free: its slot is
     /// for others. The operator hears of it once a minute.
-    private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> Remedy {
+    private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
         let isNews = now >= hastyUntil
         if isNews { hastyUntil = now + Preparation.haste }
         for place in entries.indices {
@@ -218,7 +218,7 @@ extension Dispatcher {
         guard let entry = unprepared.first, entries.count == 1 else { return isNews ? .report : .none }
         if now < entry.waitsSince + Preparation.patience {
             unprepared[0].due = min(
-                now + GrowingPause.wait(after: entry.lockWaits, longest: Preparation.longestLockPause),
+                now + StatementBackoff.wait(after: entry.lockWaits, longest: Preparation.longestLockPause),
                 entry.waitsSince + Preparation.patience)
         } else {
             let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
@@ -227,7 +227,7 @@ extension Dispatcher {
         return isNews ? .report : .none
     }
 
-    private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> Remedy {
+    private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> ExchangeRecovery {
         giveUp(entry, Verdict(.failed, .internal, reason), now: now) ? .reportJob(entry.lease.jobID) : .none
     }
 

@@ -35,16 +35,16 @@ struct Dispatcher: ~Copyable {
     /// Attempts to be written when nobody holds their rows any more.
     var deferred = DeferredAttempts()
     /// How the database takes them, and those that it has refused.
-    var writing = Writing()
+    var writeThrottle = WriteThrottle()
     /// The waits between claims, and between preparations, while these are refused.
-    private var claimPause = GrowingPause(longest: RefusedAttempts.longestWait)
-    var preparePause = GrowingPause(longest: Preparation.longestPause)
+    private var claimPause = StatementBackoff(longest: RefusedAttempts.longestWait)
+    var preparePause = StatementBackoff(longest: Preparation.longestPause)
     /// Preparations that succeeded.
     var prepared: UInt64 = 0
     /// Jobs that were handed back because their preparation alone exceeded the time limit, with the value of `prepared` then.
     var slowPreparations: [Int64: UInt64] = [:]
     /// Attempts that wait to be judged on a session of their own.
-    var judging = JudgingDesk()
+    var judging = JudgingWork()
     /// No exchange before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
     /// Until then claims are wary, after one failed.
@@ -63,14 +63,14 @@ struct Dispatcher: ~Copyable {
     /// The last number, to take leases over from.
     var formerWorker: Int32 = 0
 
-    var book = TrackBook()
-    var tour = SurveyTour()
+    var knownTracks = KnownTracks()
+    var surveyCursor = SurveyCursor()
     /// What may be started in lanes with limits.
-    var lanes = LaneBook()
+    var lanes = LanePermits()
     var pickup: PickupMode
-    var lookout = Lookout()
+    var pollSchedule = PollSchedule()
     /// Where a claim may find something.
-    private(set) var hunger = Hunger.anywhere
+    private(set) var claimScope = ClaimScope.anywhere
     private var lastFence: Int64 = 0
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
@@ -93,18 +93,18 @@ struct Dispatcher: ~Copyable {
     /// The next exchange, if one is due; to be sent at once, or taken back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
-        if !lanes.isEmpty, book.unpark(&lanes, now: now) { look() }
-        let writable = writing.writable(
+        if !lanes.isEmpty, knownTracks.unpark(&lanes, now: now) { look() }
+        let writable = writeThrottle.writable(
             finished: finished.count, isUnderWay: isWriting, isDraining: isDraining, now: now)
         let free = now >= claimPause.until ? freeToClaim : 0
-        let isHeld = free > 0 && hunger == .anywhere && lookout.holdsClaim(now: now)
+        let isHeld = free > 0 && claimScope == .anywhere && pollSchedule.holdsClaim(now: now)
         let claimable = isHeld ? 0 : claimRoom(free, now: now)
-        let expected = claimable > 0 ? book.expected(of: claimable, lanes: &lanes, now: now) : 0
+        let expected = claimable > 0 ? knownTracks.expected(of: claimable, lanes: &lanes, now: now) : 0
         let waited = writable == 0 || finished.isEmpty ? 0 : now - min(now, finishedSince)
         guard
             ExchangePolicy.isDue(
                 underWay: exchanges.count, finished: writable, claimable: expected, capacity: capacity,
-                waited: waited, isPaused: now < pausedUntil && !book.hasBacklog)
+                waited: waited, isPaused: now < pausedUntil && !knownTracks.hasBacklog)
         else { return nil }
         var next = Exchange()
         if writable > 0 {
@@ -114,18 +114,18 @@ struct Dispatcher: ~Copyable {
             next.batch = batch
             finishedSince = now
         }
-        let claims = claimable > 0 && (now >= waryUntil && !writing.pause.isOn || next.batch == nil)
+        let claims = claimable > 0 && (now >= waryUntil && !writeThrottle.pause.isOn || next.batch == nil)
         if claims {
-            writing.claims(now: now)
+            writeThrottle.claims(now: now)
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
         }
         if next.claim?.announced != nil {
             // No whole claim follows before the answer is there.
-            hunger = .nowhere
+            claimScope = .nowhere
         } else {
-            if case .announced = hunger { look() }
+            if case .announced = claimScope { look() }
             // All that there is is parked.
-            if claims, next.claim == nil { hunger = .nowhere }
+            if claims, next.claim == nil { claimScope = .nowhere }
         }
         guard next.batch != nil || next.claim != nil else { return nil }
         reserved += next.claim?.limit ?? 0
@@ -136,17 +136,17 @@ struct Dispatcher: ~Copyable {
 
     /// A claim of all that is free, wherever there may be work; nil if no track can be visited.
     private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
-        lookout.claimBegan()
+        pollSchedule.claimBegan()
         let limit = min(claimable, ExchangePolicy.claimLimit)
-        let visits = book.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
+        let visits = knownTracks.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
         guard !visits.isEmpty else { return nil }
         return Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < waryUntil)
     }
 
     /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
     private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
-        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(lookout.singleDue, waryUntil),
-            case .announced(let job) = hunger, let visit = book.visit(announced: job.track)
+        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, waryUntil),
+            case .announced(let job) = claimScope, let visit = knownTracks.visit(announced: job.track)
         else { return nil }
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
     }
@@ -162,7 +162,7 @@ struct Dispatcher: ~Copyable {
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
-        let held = lookout.heldUntil > now ? lookout.heldUntil : nil
+        let held = pollSchedule.heldUntil > now ? pollSchedule.heldUntil : nil
         let moments = [
             exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparationDeadline(now: now), held,
             refusalDeadline(now: now), takesJobs ? claimPause.deadline(now: now) : nil,
@@ -172,10 +172,10 @@ struct Dispatcher: ~Copyable {
 
     /// With all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
     private func exchangeDeadline(now: UInt64) -> UInt64? {
-        let hasWrites = !finished.isEmpty || !writing.refused.isEmpty
+        let hasWrites = !finished.isEmpty || !writeThrottle.refused.isEmpty
         guard exchanges.count < ExchangePolicy.depth, hasWrites || !lanes.isEmpty else { return nil }
         if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
-        return finished.isEmpty || writing.pause.isOn ? nil : finishedSince + ExchangePolicy.patience
+        return finished.isEmpty || writeThrottle.pause.isOn ? nil : finishedSince + ExchangePolicy.patience
     }
 
     /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
@@ -213,28 +213,32 @@ struct Dispatcher: ~Copyable {
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
         claimPause.succeeded()
-        if arrival.rows > 0 { lookout.claimCaught(now: now) }
+        if arrival.rows > 0 { pollSchedule.claimCaught(now: now) }
         if claim.announced != nil { return singleClaimRead(arrival, now: now) }
-        book.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
+        knownTracks.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
         if !lanes.isEmpty {
             giveBack(claim, found: arrival.found, now: now)
             lanes.claimTook(now - min(now, claim.sentAt))
         }
-        if claim.isOutdated || arrival.rows == claim.limit || book.hasHotTracks { look() } else { hunger = .nowhere }
+        if claim.isOutdated || arrival.rows == claim.limit || knownTracks.hasHotTracks {
+            look()
+        } else {
+            claimScope = .nowhere
+        }
         let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
-        lookout.poll = now + pickup.interval
-        lookout.hasRoom = arrival.rows < claim.limit
+        pollSchedule.poll = now + pickup.interval
+        pollSchedule.hasRoom = arrival.rows < claim.limit
         return change
     }
 
     private mutating func singleClaimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
-        book.claimReturned(claim.visits, limit: .max, found: arrival.found)
+        knownTracks.claimReturned(claim.visits, limit: .max, found: arrival.found)
         if arrival.rows == 0 {
             // It may have been committed late, below the watermark.
-            lookout.wantsSurvey = true
+            pollSchedule.wantsSurvey = true
             look()
-            lookout.singleClaimFailed(now: now)
+            pollSchedule.singleClaimFailed(now: now)
             return .none
         }
         // The next poll stays where it is: it finds what nobody has announced.
@@ -243,30 +247,30 @@ struct Dispatcher: ~Copyable {
 
     /// A finish is stored. Returns how many of its attempts were refused because their lease had ended, and what the
     /// others set off.
-    mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, sequel: Sequel) {
+    mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, followUp: FollowUp) {
         guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
         exchanges[number]?.batch = nil
         if exchange.claim == nil { exchanges[number] = nil }
-        finished.append(contentsOf: writing.succeeded())
-        let sequel = batch.sequel
-        noteStored(batch.attempts, sequel, claims: exchange.claim != nil)
-        return (batch.attempts.count - stored, sequel)
+        finished.append(contentsOf: writeThrottle.succeeded())
+        let followUp = batch.followUp
+        noteStored(batch.attempts, followUp, claims: exchange.claim != nil)
+        return (batch.attempts.count - stored, followUp)
     }
 
     /// Attempts are stored, and set this off.
     ///
     /// - Parameter claims: whether a claim was part of the same transaction.
-    mutating func noteStored(_ attempts: [FinishedAttempt], _ sequel: Sequel, claims: Bool) {
+    mutating func noteStored(_ attempts: [FinishedAttempt], _ followUp: FollowUp, claims: Bool) {
         // The next step of a chain may be ready.
-        if sequel.contains(.tree) { look() }
+        if followUp.contains(.tree) { look() }
         // A claim of the same transaction, behind the finish, has seen it.
-        if sequel.contains(.page), !claims {
+        if followUp.contains(.page), !claims {
             look()
-            lookout.claimIsInformed()
+            pollSchedule.claimIsInformed()
         }
-        if sequel.contains(.place) { lookout.wantsSurvey = true }
+        if followUp.contains(.place) { pollSchedule.wantsSurvey = true }
         for attempt in attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
-            book.stepBack(attempt.lease.track, to: attempt.lease.seq)
+            knownTracks.stepBack(attempt.lease.track, to: attempt.lease.seq)
         }
     }
 
@@ -290,7 +294,7 @@ struct Dispatcher: ~Copyable {
 
     /// A finish or a claim failed, and with it its whole exchange. Comes once for each of its statements, in their
     /// order; so when the claim is to blame, the exchange has been taken back by then.
-    mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> Remedy {
+    mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let batch = exchanges[number]?.batch
         takeBack(number, now: now)
         switch cause {
@@ -314,8 +318,8 @@ struct Dispatcher: ~Copyable {
     /// A claim may find something in any track.
     mutating func look() {
         // What was announced may lie below the watermark of its track.
-        if case .announced = hunger { lookout.wantsSurvey = true }
-        hunger = .anywhere
+        if case .announced = claimScope { pollSchedule.wantsSurvey = true }
+        claimScope = .anywhere
     }
 
     /// Sends nothing for a while.
@@ -338,16 +342,16 @@ struct Dispatcher: ~Copyable {
     /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
     /// whether there is more to be looked for.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
-        if let job, book.visit(announced: job.track) != nil {
-            switch hunger {
-            case .nowhere: hunger = .announced(job)
+        if let job, knownTracks.visit(announced: job.track) != nil {
+            switch claimScope {
+            case .nowhere: claimScope = .announced(job)
             case .announced:
                 look()
-                lookout.claimIsInformed()
-            case .anywhere: lookout.wantsSurvey = true
+                pollSchedule.claimIsInformed()
+            case .anywhere: pollSchedule.wantsSurvey = true
             }
         } else {
-            lookout.mayLookAtOnce()
+            pollSchedule.mayLookAtOnce()
             look()
         }
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
@@ -355,13 +359,13 @@ struct Dispatcher: ~Copyable {
     }
 
     /// A survey's answer.
-    mutating func surveyReturned(_ found: SurveyTour.Found, now: UInt64) {
-        tour.returned(found)
-        lookout.surveyReturned(now: now, isWhole: found.after == 0)
-        book.surveyReturned(found.sightings, lanes: &lanes)
+    mutating func surveyReturned(_ found: SurveyCursor.Found, now: UInt64) {
+        surveyCursor.returned(found)
+        pollSchedule.surveyReturned(now: now, isWhole: found.after == 0)
+        knownTracks.surveyReturned(found.sightings, lanes: &lanes)
         if !found.sightings.isEmpty {
             look()
-            lookout.claimIsInformed()
+            pollSchedule.claimIsInformed()
         }
     }
 }

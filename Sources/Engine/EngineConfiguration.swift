@@ -38,7 +38,7 @@ public struct EngineConfiguration: Sendable {
     /// What tells whether the schema is still this worker's; nil: it is not looked at again.
     public var schema: SchemaCheck?
     /// What is told how the worker is; nil: nobody asks.
-    public var vitals: Vitals?
+    public var workerHealth: WorkerHealth?
     /// Hears of everything worth a line in the log; called on the loop's thread.
     public var log: @Sendable (EngineEvent) -> Void
 

@@ -13,7 +13,7 @@ struct Exchange {
     /// A claim under way.
     struct Claim {
         var limit: Int
-        var visits: [TrackBook.Visit]
+        var visits: [KnownTracks.Visit]
         /// Its fence is to be above this one.
         var above: Int64
         /// Monotonic nanoseconds.
@@ -73,7 +73,7 @@ enum Rejection: Equatable {
 }
 
 /// What to do about an exchange that has failed.
-enum Remedy: Equatable {
+enum ExchangeRecovery: Equatable {
     case none
     /// Ask for a new number.
     case enlist

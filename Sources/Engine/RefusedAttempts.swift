@@ -54,7 +54,7 @@ struct RefusedAttempts {
         if !attempt.isReduced, let refusal = attempt.refusal, refusal.alone >= RefusedAttempts.patience {
             return attempt
         }
-        let wait = GrowingPause.wait(after: attempt.refusal?.count ?? 1, longest: RefusedAttempts.longestWait)
+        let wait = StatementBackoff.wait(after: attempt.refusal?.count ?? 1, longest: RefusedAttempts.longestWait)
         waiting.append((attempt, now + wait))
         sizes.add(attempt)
         return nil

@@ -11,29 +11,29 @@ internal import WebhookSigning
 extension RunLoop {
     /// Sends what is due.
     func serveCallbacks() {
-        guard desk.hasWork else { return }
+        guard callbackWork.hasWork else { return }
         guard hasCallbacks else {
             hasCallbacks = true
             callbacks.start(now: now)
             return
         }
         guard callbacks.isReady else { return }
-        if desk.isStuck(now: now) { return endStuckCallbacks() }
+        if callbackWork.isStuck(now: now) { return endStuckCallbacks() }
         do throws(PGError) {
-            while let (number, lease, runsHooks) = desk.nextBeginning(now: now) {
+            while let (number, lease, runsHooks) = callbackWork.nextBeginning(now: now) {
                 try limitTime()
                 StoreCalls.begin(lease, runsHooks: runsHooks, into: &parameters)
                 try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
                 callbacks.commit()
             }
-            let putsOff = desk.hasFailed
-            guard desk.concludes(now: now) else { return }
+            let putsOff = callbackWork.hasFailed
+            guard callbackWork.concludes(now: now) else { return }
             if putsOff {
-                StoreCalls.deferNextOutcome(after: desk.failure, into: &parameters)
+                StoreCalls.deferNextOutcome(after: callbackWork.failure, into: &parameters)
                 try callbacks.send(StoreStatement.deferNextOutcome, &parameters, tag: Tag.putOff)
             }
             try limitTime()
-            StoreCalls.conclude(limit: CallbackDesk.limit, into: &parameters)
+            StoreCalls.conclude(limit: CallbackWork.limit, into: &parameters)
             try callbacks.append(StoreStatement.conclude, &parameters, tag: Tag.conclude)
             callbacks.commit()
         } catch {
@@ -47,12 +47,12 @@ extension RunLoop {
             StoreCalls.session(callbacks.processID, into: &parameters)
             send(.endSession, StoreStatement.endSession)
         }
-        desk.sessionEnds()
+        callbackWork.sessionEnds()
         callbacks.abandon("a function goes on beyond its time", now: now)
     }
 
     private func callbacksLost() {
-        for lease in desk.connectionLost(now: now) {
+        for lease in callbackWork.connectionLost(now: now) {
             configuration.log(
                 .statementFailed(
                     verb: "begin", reason: "job \(lease.jobID) is called without its hooks, which end the session"))
@@ -78,17 +78,17 @@ extension RunLoop {
             suspectSchema(error)
             if tag == Tag.conclude {
                 configuration.log(.statementFailed(verb: "conclude", error: error))
-                desk.conclusionFailed(
+                callbackWork.conclusionFailed(
                     error.sqlState?.rawValue, isShortage: error.sqlState?.cause == .shortage, now: now)
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", error: error))
                 handBack(
-                    desk.beginsAgain(
+                    callbackWork.beginsAgain(
                         tag >> 2, withHooks: false, isShortage: error.sqlState?.cause == .shortage, now: now))
             } else {
                 return
             }
-            if desk.distrustsSession { callbacks.abandon("it refuses everything since a while", now: now) }
+            if callbackWork.distrustsSession { callbacks.abandon("it refuses everything since a while", now: now) }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
             agent.makeRoom()
@@ -99,10 +99,10 @@ extension RunLoop {
     }
 
     private func concluded(_ result: borrowing PGResult) {
-        desk.concluded(more: result.bool(0, 1), hasFailures: !result.isNull(0, 3), now: now)
+        callbackWork.concluded(more: result.bool(0, 1), hasFailures: !result.isNull(0, 3), now: now)
         if result.bool(0, 2) {
             dispatcher.treesTold()
-            treeMarks.membersEnded(now: now)
+            treeCursor.membersEnded(now: now)
         }
         if let reason = result.optionalText(0, 3) {
             configuration.log(.statementFailed(verb: "conclude", reason: reason))
@@ -112,13 +112,13 @@ extension RunLoop {
     /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is over. News of a
     /// cancel may still be on their way, so the transaction itself says so.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
-        if result.isNull(0, 0) { return handBack(desk.beginsAgain(number, withHooks: true, now: now)) }
-        guard let entry = desk.begun(number, now: now),
+        if result.isNull(0, 0) { return handBack(callbackWork.beginsAgain(number, withHooks: true, now: now)) }
+        guard let entry = callbackWork.begun(number, now: now),
             let job = dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
         if result.bool(0, 0) { return startPrepared(job, slot: entry.slot) }
         dispatcher.dealtWith(slot: entry.slot, now: now)
-        desk.endsWait()
+        callbackWork.endsWait()
     }
 
     /// Gives up a job of which the database cannot say whether it is to be called.

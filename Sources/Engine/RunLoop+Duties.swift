@@ -12,11 +12,11 @@ extension RunLoop {
     func doDuties() {
         let worker = dispatcher.worker
         guard worker > 0, duties.isReady else { return }
-        let settles = !dutiesUnderWay.contains(.settle) && now >= treeMarks.due
+        let settles = !dutiesUnderWay.contains(.settle) && now >= treeCursor.due
         if settles, now >= liveness.beatSent + Schedule.beatBeforeSettle { schedule.beat = now }
         if due(&schedule.beat, Schedule.beatInterval) {
             beat(worker)
-            if memoryMarks.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
+            if memoryTrim.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
         }
         // News that come while an answer is on its way are seen to when it is there.
         if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval),
@@ -33,7 +33,7 @@ extension RunLoop {
         if configuration.filesRoot != nil, due(&schedule.parts, Schedule.partsInterval) { agent.expireParts() }
         if hasCallsToReport, due(&schedule.progress, Schedule.progressInterval) { reportCalls(worker) }
         if settles {
-            StoreCalls.settle(treeMarks.begin(leads: epoch != nil, now: now), into: &parameters)
+            StoreCalls.settle(treeCursor.begin(leads: epoch != nil, now: now), into: &parameters)
             send(.settle, StoreStatement.settle)
         }
         sendCredentialDuties(worker)
@@ -47,10 +47,10 @@ extension RunLoop {
 
     private func beat(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.beat) else { return }
-        let refused = dispatcher.writing.waiting(dispatcher.finished).map { waiting in
+        let refused = dispatcher.writeThrottle.waiting(dispatcher.finished).map { waiting in
             (
                 count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
-                jobs: dispatcher.writing.waitingJobs(dispatcher.finished, limit: RunLoop.mostWaitingJobs)
+                jobs: dispatcher.writeThrottle.waitingJobs(dispatcher.finished, limit: RunLoop.mostWaitingJobs)
             )
         }
         StoreCalls.beat(
@@ -67,14 +67,14 @@ extension RunLoop {
 
     private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
         if !dutiesUnderWay.contains(.tend), due(&schedule.tend, Schedule.tendInterval) {
-            let since = marks.promoteFrom(now: now)
+            let since = cursors.promoteFrom(now: now)
             isFullTend = since == nil
             tendStarted = now
             StoreCalls.tend(worker: worker, epoch: epoch, since: since, into: &parameters)
             send(.tend, StoreStatement.tend)
         }
-        if !dutiesUnderWay.contains(.tick), now >= tickMarks.due {
-            StoreCalls.tend(worker: worker, epoch: epoch, since: tickMarks.begin(now: now), into: &parameters)
+        if !dutiesUnderWay.contains(.tick), now >= tickCursor.due {
+            StoreCalls.tend(worker: worker, epoch: epoch, since: tickCursor.begin(now: now), into: &parameters)
             send(.tick, StoreStatement.tick)
         }
         if due(&schedule.watch, Schedule.watchInterval) {
@@ -84,12 +84,12 @@ extension RunLoop {
             send(.reap, StoreStatement.reap)
             if !dutiesUnderWay.contains(.expire) {
                 StoreCalls.expire(
-                    worker: worker, epoch: epoch, fromStart: marks.expiresFromStart(now: now), into: &parameters)
+                    worker: worker, epoch: epoch, fromStart: cursors.expiresFromStart(now: now), into: &parameters)
                 send(.expire, StoreStatement.expire)
             }
             if !dutiesUnderWay.contains(.fold) {
                 foldSent = now
-                StoreCalls.fold(worker: worker, epoch: epoch, after: marks.foldAfter(now: now), into: &parameters)
+                StoreCalls.fold(worker: worker, epoch: epoch, after: cursors.foldAfter(now: now), into: &parameters)
                 send(.fold, StoreStatement.fold)
             }
         }
@@ -98,7 +98,7 @@ extension RunLoop {
             send(.extendPartitions, StoreStatement.extendPartitions)
         }
         if due(&schedule.tracks, Schedule.tracksInterval) {
-            StoreCalls.removeTracks(worker: worker, epoch: epoch, after: marks.tracksReached, into: &parameters)
+            StoreCalls.removeTracks(worker: worker, epoch: epoch, after: cursors.tracksReached, into: &parameters)
             send(.removeTracks, StoreStatement.removeTracks)
         }
     }
@@ -106,13 +106,13 @@ extension RunLoop {
     /// Whether attempts may be under way that the database is to hear of, or has heard of.
     var hasCallsToReport: Bool {
         dispatcher.slots.inUse > 0 || callReports.isOpen || !dispatcher.judging.isEmpty
-            || !dispatcher.writing.refused.isEmpty
+            || !dispatcher.writeThrottle.refused.isEmpty
     }
 
     /// Once a second: writes the changes in the calls that take longer than a second.
     private func reportCalls(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.progress) else { return }
-        let calls = dispatcher.longCalls(hooks: desk.slots, now: now) { slot, claim in
+        let calls = dispatcher.longCalls(hooks: callbackWork.slots, now: now) { slot, claim in
             guard let progress = agent.progress(slot: slot) else { return nil }
             // What is on its way now: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
@@ -131,7 +131,7 @@ extension RunLoop {
     private func survey() {
         guard !dutiesUnderWay.contains(.survey), dispatcher.surveyBegins(now: now) else { return }
         StoreCalls.survey(
-            queues: configuration.queues, dispatcher.tour.next(dispatcher.book), into: &parameters)
+            queues: configuration.queues, dispatcher.surveyCursor.next(dispatcher.knownTracks), into: &parameters)
         send(.survey, StoreStatement.survey)
     }
 
@@ -149,7 +149,7 @@ extension RunLoop {
         } catch {
             // `lost` follows; what was due is due again on the next connection.
             schedule = Schedule()
-            dispatcher.lookout = Lookout()
+            dispatcher.pollSchedule = PollSchedule()
         }
     }
 
@@ -177,17 +177,17 @@ extension RunLoop {
             let held = result.optionalInt64(0, 0)
             if (held == nil) != (epoch == nil) {
                 configuration.log(.leading(held != nil))
-                pruneDesk.leads(held != nil, now: now)
-                if held != nil { treeMarks.leads(now: now) }
+                pruneSchedule.leads(held != nil, now: now)
+                if held != nil { treeCursor.leads(now: now) }
             }
             hasAskedForLead = true
             if held == nil { tellRestOfFailures() }
-            if let held, marks.lead(epoch: held) { tickMarks = TickMarks() }
+            if let held, cursors.lead(epoch: held) { tickCursor = TickCursor() }
             epoch = held
         case .tend:
             if !result.bool(0, 0) {
                 epoch = nil
-                pruneDesk.leads(false, now: now)
+                pruneSchedule.leads(false, now: now)
             }
             if result.bool(0, 2) { schedule.tend = now }
             if result.bool(0, 5) { schedule.tend = min(schedule.tend, now + Schedule.tendCrowdInterval) }
@@ -195,16 +195,16 @@ extension RunLoop {
                 once?.makesReady(now: now)
                 jobsAnnounced()
             }
-            if result.bool(0, 4) { desk.endsWait() }
+            if result.bool(0, 4) { callbackWork.endsWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
-            marks.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
+            cursors.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
         case .tick:
             if result.int64(0, 0) > 0 { jobsAnnounced() }
-            tickMarks.end(
+            tickCursor.end(
                 at: result.isNull(0, 2) ? nil : result.timestamp(0, 2), hasMore: result.bool(0, 1),
                 wait: result.optionalInt64(0, 3), now: now)
         case .settle:
-            treeMarks.settled(
+            treeCursor.settled(
                 to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)
             if result.bool(0, 2) { jobsAnnounced() }
             if result.bool(0, 3) { dispatcher.judging.treesWait() }
@@ -221,16 +221,16 @@ extension RunLoop {
         case .extendPartitions:
             if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
         case .fold:
-            marks.foldedTo(result.optionalInt64(0, 0), now: now)
+            cursors.foldedTo(result.optionalInt64(0, 0), now: now)
             once?.hasFolded(since: foldSent)
             let found = failures.found(StoreCalls.failedJobs(result), jobs: Int(result.int64(0, 1)), now: now)
             if found.rest > 0 { configuration.log(.moreFailed(jobs: found.rest)) }
             for failed in found.told { configuration.log(.jobFailed(failed)) }
         case .expire:
-            marks.expired(now: now)
+            cursors.expired(now: now)
         case .removeTracks:
-            marks.tracksReached = result.int32(0, 0)
-            if marks.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
+            cursors.tracksReached = result.int32(0, 0)
+            if cursors.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
         case .askAfterJobs: jobsIdle(result)
         case .progress, .endSession, .credentials, .storeSealedSecrets, .refreshAnswer, .refreshEnd:
             break

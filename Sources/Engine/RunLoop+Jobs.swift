@@ -64,7 +64,7 @@ extension RunLoop {
     /// Starts what a claim brought.
     func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
         guard let reader, var arrival = dispatcher.claimReturned(number) else { return }
-        if result.rowCount > 0 { memoryMarks.claimed() }
+        if result.rowCount > 0 { memoryTrim.claimed() }
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
             guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }
@@ -105,14 +105,14 @@ extension RunLoop {
             if complete.isCached {
                 dispatcher.judgeCached(slot: slot, now: now)
             } else if complete.hasHooks {
-                desk.hooksWait(slot: slot, complete.lease)
+                callbackWork.hooksWait(slot: slot, complete.lease)
             } else {
                 startPrepared(complete, slot: slot)
             }
         }
         for (slot, job) in waiting.values {
             dispatcher.dealtWith(slot: slot, now: now)
-            if job.sequel.contains(.outcome) { desk.endsWait() }
+            if job.followUp.contains(.outcome) { callbackWork.endsWait() }
         }
     }
 
@@ -142,27 +142,27 @@ extension RunLoop {
 
     /// Notes what the database has stored, and what it refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let (refused, sequel) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
-        follow(sequel, refused: refused)
+        let (refused, followUp) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        follow(followUp, refused: refused)
     }
 
     /// Does what attempts that are stored have set off.
-    func follow(_ sequel: Sequel, refused: Int) {
-        if sequel.contains(.tree) { treeMarks.membersEnded(now: now) }
-        if sequel.contains(.outcome) { desk.endsWait() }
+    func follow(_ followUp: FollowUp, refused: Int) {
+        if followUp.contains(.tree) { treeCursor.membersEnded(now: now) }
+        if followUp.contains(.outcome) { callbackWork.endsWait() }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
     /// A finish or claim failed; its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
-        if let waiting = dispatcher.writing.waiting(dispatcher.finished), warnings.tellsRefusal(now: now) {
+        if let waiting = dispatcher.writeThrottle.waiting(dispatcher.finished), warnings.tellsRefusal(now: now) {
             configuration.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
         }
     }
 
-    private func carryOut(_ remedy: Remedy, _ verb: String, _ error: PGError) {
-        switch remedy {
+    private func carryOut(_ recovery: ExchangeRecovery, _ verb: String, _ error: PGError) {
+        switch recovery {
         case .none: break
         case .enlist: enlist()
         case .report: configuration.log(.statementFailed(verb: verb, error: error))
@@ -197,7 +197,7 @@ extension RunLoop {
             if call.slot >= firstTokenSlot {
                 credentials.callEnded(call.slot - firstTokenSlot, call.outcome)
             } else {
-                configuration.vitals?.callEnded(call.outcome)
+                configuration.workerHealth?.callEnded(call.outcome)
                 dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
             if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collecting { return agent.putBack(calls) }

@@ -64,17 +64,17 @@ extension RunLoop {
     private func judged(_ number: UInt64, _ result: borrowing PGResult) {
         if dispatcher.judging.isAtTree {
             if result.bool(0, 2) { jobsAnnounced() }
-            treeMarks.membersEnded(now: now)
+            treeCursor.membersEnded(now: now)
             return dispatcher.judging.treeJudged(number, lane: result.optionalText(0, 0), hasMore: result.bool(0, 1))
         }
         let isStored = !result.int64s(0, 0).isEmpty
-        guard let (refused, sequel) = dispatcher.judgementReturned(number, isStored: isStored) else { return }
-        follow(sequel, refused: refused)
+        guard let (refused, followUp) = dispatcher.judgementReturned(number, isStored: isStored) else { return }
+        follow(followUp, refused: refused)
     }
 
     private func judgementFailed(_ tag: UInt64, _ error: PGError) {
         guard error.code != .aborted else { return }
-        let failure: JudgingDesk.Failure =
+        let failure: JudgingWork.Failure =
             error.sqlState == .queryCanceled ? .cancelled : error.sqlState?.cause == .value ? .unstorable : .other
         if tag == Tag.limitTime {
             configuration.log(.statementFailed(verb: "judge", error: error))

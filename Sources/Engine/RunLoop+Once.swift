@@ -42,7 +42,8 @@ extension RunLoop {
 
     /// Whether jobs are called, or what has ended is being written or told on.
     private var isAtWork: Bool {
-        dispatcher.slots.inUse > 0 || !dispatcher.finished.isEmpty || !dispatcher.deferred.isEmpty || !desk.isQuiet
+        dispatcher.slots.inUse > 0 || !dispatcher.finished.isEmpty || !dispatcher.deferred.isEmpty
+            || !callbackWork.isQuiet
             || !dispatcher.judging.isEmpty
             || credentials.isBusy
     }

@@ -9,13 +9,13 @@ internal import PGClient
 extension RunLoop {
     /// Sends what is due.
     func prune() {
-        switch pruneDesk.next(isReady: pruning?.isReady ?? false, now: now) {
+        switch pruneSchedule.next(isReady: pruning?.isReady ?? false, now: now) {
         case .none: break
         case .connect:
             pruning = PGSession(SessionPlan(configuration).pruning)
             pruning?.start(now: now)
         case .step:
-            guard let epoch else { return pruneDesk.failed(now: now) }
+            guard let epoch else { return pruneSchedule.failed(now: now) }
             StoreCalls.duty(worker: dispatcher.worker, epoch: epoch, into: &parameters)
             do throws(PGError) {
                 try pruning?.send(StoreStatement.prune, &parameters, tag: 0)
@@ -47,13 +47,13 @@ extension RunLoop {
         } else if jobs > 0 {
             configuration.log(.pruned(jobs: Int(jobs)))
         }
-        let wait = result.optionalInt64(0, 2).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneDesk.rest
-        if pruneDesk.stepped(wait: wait, now: now) { endPruning() }
+        let wait = result.optionalInt64(0, 2).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneSchedule.rest
+        if pruneSchedule.stepped(wait: wait, now: now) { endPruning() }
     }
 
     private func pruningFailed(_ error: PGError) {
         configuration.log(.statementFailed(verb: "prune", error: error))
-        pruneDesk.failed(now: now)
+        pruneSchedule.failed(now: now)
         endPruning()
     }
 

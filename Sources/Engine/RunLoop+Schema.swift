@@ -9,7 +9,7 @@ extension RunLoop {
     /// A statement has failed. If it names what is not there, the history tells whether the schema is another now. A migration is
     /// one transaction: a look behind the failure sees all of it or nothing, and what fails for another reason is tried again.
     func suspectSchema(_ error: PGError) {
-        guard error.sqlState?.isSchemaMismatch == true, schemaDoubt.wantsLook(now: now) else { return }
+        guard error.sqlState?.isSchemaMismatch == true, schemaRecheck.wantsLook(now: now) else { return }
         lookAtSchema()
     }
 
@@ -18,7 +18,7 @@ extension RunLoop {
         parameters.removeAll()
         do throws(PGError) {
             try jobs.send(SchemaCheck.historyStatement, &parameters, tag: Tag.schema)
-            schemaDoubt.looks(now: now)
+            schemaRecheck.looks(now: now)
         } catch {
             // The next failure asks again.
         }
@@ -27,12 +27,12 @@ extension RunLoop {
     /// The history is there. With a number the worker stops as for a signal: calls under way end and are stored, if they still can
     /// be, and jobs are handed back.
     func schemaSeen(_ state: SchemaState?) {
-        if schemaDoubt.cannotEnlist {
+        if schemaRecheck.cannotEnlist {
             let advice =
                 state?.advice ?? "the schema of this database is not the one this worker knows; run: worker migrate"
             end = .schemaMismatch(advice)
         } else if let advice = state?.advice {
-            schemaDoubt.advice = advice
+            schemaRecheck.advice = advice
             configuration.log(.statementFailed(verb: "schema", reason: advice))
             if !shutdown.isRequested { stopRequested() }
         }
@@ -42,6 +42,6 @@ extension RunLoop {
     func schemaNotSeen(_ error: PGError) {
         if error.sqlState == .undefinedTable || error.sqlState == .noSuchSchema { return schemaSeen(.missing) }
         configuration.log(.statementFailed(verb: "schema", error: error))
-        if schemaDoubt.cannotEnlist { schemaSeen(nil) }
+        if schemaRecheck.cannotEnlist { schemaSeen(nil) }
     }
 }

@@ -36,19 +36,19 @@ extension RunLoop {
             credentials.heard(now: now)
         } else {
             let job = AnnouncedJob(payload: news.payload)
-            if job != nil { dispatcher.lookout.claimGoesFirst(until: now + Schedule.tendAfterNews) }
+            if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.tendAfterNews) }
             jobsAnnounced(job)
             // That one is ready, and waits for nothing that a leader does.
             if job != nil { return }
-            if news.payload == "made" { dispatcher.lookout.trackWasMade() }
+            if news.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
             if news.payload == "tracks" {
-                dispatcher.lookout.trackIsAwaited(now: now)
+                dispatcher.pollSchedule.trackIsAwaited(now: now)
                 if epoch != nil { schedule.tend = now }
             }
         }
         if epoch != nil {
             schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
-            treeMarks.membersEnded(now: now + Schedule.tendAfterNews)
+            treeCursor.membersEnded(now: now + Schedule.tendAfterNews)
         }
     }
 
@@ -75,7 +75,7 @@ extension RunLoop {
         case Tag.enlist:
             dispatcher.enlistingFailed()
             if error.sqlState?.isSchemaMismatch == true {
-                schemaDoubt.cannotEnlist = true
+                schemaRecheck.cannotEnlist = true
                 return lookAtSchema()
             }
             configuration.log(.statementFailed(verb: "enlist", error: error))
@@ -125,7 +125,7 @@ extension RunLoop {
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
         liveness.enlisted()
-        schemaDoubt.cannotEnlist = false
+        schemaRecheck.cannotEnlist = false
         let calls = CallReader(
             prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, 2),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
@@ -153,7 +153,7 @@ extension RunLoop {
         // What was told while nobody listened waits in the table.
         abortsAnnounced = true
         // The answer of a look that was under way is not heard: it was sent for the old number.
-        treeMarks.membersEnded(now: now)
+        treeCursor.membersEnded(now: now)
     }
 
     private static func keyPrefixes(_ enlisting: borrowing PGResult) -> KeyPrefixes {
@@ -166,12 +166,12 @@ extension RunLoop {
     private func forgetDatabase() {
         if epoch != nil {
             configuration.log(.leading(false))
-            pruneDesk.leads(false, now: now)
+            pruneSchedule.leads(false, now: now)
             epoch = nil
         }
-        marks = LeaderMarks()
-        treeMarks = TreeMarks()
-        tickMarks = TickMarks()
+        cursors = LeaderCursors()
+        treeCursor = TreeCursor()
+        tickCursor = TickCursor()
         databaseClock = DatabaseClock()
         credentials.heard(now: now)
     }
@@ -183,9 +183,9 @@ extension RunLoop {
             configuration.log(.connected(session: "duties"))
             schedule = Schedule()
             callReports.forget()
-            treeMarks.membersEnded(now: now)
+            treeCursor.membersEnded(now: now)
             abortsAnnounced = true
-            dispatcher.lookout = Lookout()
+            dispatcher.pollSchedule = PollSchedule()
             jobsAnnounced()
         case .result(let tag, let result):
             guard let duty = Tag.duty(of: tag) else { return }
@@ -208,11 +208,11 @@ extension RunLoop {
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
                 // One from the beginning keeps its distance all the same: it would take too long again.
-                if duty == .fold { marks.foldedTo(nil, now: now) }
-                if duty == .expire { marks.expired(now: now) }
+                if duty == .fold { cursors.foldedTo(nil, now: now) }
+                if duty == .expire { cursors.expired(now: now) }
             }
             if duty == .settle {
-                treeMarks.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
+                treeCursor.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
             }
             if duty == .extendPartitions, error.sqlState?.isOverrun == true {
                 schedule.partition = now + Schedule.partitionRest

@@ -54,7 +54,7 @@ extension RunLoop {
 
     private static let reason = "the server waits for statements that were sent to it, and does not answer them"
 
-    private func isSilent(_ since: UInt64?) -> Bool { SilenceWatch.isSilent(since: since, now: now) }
+    private func isSilent(_ since: UInt64?) -> Bool { SessionSilence.isSilent(since: since, now: now) }
 
     /// Whether nothing of what was sent is still on a slow way to the server.
     private static func hasArrived(_ interest: PGSessionInterest?) -> Bool {

@@ -36,7 +36,7 @@ extension RunLoop {
         // the goodbye: a server that is alive and silent (a commit that waits for a standby) may never answer the last claim.
         guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
-        guard desk.isQuiet || shutdown.goodbyePresses(now: now) else { return }
+        guard callbackWork.isQuiet || shutdown.goodbyePresses(now: now) else { return }
         guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
         StoreCalls.worker(dispatcher.worker, into: &parameters)
         do throws(PGError) {

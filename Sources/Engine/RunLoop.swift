@@ -31,7 +31,7 @@ public final class RunLoop {
     /// A random uuid of this process, which proves to the database that an old number was its own.
     let start = UUIDText.random()
     /// The database that gave this worker its number.
-    var home = HomeDatabase()
+    var home = RegisteredDatabase()
     var jobs: PGSession
     var duties: PGSession
     var callbacks: PGSession
@@ -44,9 +44,9 @@ public final class RunLoop {
     var pruning: PGSession?
     private var watched = WatchedSockets()
 
-    var pruneDesk = PruneDesk()
-    var desk = CallbackDesk()
-    var credentials = CredentialDesk()
+    var pruneSchedule = PruneSchedule()
+    var callbackWork = CallbackWork()
+    var credentials = CredentialWork()
 
     var parameters = PGParameters()
     var attemptRows = AttemptRows()
@@ -60,10 +60,10 @@ public final class RunLoop {
     var callReports = CallReports()
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
-    var marks = LeaderMarks()
-    var treeMarks = TreeMarks()
-    var tickMarks = TickMarks()
-    var memoryMarks = MemoryMarks()
+    var cursors = LeaderCursors()
+    var treeCursor = TreeCursor()
+    var tickCursor = TickCursor()
+    var memoryTrim = MemoryTrim()
     /// Calls were cancelled somewhere; ours have ended meanwhile, and what was to tell us is taken all the same.
     var abortsAnnounced = false
     var isFullTend = false
@@ -73,7 +73,7 @@ public final class RunLoop {
     var warnings = RepeatedWarnings()
     var failures = FailureReports()
     /// Nil: the worker runs until a signal.
-    var once: OnceWatch?
+    var once: RunOnceCheck?
     var foldSent: UInt64 = 0
     /// Whether the database has said who leads.
     var hasAskedForLead = false
@@ -81,10 +81,10 @@ public final class RunLoop {
     var databaseClock = DatabaseClock()
     var drawSent: UInt64 = 0
     var liveness = Liveness()
-    var jobsSilence = SilenceWatch()
-    var dutiesSilence = SilenceWatch()
+    var jobsSilence = SessionSilence()
+    var dutiesSilence = SessionSilence()
 
-    var schemaDoubt = SchemaDoubt()
+    var schemaRecheck = SchemaRecheck()
     var shutdown = Shutdown()
     var end: EngineEnd?
 
@@ -101,14 +101,14 @@ public final class RunLoop {
         }
         do throws(AgentError) {
             agent = try HTTPAgent(
-                slots: configuration.concurrency + CredentialDesk.seatCount, filesRoot: configuration.filesRoot)
+                slots: configuration.concurrency + CredentialWork.seatCount, filesRoot: configuration.filesRoot)
         } catch {
             throw EngineError(message: error.message)
         }
         dispatcher = Dispatcher(
             capacity: configuration.concurrency, canListen: configuration.usesSessions,
             memory: configuration.memoryBudget)
-        if configuration.runsOnce { once = OnceWatch(isBound: !configuration.queues.isEmpty) }
+        if configuration.runsOnce { once = RunOnceCheck(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
         jobs = PGSession(plan.jobs)
         duties = PGSession(plan.duties)
@@ -143,7 +143,7 @@ public final class RunLoop {
         pruning?.close()
         tellRestOfFailures()
         configuration.log(.stopped)
-        if let advice = schemaDoubt.advice { return .schemaMismatch(advice) }
+        if let advice = schemaRecheck.advice { return .schemaMismatch(advice) }
         return end ?? .clean
     }
 
@@ -203,26 +203,26 @@ public final class RunLoop {
         leaveIfDone()
         // What was started just now is sent in this turn, not in the next.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
-        configuration.vitals?.turned(
+        configuration.workerHealth?.turned(
             now: now, calls: dispatcher.slots.inUse,
             isConnected: dispatcher.worker > 0 && jobs.isReady && !dispatcher.isUnheard,
             isDraining: dispatcher.isDraining,
-            refused: dispatcher.writing.waiting(dispatcher.finished)?.count ?? 0,
-            refusedSince: dispatcher.writing.pause.since)
+            refused: dispatcher.writeThrottle.waiting(dispatcher.finished)?.count ?? 0,
+            refusedSince: dispatcher.writeThrottle.pause.since)
     }
 
     /// How long nothing needs to be done; nil for ever.
     private func timeToWait() -> UInt64? {
-        var moment = configuration.vitals == nil ? UInt64.max : now + Vitals.longestTurn
+        var moment = configuration.workerHealth == nil ? UInt64.max : now + WorkerHealth.longestTurn
         if let due = jobs.nextDeadline { moment = min(moment, due) }
         if let due = duties.nextDeadline { moment = min(moment, due) }
         if let due = callbacks.nextDeadline { moment = min(moment, due) }
         if let due = silenceDue { moment = min(moment, due) }
-        if let due = desk.deadline(now: now) { moment = min(moment, due) }
+        if let due = callbackWork.deadline(now: now) { moment = min(moment, due) }
         if let due = judging.nextDeadline { moment = min(moment, due) }
         if let due = dispatcher.judging.deadline(now: now) { moment = min(moment, due) }
         if let due = pruning?.nextDeadline { moment = min(moment, due) }
-        if let due = pruneDesk.deadline(now: now) { moment = min(moment, due) }
+        if let due = pruneSchedule.deadline(now: now) { moment = min(moment, due) }
         if let due = agent.nextDeadline { moment = min(moment, due) }
         if let due = shutdown.due(now: now) { moment = min(moment, due) }
         if let due = onceDue { moment = min(moment, due) }
@@ -232,8 +232,8 @@ public final class RunLoop {
                 leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0, canTend: !dutiesUnderWay.contains(.tend))
             moment = min(moment, due)
             if let due = credentialsDue { moment = min(moment, due) }
-            if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeMarks.due) }
-            if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickMarks.due) }
+            if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeCursor.due) }
+            if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickCursor.due) }
         }
         if let due = laneDeadline() { moment = min(moment, due) }
         let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)

@@ -119,7 +119,7 @@ extension HTTPAgent {
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
         // Behind a proxy it is the proxy that is looked up.
         if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
-            movedNames.doubt(flight.url.host, now: ccurl_wall_seconds())
+            staleNames.doubt(flight.url.host, now: ccurl_wall_seconds())
             // The job would end by it, and perhaps it is only that somebody else is at the old address now.
             if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {
                 return unsafe lookAgain(slot, flight, result)

@@ -128,7 +128,7 @@ extension HTTPAgent {
                 library_decodes: asksForMore && call.decodesBody,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),
-                address_age: movedNames.age(of: flight.url.host, now: ccurl_wall_seconds()),
+                address_age: staleNames.age(of: flight.url.host, now: ccurl_wall_seconds()),
                 first_byte_ms: limits.firstByteMilliseconds,
                 low_speed_bytes: Int64(call.limits.lowSpeedBytes),
                 low_speed_ms: limits.lowSpeedMilliseconds,

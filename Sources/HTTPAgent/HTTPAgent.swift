@@ -38,7 +38,7 @@ public import JobModel
     /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
     /// What libcurl may know of names is too old where calls fail.
-    var movedNames = MovedNames()
+    var staleNames = StaleNames()
     /// Look-ups of hosts that were not called lately, and the calls that wait for one, by slot.
     var lookups: NameLookups?
     var awaitedNames: [Int: AwaitedName] = [:]

@@ -41,7 +41,7 @@ struct LaneAllowance: Sendable {
         dropLapsed(now)
         let near = slots.count(until: now + lead) - waiting
         guard near > 0 else { return 0 }
-        let company = slots.count(until: now + lead + LaneBook.company) - waiting
+        let company = slots.count(until: now + lead + LanePermits.company) - waiting
         return min(calls, max(near, min(company, wanted / 2)))
     }
 
@@ -80,13 +80,13 @@ struct LaneAllowance: Sendable {
 
     /// When the next jobs are to begin; nil if no slot is left.
     ///
-    /// Of slots that follow each other closely, that of the last one within `LaneBook.grain`: the loop wakes once for all of
+    /// Of slots that follow each other closely, that of the last one within `LanePermits.grain`: the loop wakes once for all of
     /// them, and none begins too late for its slot.
     mutating func nextStart(pending: Int, now: UInt64) -> UInt64? {
         guard isRated else { return isKnown ? now : nil }
         dropLapsed(now)
         guard let first = slots.first else { return nil }
-        let together = slots.count(until: first + min(LaneBook.grain, tolerance / 4))
+        let together = slots.count(until: first + min(LanePermits.grain, tolerance / 4))
         return slots[max(1, min(together, pending)) - 1]
     }
 
@@ -99,7 +99,7 @@ struct LaneAllowance: Sendable {
 
     /// When to draw; nil: nothing to draw for.
     mutating func drawDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
-        let earliest = drawnAt == 0 ? 0 : drawnAt + LaneBook.leastInterval
+        let earliest = drawnAt == 0 ? 0 : drawnAt + LanePermits.leastInterval
         guard isKnown else { return isWanted || used > 0 ? earliest : nil }
         dropLapsed(now)
         let retry = max(earliest, emptyUntil)
@@ -107,10 +107,10 @@ struct LaneAllowance: Sendable {
         if isRated && waiting > slots.count { return retry }
         if let permits, permits > max(share, used) { return earliest }
         guard isWanted else {
-            if let permits, permits > used { return max(earliest, lastUse + LaneBook.keepInterval) }
+            if let permits, permits > used { return max(earliest, lastUse + LanePermits.keepInterval) }
             return nil
         }
-        let renew = drawnAt + LaneBook.renewInterval
+        let renew = drawnAt + LanePermits.renewInterval
         guard free > 0 else { return renew }
         let calls = permits.map { min($0, share) - used }
         if let calls, calls <= 0 { return used == 0 || share > used ? min(renew, max(earliest, fullUntil)) : renew }
@@ -119,19 +119,19 @@ struct LaneAllowance: Sendable {
         if isEnough { return renew }
         // Half of the horizon is still covered: then it can wait until it is not.
         guard let last = slots.last, slots.count > waiting else { return min(renew, retry) }
-        return min(renew, max(retry, max(last, LaneBook.horizon / 2) - LaneBook.horizon / 2))
+        return min(renew, max(retry, max(last, LanePermits.horizon / 2) - LanePermits.horizon / 2))
     }
 
     /// What to ask for; counts as asked.
-    mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneWish {
+    mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
         // How many will begin soon, by how many did since the last draw; one long ago says nothing of that.
-        let elapsed = max(now - drawnAt, LaneBook.leastInterval)
-        let pace = elapsed < LaneBook.horizon ? Int(UInt64(begun) * LaneBook.outlook / elapsed) : 0
+        let elapsed = max(now - drawnAt, LanePermits.leastInterval)
+        let pace = elapsed < LanePermits.horizon ? Int(UInt64(begun) * LanePermits.outlook / elapsed) : 0
         begun = 0
         drawnAt = now
         var more = isWanted ? free : 0
         var wanted = 0
-        if let permits, isKnown, !isRated, now >= peakSince + LaneBook.renewInterval {
+        if let permits, isKnown, !isRated, now >= peakSince + LanePermits.renewInterval {
             if peakSince > 0, peak < permits { more = min(more, max(0, peak + 1 - used)) }
             peak = used
             peakSince = now
@@ -140,7 +140,7 @@ struct LaneAllowance: Sendable {
             let calls = permits.map { max(0, min($0, share) - used) } ?? Int(Int32.max)
             wanted = max(0, waiting + min(isWanted ? max(more, pace) : more, calls) - slots.count)
         }
-        return LaneWish(
+        return LaneRequest(
             lane: lane, used: Int32(clamping: used), hold: Int32(clamping: used + more), slots: Int32(clamping: wanted))
     }
 
@@ -158,11 +158,11 @@ struct LaneAllowance: Sendable {
         fullUntil = 0
         // Of a lane that was not known no slots were asked for.
         guard wasKnown else { return }
-        if let permits, min(permits, share) <= used { fullUntil = now + LaneBook.retryInterval }
+        if let permits, min(permits, share) <= used { fullUntil = now + LanePermits.retryInterval }
         if grant.slots == 0 {
             // Others have drawn all; not back for the very next slot, or all workers would draw for each.
-            let half = LaneBook.horizon / 2
-            emptyUntil = min(max(grant.first, half) - half, now + LaneBook.renewInterval)
+            let half = LanePermits.horizon / 2
+            emptyUntil = min(max(grant.first, half) - half, now + LanePermits.renewInterval)
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a worker asks of the database for one lane.
-public struct LaneWish: Equatable, Sendable {
+public struct LaneRequest: Equatable, Sendable {
     /// The lane's number.
     public var lane: Int32
     /// Calls under way, and rows that claims under way may bring.

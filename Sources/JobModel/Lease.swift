@@ -73,7 +73,7 @@ public struct ClaimedJob: Sendable {
     /// Whether a cached answer serves it, which is to be judged instead of a call.
     public var isCached = false
     /// What the end of the job sets off.
-    public var sequel: Sequel = []
+    public var followUp: FollowUp = []
     /// For a webhook: what its signature stands over beside the body.
     public var webhook: WebhookStamp?
     /// What its call logs in with; known once the call is.

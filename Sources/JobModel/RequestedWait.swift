@@ -45,6 +45,6 @@ public struct RequestedWait: Equatable, Sendable {
     }
 
     private static func quote(_ name: Substring, _ value: Substring) -> String {
-        "\(name) \"\(HarmlessText.escape(String(value.prefix(40))))\""
+        "\(name) \"\(SanitizedText.escape(String(value.prefix(40))))\""
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which tracks a claim visits, and how many rows of each it takes.
-extension TrackBook {
+extension KnownTracks {
     /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
     ///
     /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
@@ -11,23 +11,23 @@ extension TrackBook {
     ///
     /// - Parameter inFlight: how many calls run, by their tracks.
     public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
-        var lanes = LaneBook()
+        var lanes = LanePermits()
         return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: 0)
     }
 
     /// The same with lanes that have limits: a visit takes no more than is drawn for its lane, and reserves that.
-    public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LaneBook, now: UInt64) -> [Visit] {
+    public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LanePermits, now: UInt64) -> [Visit] {
         guard limit > 0, !entries.isEmpty else { return [] }
         var visits: [Visit] = []
-        visits.reserveCapacity(min(entries.count, TrackBook.visitLimit))
+        visits.reserveCapacity(min(entries.count, KnownTracks.visitLimit))
         var shares: [(priority: Int16, cap: Int32)] = []
         var least: Int16?
         let queuedBefore = queued
         for index in hot.indices where hot[index].count > 0 {
-            let sharing = min(hot[index].count, TrackBook.visitLimit - visits.count)
+            let sharing = min(hot[index].count, KnownTracks.visitLimit - visits.count)
             guard sharing > 0 else { break }
             let isCrowded = hot[index].count > limit
-            let most = isCrowded ? min(limit, TrackBook.helping) : limit
+            let most = isCrowded ? min(limit, KnownTracks.helping) : limit
             shares.append((hot[index].priority, Int32(isCrowded ? most : (limit + sharing - 1) / sharing)))
             let share = max(isCrowded ? most : 1, share(of: limit, among: hot[index], inFlight))
             var level = hot[index]
@@ -52,7 +52,7 @@ extension TrackBook {
         var line = cold
         cold = TrackLevel(priority: 0)
         _ = take(
-            min(line.count, TrackBook.visitLimit - hotCount), rows: .max, from: &line, .both, into: &visits,
+            min(line.count, KnownTracks.visitLimit - hotCount), rows: .max, from: &line, .both, into: &visits,
             lanes: &lanes, now: now
         ) { _, priority in
             if let least, priority < least { return 0 }
@@ -71,19 +71,19 @@ extension TrackBook {
     /// of the slots. Rows that they leave go to the newcomers.
     private mutating func split(
         _ count: Int, rows limit: Int, of level: inout TrackLevel, _ inFlight: [Int32: Int], into visits: inout [Visit],
-        lanes: inout LaneBook, now: UInt64
+        lanes: inout LanePermits, now: UInt64
     ) {
         regularsAreNext.toggle()
-        let helping = min(limit, TrackBook.helping)
+        let helping = min(limit, KnownTracks.helping)
         let half = (limit + (regularsAreNext ? 1 : 0)) / 2
         let slots = limit + inFlight.values.reduce(0, +)
         let share = max(helping, slots / (2 * max(1, level.count(.regulars))))
         var left = limit
         for (lines, rows) in [(TrackLevel.Lines.regulars, half), (.newcomers, limit)] {
             let most = lines == .regulars ? min(half, max(helping, half / max(1, level.count(.regulars)))) : helping
-            guard visits.count < TrackBook.visitLimit, min(rows, left) > 0 else { continue }
+            guard visits.count < KnownTracks.visitLimit, min(rows, left) > 0 else { continue }
             left -= take(
-                min(count, level.count(lines), TrackBook.visitLimit - visits.count), rows: min(rows, left),
+                min(count, level.count(lines), KnownTracks.visitLimit - visits.count), rows: min(rows, left),
                 from: &level, lines,
                 into: &visits, lanes: &lanes, now: now
             ) { track, _ in
@@ -117,13 +117,13 @@ extension TrackBook {
     private mutating func take(
         _ count: Int, rows wanted: Int, from level: inout TrackLevel, _ lines: TrackLevel.Lines,
         into visits: inout [Visit],
-        lanes: inout LaneBook, now: UInt64, cap: (_ track: Int32, _ priority: Int16) -> Int32
+        lanes: inout LanePermits, now: UInt64, cap: (_ track: Int32, _ priority: Int16) -> Int32
     ) -> Int {
         var missing = count
         var planned = 0
         // A visited track is at the end of the line again, and is not visited twice.
         let waiting = level.count(lines)
-        var turns = wanted == .max ? min(waiting, TrackBook.visitLimit) : waiting
+        var turns = wanted == .max ? min(waiting, KnownTracks.visitLimit) : waiting
         while missing > 0, planned < wanted, turns > 0, let place = level.next(lines) {
             guard var entry = entries[place.track], entry.ticket == place.ticket else { continue }
             let isRegular = entry.isHot && entry.isRegular

@@ -13,8 +13,8 @@ struct TrackLevel: Sendable {
     }
 
     let priority: Int16
-    private var newcomers = TrackLine()
-    private var regulars = TrackLine()
+    private var newcomers = TrackRotation()
+    private var regulars = TrackRotation()
 
     init(priority: Int16) { self.priority = priority }
 
@@ -43,7 +43,7 @@ struct TrackLevel: Sendable {
     }
 
     /// The place that has waited longest, valid or not; nil at the end. A valid one must join again or leave.
-    mutating func next(_ lines: Lines) -> TrackLine.Place? {
+    mutating func next(_ lines: Lines) -> TrackRotation.Place? {
         switch lines {
         case .regulars: return regulars.next()
         case .newcomers: return newcomers.next()
@@ -53,8 +53,8 @@ struct TrackLevel: Sendable {
         }
     }
 
-    /// See `TrackLine.tidy`.
-    mutating func tidy(_ isValid: (TrackLine.Place) -> Bool) {
+    /// See `TrackRotation.tidy`.
+    mutating func tidy(_ isValid: (TrackRotation.Place) -> Bool) {
         newcomers.tidy(isValid)
         regulars.tidy(isValid)
     }

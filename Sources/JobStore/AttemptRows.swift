@@ -29,7 +29,7 @@ public struct AttemptRows: ~Copyable {
         append(attempt.server, attempt.outcome)
         rows.append(text: attempt.credential)
         rows.append(int64: attempt.credentialVersion)
-        append(attempt.outcome, ofPage: attempt.sequel.contains(.page))
+        append(attempt.outcome, ofPage: attempt.followUp.contains(.page))
         // What the database finds out itself.
         rows.appendNull(.text)
         rows.appendNull(.text)

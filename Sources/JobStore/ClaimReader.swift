@@ -20,8 +20,8 @@ public struct ClaimReader: Sendable {
         var job = ClaimedJob(
             lease: lease, call: nil, isAtMostOnce: result.bool(row, 5), okStatuses: .success,
             rekey: result.int16(row, 6))
-        if result.bool(row, 18) { job.sequel.insert(.tree) }
-        if result.bool(row, 19) { job.sequel.insert(.outcome) }
+        if result.bool(row, 18) { job.followUp.insert(.tree) }
+        if result.bool(row, 19) { job.followUp.insert(.outcome) }
         if !result.isNull(row, 20) {
             job.largeBody = ClaimReader.largeBody(result.int64(row, 20), result.text(row, 11))
         }

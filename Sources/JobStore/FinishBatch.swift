@@ -14,7 +14,7 @@ public struct FinishedAttempt: Sendable {
     /// Whether the database is to judge the answer before it is written.
     public var isJudged: Bool
     /// What the end of the job sets off.
-    public var sequel: Sequel
+    public var followUp: FollowUp
     /// The server that was called; nil: none of several.
     public var server: ServerChoice?
     /// What the call logged in with.
@@ -73,13 +73,13 @@ public struct FinishedAttempt: Sendable {
 
     /// An attempt with its verdict.
     public init(
-        lease: Lease, verdict: Verdict, outcome: CallOutcome?, isJudged: Bool = false, sequel: Sequel = []
+        lease: Lease, verdict: Verdict, outcome: CallOutcome?, isJudged: Bool = false, followUp: FollowUp = []
     ) {
         self.lease = lease
         self.verdict = verdict
         self.outcome = outcome
         self.isJudged = isJudged
-        self.sequel = sequel
+        self.followUp = followUp
         if case .response(let response) = outcome?.ending {
             bytes = response.body.count + response.headerBlock.count
         } else {
@@ -112,7 +112,7 @@ public struct FinishBatch: Sendable {
     }
 
     /// What the ends in this batch set off, all together.
-    public var sequel: Sequel { attempts.reduce(into: []) { $0.formUnion($1.sequel) } }
+    public var followUp: FollowUp { attempts.reduce(into: []) { $0.formUnion($1.followUp) } }
 
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }

@@ -47,7 +47,7 @@ public struct PrepareReader: Sendable {
         job.checksXML = result.bool(row, 28)
         job.isJudged = result.bool(row, 29)
         job.hasHooks = result.bool(row, 30)
-        if result.bool(row, 32) { job.sequel.insert(.page) }
+        if result.bool(row, 32) { job.followUp.insert(.page) }
         if !result.isNull(row, 33) {
             job.server = ServerChoice(id: result.int32(row, 33), hasNext: result.bool(row, 34))
         }

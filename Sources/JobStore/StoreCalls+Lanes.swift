@@ -5,7 +5,7 @@ public import PGClient
 
 extension StoreCalls {
     /// `acquire_lane_permits`: the permits and slots that a worker wants of lanes with limits.
-    public static func draw(worker: Int32, _ wishes: [LaneWish], into parameters: inout PGParameters) {
+    public static func draw(worker: Int32, _ wishes: [LaneRequest], into parameters: inout PGParameters) {
         var lanes = PGArrayBuilder<Int32>()
         var used = PGArrayBuilder<Int32>()
         var hold = PGArrayBuilder<Int32>()

@@ -70,7 +70,7 @@ public enum StoreCalls {
     ///   - alone: whether the transaction holds no finish, so that it need not wait for the disk.
     ///   - bare: whether all jobs come without their calls, as rich ones do.
     public static func claim(
-        worker: Int32, above fence: Int64, limit: Int, visits: [TrackBook.Visit], alone: Bool, bare: Bool,
+        worker: Int32, above fence: Int64, limit: Int, visits: [KnownTracks.Visit], alone: Bool, bare: Bool,
         into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
@@ -97,7 +97,8 @@ public enum StoreCalls {
 
     /// `claimOne`: a job, if it is the first that is ready in its track and a plain one.
     public static func claimOne(
-        _ job: Int64, worker: Int32, in visit: TrackBook.Visit, above fence: Int64, into parameters: inout PGParameters
+        _ job: Int64, worker: Int32, in visit: KnownTracks.Visit, above fence: Int64,
+        into parameters: inout PGParameters
     ) {
         parameters.removeAll()
         parameters.append(int32: worker)
@@ -151,7 +152,7 @@ public enum StoreCalls {
     }
 
     /// `survey` of the queues given; empty: every queue.
-    public static func survey(queues names: [String], _ step: SurveyTour.Step, into parameters: inout PGParameters) {
+    public static func survey(queues names: [String], _ step: SurveyCursor.Step, into parameters: inout PGParameters) {
         parameters.removeAll()
         queues(names, into: &parameters)
         parameters.append(int32: step.after)
@@ -286,8 +287,8 @@ public enum StoreCalls {
     }
 
     /// The rows of a survey. That of track 0 says where the next one begins, and which track is the newest.
-    public static func surveyFound(_ result: borrowing PGResult) -> SurveyTour.Found {
-        var found = SurveyTour.Found()
+    public static func surveyFound(_ result: borrowing PGResult) -> SurveyCursor.Found {
+        var found = SurveyCursor.Found()
         found.sightings.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
             let track = result.int32(row, 0)
@@ -297,7 +298,7 @@ public enum StoreCalls {
                 continue
             }
             found.sightings.append(
-                TrackBook.Sighting(
+                KnownTracks.Sighting(
                     track: track, priority: result.int16(row, 1), firstSeq: result.int64(row, 2),
                     lane: result.int32(row, 3), hasMore: result.bool(row, 4)))
         }

@@ -46,6 +46,6 @@ extension StoreStatement {
           null::text[], null::text[],
           case when j.body is not null then 'b' when j.body_json is not null then 'j' else 'n' end::"char",
           coalesce(j.body, convert_to(j.body_json::text, 'UTF8')),
-          null::text[], null::int, null::bigint, null::int[], false, false, r.is_followed, null::bigint
+          null::text[], null::int, null::bigint, null::int[], false, false, r.has_callbacks, null::bigint
         """)
 }

@@ -17,7 +17,7 @@ public enum StoreStatement {
         "claim",
         """
         select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
-        form, timeout_ms, max_response, ok_statuses, is_rich, is_member, is_followed, large_body \
+        form, timeout_ms, max_response, ok_statuses, is_rich, is_member, has_callbacks, large_body \
         from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
     /// Ends attempts.

@@ -84,7 +84,7 @@ struct LogWriter: ~Copyable {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"", "\\": append("\\\(scalar)")
-            case _ where HarmlessText.isHarmless(scalar): line += scalar.utf8
+            case _ where SanitizedText.isHarmless(scalar): line += scalar.utf8
             default:
                 for unit in scalar.utf16 {
                     let digits = String(unit, radix: 16)

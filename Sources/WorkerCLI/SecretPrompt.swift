@@ -18,7 +18,7 @@ enum SecretPrompt {
         hidden.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(0, TCSAFLUSH, &hidden)
         // Asked before, a quick answer would be shown, and thrown away.
-        Terminal.write("secret of \(HarmlessText.escape(name)), not shown: ", to: .error)
+        Terminal.write("secret of \(SanitizedText.escape(name)), not shown: ", to: .error)
         defer {
             unsafe tcsetattr(0, TCSAFLUSH, &shown)
             Terminal.write("\n", to: .error)

@@ -57,7 +57,7 @@ enum Terminal {
             let grade = finding.grade.rawValue, subject = finding.subject
             write(
                 grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
-                    + String(repeating: " ", count: max(1, 12 - subject.count)) + HarmlessText.escape(finding.text)
+                    + String(repeating: " ", count: max(1, 12 - subject.count)) + SanitizedText.escape(finding.text)
                     + "\n"
             )
         }

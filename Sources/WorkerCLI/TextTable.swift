@@ -24,7 +24,7 @@ enum TextTable {
     }
 
     private static func cell(_ text: String, _ widest: Int) -> String {
-        let shown = HarmlessText.escape(text)
+        let shown = SanitizedText.escape(text)
         return shown.count > widest ? shown.prefix(widest - 1) + "…" : shown
     }
 }

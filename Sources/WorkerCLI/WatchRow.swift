@@ -68,7 +68,7 @@ extension WatchRow {
         var shown = WatchRow()
         shown.depth = Int(result.int64(row, 0))
         shown.id = result.int64(row, 1)
-        shown.title = HarmlessText.escape(result.text(row, 2))
+        shown.title = SanitizedText.escape(result.text(row, 2))
         shown.state = result.text(row, 3)
         if !result.isNull(row, 4) {
             shown.members = (result.int64(row, 4), result.int64(row, 5), result.int64(row, 6), result.int64(row, 7))

@@ -22,7 +22,7 @@ struct DeferredAttemptsTests {
     /// What became of 60 attempts: when each was stored, and when what was refused, in seconds.
     private struct Trial {
         var stored: [Int64: UInt64] = [:]
-        var refusals: [(at: UInt64, count: Int, remedy: Remedy)] = []
+        var refusals: [(at: UInt64, count: Int, recovery: ExchangeRecovery)] = []
         var isWritten = false
     }
 
@@ -45,8 +45,8 @@ struct DeferredAttemptsTests {
             if let batch = exchange.batch {
                 let at = (time - moment) / second
                 if batch.attempts.contains(where: { refuses($0.lease.seq, at) }) {
-                    let remedy = dispatcher.exchangeFailed(number, cause, now: time)
-                    trial.refusals.append((at, batch.attempts.count, remedy))
+                    let recovery = dispatcher.exchangeFailed(number, cause, now: time)
+                    trial.refusals.append((at, batch.attempts.count, recovery))
                     continue
                 }
                 for attempt in batch.attempts { trial.stored[attempt.lease.seq] = at }
@@ -64,7 +64,7 @@ struct DeferredAttemptsTests {
     @Test func `a result that is refused even without its body goes alone, later and later, and the others are stored`()
     {
         let trial = trial(.unstorable, seconds: 200, lastAfter: 59) { seq, _ in seq == 7 }
-        #expect(trial.refusals.filter { $0.remedy != .report }.map(\.remedy) == [.reportJob(7)])
+        #expect(trial.refusals.filter { $0.recovery != .report }.map(\.recovery) == [.reportJob(7)])
         let later = trial.refusals.filter { $0.at > 1 }
         #expect(later.map(\.at) == [3, 7, 15, 31, 61, 91, 121, 151, 181])
         #expect(later.allSatisfy { $0.count == 1 })
@@ -75,7 +75,7 @@ struct DeferredAttemptsTests {
     @Test(arguments: [[7], [7, 31]])
     func `what is refused again and again goes alone, ever later, and holds up none of the others`(bad: [Int64]) {
         let trial = trial(.failure, seconds: 100) { seq, _ in bad.contains(seq) }
-        #expect(trial.refusals.allSatisfy { $0.remedy == .report })
+        #expect(trial.refusals.allSatisfy { $0.recovery == .report })
         // At 15, 31, 61 and 91 s, or a little later.
         #expect(trial.refusals.count { $0.at > 12 } <= bad.count * 5)
         #expect(trial.stored.count == 60 - bad.count && trial.stored.values.allSatisfy { $0 <= 12 })
@@ -137,7 +137,7 @@ struct DeferredAttemptsTests {
         let second: UInt64 = 1_000_000_000
         var time = moment
         var stored: [Int64: UInt64] = [:]
-        var waits: [(at: UInt64, count: Int, remedy: Remedy)] = []
+        var waits: [(at: UInt64, count: Int, recovery: ExchangeRecovery)] = []
         for _ in 0..<400 where !dispatcher.isWritten {
             if let (number, _) = dispatcher.nextQuestion(now: time) {
                 _ = dispatcher.questionAnswered(number, locked: [], now: time)
@@ -149,8 +149,8 @@ struct DeferredAttemptsTests {
             if let batch = exchange.batch {
                 let seqs = batch.attempts.map(\.lease.seq)
                 if seqs.contains(7), time < moment + 20 * second {
-                    let remedy = dispatcher.exchangeFailed(number, .locked, now: time)
-                    waits.append(((time - moment) / second, seqs.count, remedy))
+                    let recovery = dispatcher.exchangeFailed(number, .locked, now: time)
+                    waits.append(((time - moment) / second, seqs.count, recovery))
                     continue
                 }
                 for seq in seqs { stored[seq] = (time - moment) / second }
@@ -163,8 +163,8 @@ struct DeferredAttemptsTests {
         #expect(waits.dropFirst(3).allSatisfy { $0.count == 1 })
         // At the end of a worker each second.
         #expect(waits.map(\.at) == (isDraining ? [0, 0] + Array(0..<20) : [0, 0, 0, 5, 15]))
-        #expect(waits.count { $0.remedy == .report } == 1)
-        #expect(isDraining || waits.last?.remedy == .report)
+        #expect(waits.count { $0.recovery == .report } == 1)
+        #expect(isDraining || waits.last?.recovery == .report)
         #expect(stored.count == 60)
         #expect(stored.filter { $0.value > 0 }.map(\.key) == [7])
         #expect(stored[7] == (isDraining ? 20 : 35))

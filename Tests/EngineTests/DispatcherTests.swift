@@ -89,7 +89,7 @@ struct DispatcherTests: DispatcherCases {
             dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
         }
         var stored: [Int64: Verdict.Kind] = [:]
-        var told: [Remedy] = []
+        var told: [ExchangeRecovery] = []
         var now = moment
         for _ in 0..<40 {
             now = dispatcher.deadline(now: now) ?? now
@@ -161,14 +161,14 @@ struct DispatcherTests: DispatcherCases {
         let slots = claim(&dispatcher, [wanted])
         _ = dispatcher.surveyBegins(now: moment)
         dispatcher.surveyReturned([], now: moment)
-        #expect(!dispatcher.lookout.wantsSurvey)
+        #expect(!dispatcher.pollSchedule.wantsSurvey)
         dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 503))), now: moment)
         let next = dispatcher.nextExchange(now: moment)
         let attempt = next?.exchange.batch?.attempts.first
         #expect(attempt?.verdict.kind == .onward)
         #expect(attempt?.server?.id == 3)
         _ = dispatcher.finishReturned(next?.number ?? 0, stored: 1)
-        #expect(dispatcher.lookout.wantsSurvey)
+        #expect(dispatcher.pollSchedule.wantsSurvey)
     }
 
     @Test func `at the end of a drain only what may have been sent and must not be repeated is unknown`() {

@@ -15,8 +15,8 @@ extension Dispatcher {
     }
 
     /// The answer of a survey that has looked at all tracks.
-    mutating func surveyReturned(_ sightings: [TrackBook.Sighting], now: UInt64) {
-        surveyReturned(SurveyTour.Found(sightings), now: now)
+    mutating func surveyReturned(_ sightings: [KnownTracks.Sighting], now: UInt64) {
+        surveyReturned(SurveyCursor.Found(sightings), now: now)
     }
 
     /// One whose survey has found work in track 1.

@@ -7,7 +7,7 @@ import Testing
 /// Who may take how much memory.
 struct MemoryBudgetTests {
     /// A budget that may change inside an expectation.
-    private final class Desk {
+    private final class Fixture {
         var budget: MemoryBudget
         init(_ budget: MemoryBudget) { self.budget = budget }
 
@@ -28,13 +28,13 @@ struct MemoryBudgetTests {
 
     private static func body(_ mib: Int) -> MemoryBudget.Body { MemoryBudget.Body(cost: mib << 20, fetch: mib << 20) }
 
-    private static func desk(_ mib: Int = 256, slots: Int = 64) -> Desk {
+    private static func fixture(_ mib: Int = 256, slots: Int = 64) -> Fixture {
         var budget = MemoryBudget(total: mib << 20, slots: slots)
         for slot in 0..<slots {
             budget.began(slot, smallBody: 0)
             _ = budget.callStarts(slot, mostAnswer: 10 << 20, mayMultiplex: false, unwritten: .init())
         }
-        return Desk(budget)
+        return Fixture(budget)
     }
 
     @Test func `small jobs are claimed freely, and none when the budget is used`() {
@@ -47,43 +47,43 @@ struct MemoryBudgetTests {
     }
 
     @Test func `bodies are granted while a whole answer still fits beside them`() {
-        let desk = Self.desk()
+        let fixture = Self.fixture()
         var granted = 0
-        for slot in 0..<64 where desk.admit(slot, 10) {
+        for slot in 0..<64 where fixture.admit(slot, 10) {
             granted += 1
-            desk.budget.bodyCame(slot, copies: 1, bytes: 10 << 20)
+            fixture.budget.bodyCame(slot, copies: 1, bytes: 10 << 20)
         }
         #expect(granted > 10 && granted < 22)
         // One of them gets its answer, whatever the others do.
-        #expect(desk.grant(0, 10 << 20) == 1 << 20)
-        #expect(desk.grant(0, 10 << 20) == 10 << 20)
+        #expect(fixture.grant(0, 10 << 20) == 1 << 20)
+        #expect(fixture.grant(0, 10 << 20) == 10 << 20)
         // With its end there is room again.
-        desk.budget.ended(0)
-        #expect(desk.admit(63, 10))
+        fixture.budget.ended(0)
+        #expect(fixture.admit(63, 10))
     }
 
     @Test func `a body that can never fit is known as such, one that fits alone is granted alone`() {
-        let desk = Self.desk(64, slots: 16)
-        #expect(!desk.budget.fits(Self.body(200)))
-        #expect(desk.budget.fits(Self.body(16)))
-        #expect(desk.budget.fits(Self.body(25)))
-        #expect(desk.admit(0, 25))
-        #expect(!desk.admit(1, 25))
-        desk.budget.ended(0)
-        #expect(!desk.admit(1, 25, unwritten: 20 << 20))
-        #expect(desk.admit(1, 25))
+        let fixture = Self.fixture(64, slots: 16)
+        #expect(!fixture.budget.fits(Self.body(200)))
+        #expect(fixture.budget.fits(Self.body(16)))
+        #expect(fixture.budget.fits(Self.body(25)))
+        #expect(fixture.admit(0, 25))
+        #expect(!fixture.admit(1, 25))
+        fixture.budget.ended(0)
+        #expect(!fixture.admit(1, 25, unwritten: 20 << 20))
+        #expect(fixture.admit(1, 25))
     }
 
     @Test func `answers are granted as a whole, in turn, and all of them end`() {
-        let desk = Self.desk()
+        let fixture = Self.fixture()
         var waiting = Array(0..<64)
         var rounds = 0
         var most = 0
         while !waiting.isEmpty, rounds < 100 {
             rounds += 1
-            let whole = waiting.filter { desk.grant($0, 10 << 20, since: UInt64($0)) == 10 << 20 }
+            let whole = waiting.filter { fixture.grant($0, 10 << 20, since: UInt64($0)) == 10 << 20 }
             most = max(most, whole.count)
-            for slot in whole { desk.budget.ended(slot) }
+            for slot in whole { fixture.budget.ended(slot) }
             waiting.removeAll { whole.contains($0) }
         }
         #expect(waiting.isEmpty)
@@ -91,57 +91,57 @@ struct MemoryBudgetTests {
     }
 
     @Test func `what has waited for long goes first, and is granted at last`() {
-        let desk = Self.desk(256, slots: 8)
-        let large = desk.budget.mostAnswer(64 << 20, 0)
+        let fixture = Self.fixture(256, slots: 8)
+        let large = fixture.budget.mostAnswer(64 << 20, 0)
         #expect(large == 64 << 20)
-        #expect(!desk.starts(0, large, mayMultiplex: false))
-        #expect(desk.grant(1, 10 << 20, since: 5) == 1 << 20)
-        #expect(desk.grant(1, 10 << 20, since: 5) == 10 << 20)
-        #expect(desk.grant(0, large, unwritten: 60 << 20) == 1 << 20)
-        #expect(desk.grant(0, large, unwritten: 60 << 20) == nil)
-        desk.budget.looks(oldest: 1, now: 1 + MemoryBudget.patience)
+        #expect(!fixture.starts(0, large, mayMultiplex: false))
+        #expect(fixture.grant(1, 10 << 20, since: 5) == 1 << 20)
+        #expect(fixture.grant(1, 10 << 20, since: 5) == 10 << 20)
+        #expect(fixture.grant(0, large, unwritten: 60 << 20) == 1 << 20)
+        #expect(fixture.grant(0, large, unwritten: 60 << 20) == nil)
+        fixture.budget.looks(oldest: 1, now: 1 + MemoryBudget.patience)
         // None overtakes it now, but for a call whose end frees a body.
-        _ = desk.grant(2, 2 << 20, since: 7)
-        #expect(desk.grant(2, 2 << 20, since: 7) == nil)
-        #expect(!desk.admit(3, 1, since: 8))
-        desk.budget.ended(1)
-        #expect(desk.grant(0, large) == large)
+        _ = fixture.grant(2, 2 << 20, since: 7)
+        #expect(fixture.grant(2, 2 << 20, since: 7) == nil)
+        #expect(!fixture.admit(3, 1, since: 8))
+        fixture.budget.ended(1)
+        #expect(fixture.grant(0, large) == large)
     }
 
     @Test func `calls over HTTP2 have their answers granted when they begin, up to half of the budget`() {
-        let desk = Desk(MemoryBudget(total: 256 << 20, slots: 64))
+        let fixture = Fixture(MemoryBudget(total: 256 << 20, slots: 64))
         var shared = 0
         for slot in 0..<64 {
-            desk.budget.began(slot, smallBody: 0)
-            if desk.starts(slot, 10 << 20, mayMultiplex: true) { shared += 1 }
+            fixture.budget.began(slot, smallBody: 0)
+            if fixture.starts(slot, 10 << 20, mayMultiplex: true) { shared += 1 }
         }
         #expect(shared > 8 && shared < 13)
-        for slot in 0..<64 { desk.budget.ended(slot) }
+        for slot in 0..<64 { fixture.budget.ended(slot) }
         // Small answers never wait.
         for slot in 0..<64 {
-            desk.budget.began(slot, smallBody: 0)
-            #expect(desk.starts(slot, 64 << 10, mayMultiplex: true))
+            fixture.budget.began(slot, smallBody: 0)
+            #expect(fixture.starts(slot, 64 << 10, mayMultiplex: true))
         }
     }
 
     @Test func `all that was taken is given back`() {
-        let desk = Desk(MemoryBudget(total: 256 << 20, slots: 4))
-        let before = desk.budget
+        let fixture = Fixture(MemoryBudget(total: 256 << 20, slots: 4))
+        let before = fixture.budget
         for slot in 0..<4 {
-            desk.budget.began(slot, smallBody: 1_000)
-            _ = desk.starts(slot, 3 << 20, mayMultiplex: slot > 1)
+            fixture.budget.began(slot, smallBody: 1_000)
+            _ = fixture.starts(slot, 3 << 20, mayMultiplex: slot > 1)
             if slot == 0 {
-                #expect(desk.admit(0, 2))
-                desk.budget.bodyCame(0, copies: 2, bytes: 2 << 20)
+                #expect(fixture.admit(0, 2))
+                fixture.budget.bodyCame(0, copies: 2, bytes: 2 << 20)
             } else {
-                desk.budget.bodyCame(slot, copies: 1, bytes: 50_000)
+                fixture.budget.bodyCame(slot, copies: 1, bytes: 50_000)
             }
-            _ = desk.grant(slot, 3 << 20)
-            _ = desk.grant(slot, 3 << 20)
+            _ = fixture.grant(slot, 3 << 20)
+            _ = fixture.grant(slot, 3 << 20)
         }
-        #expect(desk.budget != before)
-        for slot in 0..<4 { desk.budget.ended(slot) }
-        #expect(desk.budget == before)
+        #expect(fixture.budget != before)
+        for slot in 0..<4 { fixture.budget.ended(slot) }
+        #expect(fixture.budget == before)
     }
 
     @Test func `attempts that wait for judgement have a quarter`() {
@@ -149,7 +149,7 @@ struct MemoryBudgetTests {
         #expect(dispatcher.expensiveHold == nil)
         for id in 1...64 {
             #expect(dispatcher.expensiveHold == nil)
-            dispatcher.judgeApart(.ofSize(JudgingDesk.leastWeight, id: Int64(id)), now: 0)
+            dispatcher.judgeApart(.ofSize(JudgingWork.leastWeight, id: Int64(id)), now: 0)
         }
         #expect(dispatcher.expensiveHold != nil)
     }

@@ -126,7 +126,7 @@ struct RefusedAttemptsTests {
                 }
                 _ = dispatcher.claimRead(arrival, now: time)
             }
-            most = max(most, dispatcher.finished.count + dispatcher.writing.refused.count)
+            most = max(most, dispatcher.finished.count + dispatcher.writeThrottle.refused.count)
         }
         #expect(claimed.filter { $0 < 30 }.count <= 9)
         #expect(most <= 8 + 600 / 30 + 1)
@@ -139,12 +139,12 @@ struct RefusedAttemptsTests {
     @Test func `results that wait are known with their jobs, until they are stored`() {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
         for seq in 1...3 as ClosedRange<Int64> { dispatcher.write(attempt(seq), now: moment) }
-        #expect(dispatcher.writing.waiting(dispatcher.finished) == nil)
+        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         _ = dispatcher.exchangeFailed(number, .shortage, now: moment)
-        #expect(dispatcher.writing.waiting(dispatcher.finished)?.count == 3)
-        #expect(dispatcher.writing.waiting(dispatcher.finished)?.since == moment)
-        #expect(dispatcher.writing.waitingJobs(dispatcher.finished, limit: 2) == [1, 2])
+        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished)?.count == 3)
+        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished)?.since == moment)
+        #expect(dispatcher.writeThrottle.waitingJobs(dispatcher.finished, limit: 2) == [1, 2])
         let early = dispatcher.nextExchange(now: moment + 249_000_000) != nil
         #expect(!early)
         var time = moment + 250_000_000
@@ -153,6 +153,6 @@ struct RefusedAttemptsTests {
             time += second
         }
         #expect(dispatcher.isWritten == true)
-        #expect(dispatcher.writing.waiting(dispatcher.finished) == nil)
+        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)
     }
 }

@@ -35,12 +35,12 @@ struct SingleClaimTests {
 
     @Test func `news of a job are answered by a claim of it, and that is all`() {
         var dispatcher = dispatcher()
-        dispatcher.lookout.surveyBegan(now: moment)
+        dispatcher.pollSchedule.surveyBegan(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         answer(&dispatcher, [9])
         let next = claim(&dispatcher)
         #expect(next == nil)
-        #expect(!dispatcher.lookout.wantsSurvey)
+        #expect(!dispatcher.pollSchedule.wantsSurvey)
         _ = dispatcher.jobsAnnounced(job(12), now: moment)
         let single = claim(&dispatcher)
         #expect(single?.announced == job(12))
@@ -52,11 +52,11 @@ struct SingleClaimTests {
 
     @Test func `one that brings nothing is followed by a whole claim, and for a second by no other`() {
         var dispatcher = dispatcher()
-        dispatcher.lookout.surveyBegan(now: moment)
+        dispatcher.pollSchedule.surveyBegan(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         answer(&dispatcher, [])
         // It may have been committed late, where no claim of this worker looks.
-        #expect(dispatcher.lookout.wantsSurvey)
+        #expect(dispatcher.pollSchedule.wantsSurvey)
         let whole = dispatcher.nextExchange(now: moment)
         #expect(whole?.exchange.claim?.announced == nil)
         #expect(whole?.exchange.claim?.limit == 4)
@@ -82,11 +82,11 @@ struct SingleClaimTests {
 
     @Test func `a worker that knows no track yet looks for the job's at once`() {
         var dispatcher = Dispatcher.enlisted(capacity: 4)
-        dispatcher.lookout.surveyBegan(now: moment)
+        dispatcher.pollSchedule.surveyBegan(now: moment)
         dispatcher.surveyReturned([], now: moment)
         while dispatcher.nextExchange(now: moment) != nil {}
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
-        #expect(dispatcher.lookout.wantsSurvey)
+        #expect(dispatcher.pollSchedule.wantsSurvey)
     }
 
     @Test func `what else makes a worker look does so beside news of one track`() {
@@ -109,7 +109,7 @@ struct SingleClaimTests {
     ])
     func `where there may be more than the one job it looks everywhere`(news: String) {
         var dispatcher = dispatcher()
-        dispatcher.lookout.surveyBegan(now: moment)
+        dispatcher.pollSchedule.surveyBegan(now: moment)
         switch news {
         case "two at once":
             _ = dispatcher.jobsAnnounced(job(9), now: moment)
@@ -136,14 +136,14 @@ struct SingleClaimTests {
             let early = claim(&dispatcher)
             #expect(early == nil)
             #expect(dispatcher.deadline(now: moment) == moment + ClaimHold.longest)
-            #expect(dispatcher.lookout.surveyDue == moment + SurveyPace.quickInterval)
-            dispatcher.lookout.surveyBegan(now: moment + 10_000_000)
+            #expect(dispatcher.pollSchedule.surveyDue == moment + SurveyPace.quickInterval)
+            dispatcher.pollSchedule.surveyBegan(now: moment + 10_000_000)
             dispatcher.surveyReturned([], now: moment + 10_100_000)
         }
         let next = claim(&dispatcher, at: moment + 10_100_000)
         #expect(next != nil)
         #expect(next?.announced == nil)
-        #expect(dispatcher.lookout.wantsSurvey == !news.hasPrefix("of"))
+        #expect(dispatcher.pollSchedule.wantsSurvey == !news.hasPrefix("of"))
     }
 
     @Test func `a connection that is lost under way is followed by a whole claim`() {

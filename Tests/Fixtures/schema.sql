@@ -62,7 +62,7 @@ CREATE TYPE postrider_internal.finished_attempt AS (
 	result jsonb
 );
 
-CREATE TYPE postrider_internal.leftover AS (
+CREATE TYPE postrider_internal.nonfinal_attempt AS (
 	seq bigint,
 	job_id bigint,
 	fence bigint,
@@ -74,7 +74,7 @@ CREATE TYPE postrider_internal.leftover AS (
 	at_most_once boolean,
 	expires_at timestamp with time zone,
 	parent_id bigint,
-	is_followed boolean,
+	has_callbacks boolean,
 	tried integer[],
 	outcome "char",
 	retry_after_ms bigint,
@@ -101,7 +101,7 @@ CREATE TYPE postrider_internal.leftover AS (
 	version bigint
 );
 
-CREATE TYPE postrider_internal.sign AS (
+CREATE TYPE postrider_internal.lane_signal AS (
 	track integer,
 	since timestamp with time zone,
 	wait_ms bigint,
@@ -121,35 +121,35 @@ CREATE TYPE postrider_internal.spec_node AS (
 	each jsonb
 );
 
-ALTER TABLE postrider_internal.cache_outdated ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.cache_outdated_id_seq
+ALTER TABLE postrider_internal.pending_invalidations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.pending_invalidations_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider_internal.cache_outdated_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.pending_invalidations_id_seq TO postrider_worker;
 
-ALTER TABLE postrider_internal.cache_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.cache_tallies_id_seq
+ALTER TABLE postrider_internal.cache_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.cache_deltas_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider_internal.cache_tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.cache_deltas_id_seq TO postrider_worker;
 
-ALTER TABLE postrider_internal.callback_faults ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.callback_faults_id_seq
+ALTER TABLE postrider_internal.callback_failures ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.callback_failures_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider_internal.callback_faults_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.callback_failures_id_seq TO postrider_worker;
 
 CREATE SEQUENCE postrider_internal.fences
     START WITH 1
@@ -235,15 +235,15 @@ ALTER TABLE postrider_internal.removed_tracks ALTER COLUMN id ADD GENERATED ALWA
 );
 GRANT ALL ON SEQUENCE postrider_internal.removed_tracks_id_seq TO postrider_worker;
 
-ALTER TABLE postrider_internal.server_tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.server_tallies_id_seq
+ALTER TABLE postrider_internal.server_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.server_deltas_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider_internal.server_tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.server_deltas_id_seq TO postrider_worker;
 
 ALTER TABLE postrider.servers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider.servers_id_seq
@@ -255,15 +255,15 @@ ALTER TABLE postrider.servers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 GRANT ALL ON SEQUENCE postrider.servers_id_seq TO postrider_worker;
 
-ALTER TABLE postrider_internal.tallies ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.tallies_id_seq
+ALTER TABLE postrider_internal.job_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.job_deltas_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
 );
-GRANT ALL ON SEQUENCE postrider_internal.tallies_id_seq TO postrider_worker;
+GRANT ALL ON SEQUENCE postrider_internal.job_deltas_id_seq TO postrider_worker;
 
 ALTER TABLE postrider_internal.tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.tracks_id_seq
@@ -304,7 +304,7 @@ ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider_internal.cache_calls (
+CREATE UNLOGGED TABLE postrider_internal.cache_flights (
     app_version text,
     asks boolean NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -320,10 +320,10 @@ CREATE UNLOGGED TABLE postrider_internal.cache_calls (
     track integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.cache_calls
-    ADD CONSTRAINT cache_calls_pkey PRIMARY KEY (job_id, fence);
-CREATE UNIQUE INDEX cache_calls_lead ON postrider_internal.cache_calls USING btree (key) WHERE leads;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_calls TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.cache_flights
+    ADD CONSTRAINT cache_flights_pkey PRIMARY KEY (job_id, fence);
+CREATE UNIQUE INDEX cache_flights_lead ON postrider_internal.cache_flights USING btree (key) WHERE leads;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_flights TO postrider_worker;
 
 CREATE TABLE postrider.cache_entries (
     app_version text,
@@ -356,37 +356,37 @@ ALTER TABLE ONLY postrider.cache_entries
     ADD CONSTRAINT cache_entries_pkey PRIMARY KEY (key);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_entries TO postrider_worker;
 
-CREATE TABLE postrider_internal.cache_outdated (
+CREATE TABLE postrider_internal.pending_invalidations (
     id bigint NOT NULL,
     key bytea NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.cache_outdated
-    ADD CONSTRAINT cache_outdated_pkey PRIMARY KEY (id);
-CREATE INDEX cache_outdated_key ON postrider_internal.cache_outdated USING btree (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_outdated TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.pending_invalidations
+    ADD CONSTRAINT pending_invalidations_pkey PRIMARY KEY (id);
+CREATE INDEX pending_invalidations_key ON postrider_internal.pending_invalidations USING btree (key);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.pending_invalidations TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider_internal.cache_passes (
+CREATE UNLOGGED TABLE postrider_internal.uncacheable_keys (
     key bytea NOT NULL,
     until timestamp with time zone NOT NULL
 );
-ALTER TABLE ONLY postrider_internal.cache_passes
-    ADD CONSTRAINT cache_passes_pkey PRIMARY KEY (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_passes TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.uncacheable_keys
+    ADD CONSTRAINT uncacheable_keys_pkey PRIMARY KEY (key);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.uncacheable_keys TO postrider_worker;
 
-CREATE TABLE postrider_internal.cache_sweep (
-    CONSTRAINT cache_sweep_only_row_check CHECK (only_row),
+CREATE TABLE postrider_internal.cache_cursor (
+    CONSTRAINT cache_cursor_only_row_check CHECK (only_row),
     before timestamp with time zone,
     folded bigint DEFAULT 0 NOT NULL,
     only_row boolean DEFAULT true NOT NULL,
     page bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.cache_sweep
-    ADD CONSTRAINT cache_sweep_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_sweep TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.cache_cursor
+    ADD CONSTRAINT cache_cursor_pkey PRIMARY KEY (only_row);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_cursor TO postrider_worker;
 
-CREATE TABLE postrider_internal.cache_tallies (
+CREATE TABLE postrider_internal.cache_deltas (
     bytes bigint DEFAULT 0 NOT NULL,
     entries integer DEFAULT 0 NOT NULL,
     id bigint NOT NULL,
@@ -395,9 +395,9 @@ CREATE TABLE postrider_internal.cache_tallies (
     service text NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.cache_tallies
-    ADD CONSTRAINT cache_tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_tallies TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.cache_deltas
+    ADD CONSTRAINT cache_deltas_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_deltas TO postrider_worker;
 
 CREATE TABLE postrider_internal.cache_totals (
     bytes bigint NOT NULL,
@@ -433,7 +433,7 @@ ALTER TABLE ONLY postrider_internal.cache_waits
 CREATE INDEX cache_waits_key ON postrider_internal.cache_waits USING btree (key, seq);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_waits TO postrider_worker;
 
-CREATE TABLE postrider_internal.callback_faults (
+CREATE TABLE postrider_internal.callback_failures (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     callback text,
     error text NOT NULL,
@@ -443,10 +443,10 @@ CREATE TABLE postrider_internal.callback_faults (
     job_id bigint NOT NULL,
     sqlstate text
 );
-ALTER TABLE ONLY postrider_internal.callback_faults
-    ADD CONSTRAINT callback_faults_pkey PRIMARY KEY (id);
-CREATE INDEX callback_faults_job ON postrider_internal.callback_faults USING btree (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.callback_faults TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.callback_failures
+    ADD CONSTRAINT callback_failures_pkey PRIMARY KEY (id);
+CREATE INDEX callback_failures_job ON postrider_internal.callback_failures USING btree (job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.callback_failures TO postrider_worker;
 
 CREATE TABLE postrider.callbacks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -613,16 +613,16 @@ ALTER TABLE ONLY postrider_internal.dedupe_keys
     ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (digest);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_keys TO postrider_worker;
 
-CREATE TABLE postrider_internal.dedupe_sweep (
-    CONSTRAINT dedupe_sweep_only_row_check CHECK (only_row),
+CREATE TABLE postrider_internal.dedupe_cursor (
+    CONSTRAINT dedupe_cursor_only_row_check CHECK (only_row),
     due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     only_row boolean DEFAULT true NOT NULL,
     reached bytea DEFAULT '\x'::bytea NOT NULL
 )
 WITH (fillfactor='10');
-ALTER TABLE ONLY postrider_internal.dedupe_sweep
-    ADD CONSTRAINT dedupe_sweep_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_sweep TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.dedupe_cursor
+    ADD CONSTRAINT dedupe_cursor_pkey PRIMARY KEY (only_row);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_cursor TO postrider_worker;
 
 CREATE TABLE postrider_internal.early_inserts (
     first_id bigint NOT NULL
@@ -653,7 +653,7 @@ ALTER TABLE ONLY postrider.error_codes
 GRANT SELECT ON TABLE postrider.error_codes TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.error_codes TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider_internal.feed_marks (
+CREATE UNLOGGED TABLE postrider_internal.feed_cursors (
     at timestamp with time zone,
     lane text,
     priority smallint NOT NULL,
@@ -661,9 +661,9 @@ CREATE UNLOGGED TABLE postrider_internal.feed_marks (
     seqs bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     tracks integer[] DEFAULT '{}'::integer[] NOT NULL
 );
-ALTER TABLE ONLY postrider_internal.feed_marks
-    ADD CONSTRAINT feed_marks_pkey PRIMARY KEY (priority);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.feed_marks TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.feed_cursors
+    ADD CONSTRAINT feed_cursors_pkey PRIMARY KEY (priority);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.feed_cursors TO postrider_worker;
 
 CREATE TABLE postrider_internal.fetched_pages (
     bound integer NOT NULL,
@@ -1110,7 +1110,7 @@ ALTER TABLE ONLY postrider_internal.lane_permits
 CREATE INDEX lane_permits_worker ON postrider_internal.lane_permits USING btree (worker);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_permits TO postrider_worker;
 
-CREATE TABLE postrider_internal.lane_retries (
+CREATE TABLE postrider_internal.failing_lanes (
     at timestamp with time zone NOT NULL,
     bad double precision NOT NULL,
     calls double precision NOT NULL,
@@ -1122,31 +1122,31 @@ CREATE TABLE postrider_internal.lane_retries (
     strained_since timestamp with time zone
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.lane_retries
-    ADD CONSTRAINT lane_retries_pkey PRIMARY KEY (lane);
-CREATE INDEX lane_retries_failing ON postrider_internal.lane_retries USING btree (lane) WHERE failing;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_retries TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.failing_lanes
+    ADD CONSTRAINT failing_lanes_pkey PRIMARY KEY (lane);
+CREATE INDEX failing_lanes_failing ON postrider_internal.failing_lanes USING btree (lane) WHERE failing;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.failing_lanes TO postrider_worker;
 
-CREATE TABLE postrider_internal.lane_states (
+CREATE TABLE postrider_internal.lane_rates (
     lane integer NOT NULL,
     next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.lane_states
-    ADD CONSTRAINT lane_states_pkey PRIMARY KEY (lane);
-ALTER TABLE ONLY postrider_internal.lane_states
-    ADD CONSTRAINT lane_states_lane_fkey FOREIGN KEY (lane) REFERENCES postrider.lanes(id) ON DELETE CASCADE;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_states TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.lane_rates
+    ADD CONSTRAINT lane_rates_pkey PRIMARY KEY (lane);
+ALTER TABLE ONLY postrider_internal.lane_rates
+    ADD CONSTRAINT lane_rates_lane_fkey FOREIGN KEY (lane) REFERENCES postrider.lanes(id) ON DELETE CASCADE;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_rates TO postrider_worker;
 
-CREATE TABLE postrider_internal.lane_strains (
+CREATE TABLE postrider_internal.throttled_lanes (
     at timestamp with time zone NOT NULL,
     lane text NOT NULL,
     streak integer NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.lane_strains
-    ADD CONSTRAINT lane_strains_pkey PRIMARY KEY (lane);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_strains TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.throttled_lanes
+    ADD CONSTRAINT throttled_lanes_pkey PRIMARY KEY (lane);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.throttled_lanes TO postrider_worker;
 
 CREATE TABLE postrider.lanes (
     created_at timestamp with time zone DEFAULT now(),
@@ -1287,16 +1287,16 @@ REVOKE ALL ON FUNCTION postrider_internal.prune_leftovers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.prune_leftovers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_leftovers TO postrider_worker;
 
-CREATE TABLE postrider_internal.prune_mark (
-    CONSTRAINT prune_mark_only_row_check CHECK (only_row),
+CREATE TABLE postrider_internal.prune_cursor (
+    CONSTRAINT prune_cursor_only_row_check CHECK (only_row),
     only_row boolean DEFAULT true NOT NULL,
     part text,
     reached bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.prune_mark
-    ADD CONSTRAINT prune_mark_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_mark TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.prune_cursor
+    ADD CONSTRAINT prune_cursor_pkey PRIMARY KEY (only_row);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_cursor TO postrider_worker;
 
 CREATE TABLE postrider_internal.prunes (
     day date NOT NULL,
@@ -1326,7 +1326,7 @@ CREATE TABLE postrider_internal.ready (
     attempt integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone,
     fence bigint DEFAULT 0 NOT NULL,
-    is_followed boolean DEFAULT false NOT NULL,
+    has_callbacks boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     max_attempts integer NOT NULL,
     parent_id bigint,
@@ -1401,12 +1401,12 @@ ALTER TABLE ONLY postrider_internal.removed_tracks
     ADD CONSTRAINT removed_tracks_pkey PRIMARY KEY (id);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.removed_tracks TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider_internal.reopened (
+CREATE UNLOGGED TABLE postrider_internal.rerun_jobs (
     first_id bigint NOT NULL
 );
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.reopened TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.rerun_jobs TO postrider_worker;
 
-CREATE TABLE postrider_internal.resolved (
+CREATE TABLE postrider_internal.filled_templates (
     body_form jsonb,
     body_json jsonb,
     body_parts jsonb,
@@ -1415,9 +1415,9 @@ CREATE TABLE postrider_internal.resolved (
     query jsonb,
     url text
 );
-ALTER TABLE ONLY postrider_internal.resolved
+ALTER TABLE ONLY postrider_internal.filled_templates
     ADD CONSTRAINT resolved_pkey PRIMARY KEY (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.resolved TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.filled_templates TO postrider_worker;
 
 CREATE TABLE postrider_internal.results (
     attempt integer NOT NULL,
@@ -1576,7 +1576,7 @@ CREATE TABLE postrider_internal.scheduled (
     attempt integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone,
     has_slot boolean DEFAULT false NOT NULL,
-    is_followed boolean DEFAULT false NOT NULL,
+    has_callbacks boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     max_attempts integer NOT NULL,
     parent_id bigint,
@@ -1657,16 +1657,16 @@ ALTER TABLE ONLY postrider_internal.server_routes
     ADD CONSTRAINT server_routes_service_environment_position_key UNIQUE (service, environment, "position");
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_routes TO postrider_worker;
 
-CREATE TABLE postrider_internal.server_tallies (
+CREATE TABLE postrider_internal.server_deltas (
     calls integer NOT NULL,
     errors integer NOT NULL,
     id bigint NOT NULL,
     server integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.server_tallies
-    ADD CONSTRAINT server_tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_tallies TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.server_deltas
+    ADD CONSTRAINT server_deltas_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_deltas TO postrider_worker;
 
 CREATE TABLE postrider.servers (
     "position" integer NOT NULL,
@@ -1756,7 +1756,7 @@ CREATE TRIGGER settings_check BEFORE INSERT OR UPDATE ON postrider.settings FOR 
 GRANT SELECT ON TABLE postrider.settings TO postrider_worker;
 GRANT SELECT,UPDATE ON TABLE postrider.settings TO postrider_admin;
 
-CREATE TABLE postrider_internal.tallies (
+CREATE TABLE postrider_internal.job_deltas (
     at timestamp with time zone DEFAULT now() NOT NULL,
     ended bigint[],
     id bigint NOT NULL,
@@ -1767,9 +1767,9 @@ CREATE TABLE postrider_internal.tallies (
     tracks integer[] NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.tallies
+ALTER TABLE ONLY postrider_internal.job_deltas
     ADD CONSTRAINT tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tallies TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_deltas TO postrider_worker;
 
 CREATE TABLE postrider_internal.ticket_key (
     CONSTRAINT ticket_key_only_row_check CHECK (only_row),
@@ -1791,15 +1791,15 @@ ALTER TABLE ONLY postrider_internal.timings
     ADD CONSTRAINT timings_pkey PRIMARY KEY (minute, kind, bucket);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.timings TO postrider_worker;
 
-CREATE TABLE postrider_internal.totals (
+CREATE TABLE postrider_internal.job_totals (
     jobs bigint NOT NULL,
     minute timestamp with time zone NOT NULL,
     queue text NOT NULL,
     state "char" NOT NULL
 );
-ALTER TABLE ONLY postrider_internal.totals
+ALTER TABLE ONLY postrider_internal.job_totals
     ADD CONSTRAINT totals_pkey PRIMARY KEY (queue, state, minute);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.totals TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_totals TO postrider_worker;
 
 CREATE TABLE postrider_internal.tracks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1854,7 +1854,7 @@ CREATE TABLE postrider_internal.trees (
     finished integer DEFAULT 0 NOT NULL,
     is_draining boolean DEFAULT false NOT NULL,
     is_expanding boolean DEFAULT false NOT NULL,
-    is_followed boolean DEFAULT false NOT NULL,
+    has_callbacks boolean DEFAULT false NOT NULL,
     is_planted boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     kind "char" NOT NULL,
@@ -1879,7 +1879,7 @@ CREATE INDEX trees_parent ON postrider_internal.trees USING btree (parent_id) WH
 CREATE CONSTRAINT TRIGGER trees_begin AFTER INSERT ON postrider_internal.trees DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider_internal.trees_begin();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.trees TO postrider_worker;
 
-CREATE TABLE postrider_internal.tries (
+CREATE TABLE postrider_internal.past_attempts (
     attempt integer NOT NULL,
     bytes_received bigint,
     bytes_sent bigint,
@@ -1906,9 +1906,9 @@ CREATE TABLE postrider_internal.tries (
     total_us integer,
     worker integer NOT NULL
 );
-ALTER TABLE ONLY postrider_internal.tries
+ALTER TABLE ONLY postrider_internal.past_attempts
     ADD CONSTRAINT tries_pkey PRIMARY KEY (job_id, fence);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.tries TO postrider_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.past_attempts TO postrider_worker;
 
 CREATE TABLE postrider_internal.webhooks (
     job_id bigint NOT NULL,
@@ -2066,7 +2066,7 @@ CREATE VIEW postrider.attempts AS
             NULL::text AS phase,
             NULL::timestamp with time zone AS phase_since,
             NULL::timestamp with time zone AS deadline
-           FROM postrider_internal.tries
+           FROM postrider_internal.past_attempts
         UNION ALL
          SELECT results.job_id,
             results.fence,
@@ -2184,12 +2184,12 @@ CREATE VIEW postrider.cache_status AS
             cache_totals.bytes
            FROM postrider_internal.cache_totals
         UNION ALL
-         SELECT cache_tallies.service,
-            cache_tallies.outcome,
-            cache_tallies.jobs,
-            cache_tallies.entries,
-            cache_tallies.bytes
-           FROM postrider_internal.cache_tallies) c
+         SELECT cache_deltas.service,
+            cache_deltas.outcome,
+            cache_deltas.jobs,
+            cache_deltas.entries,
+            cache_deltas.bytes
+           FROM postrider_internal.cache_deltas) c
   GROUP BY c.service;
 GRANT SELECT ON TABLE postrider.cache_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_status TO postrider_worker;
@@ -2206,7 +2206,7 @@ CREATE VIEW postrider.callback_errors WITH (security_barrier='true') AS
     j.queue,
     j.service,
     j.tag
-   FROM (postrider_internal.callback_faults f
+   FROM (postrider_internal.callback_failures f
      LEFT JOIN postrider.jobs j ON ((j.id = f.job_id)))
   WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all));
 GRANT SELECT ON TABLE postrider.callback_errors TO postrider_admin, postrider_client, postrider_reader;
@@ -2378,7 +2378,7 @@ CREATE VIEW postrider.job_status AS
         END AS method,
         CASE
             WHEN p.visible THEN postrider_internal.url_shown(COALESCE(( SELECT f.url
-               FROM postrider_internal.resolved f
+               FROM postrider_internal.filled_templates f
               WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
              LIMIT 1), j.url))
             ELSE NULL::text
@@ -2477,7 +2477,7 @@ CREATE VIEW postrider.job_status AS
                  LEFT JOIN postrider.credentials k ON ((k.name = postrider_internal.used_credential(j.credential, s.credential))))
                  LEFT JOIN LATERAL ( SELECT x.url,
                         x.query
-                       FROM postrider_internal.resolved x
+                       FROM postrider_internal.filled_templates x
                       WHERE ((x.job_id = j.id) AND (j.parent_id IS NOT NULL))
                      LIMIT 1) f ON (true))
                  LEFT JOIN LATERAL ( SELECT x.url
@@ -2497,7 +2497,7 @@ CREATE VIEW postrider.job_status AS
         END AS request_url,
         CASE
             WHEN (p.visible AND (r.job_id IS NULL) AND (p.ending IS NULL) AND (j.kind = 'request'::text)) THEN ( SELECT concat_ws(': '::text, t.error_code, t.error) AS concat_ws
-               FROM postrider_internal.tries t
+               FROM postrider_internal.past_attempts t
               WHERE ((t.job_id = j.id) AND (t.error_code IS NOT NULL))
               ORDER BY t.fence DESC
              LIMIT 1)
@@ -2514,9 +2514,9 @@ CREATE VIEW postrider.job_status AS
                             ELSE NULL::timestamp with time zone
                         END, now()) AS ended,
                     LEAST(( SELECT t.started_at
-                           FROM postrider_internal.tries t
+                           FROM postrider_internal.past_attempts t
                           WHERE ((t.job_id = j.id) AND (t.fence > COALESCE(( SELECT e.fence
-                                   FROM postrider_internal.tries e
+                                   FROM postrider_internal.past_attempts e
                                   WHERE ((e.job_id = j.id) AND (e.ended_as IS NOT NULL))
                                   ORDER BY e.fence DESC
                                  LIMIT 1), (0)::bigint)))
@@ -2758,14 +2758,14 @@ CREATE VIEW postrider.lane_status AS
      LEFT JOIN taken_in i ON ((i.lane = l.lane)))
      LEFT JOIN LATERAL ( SELECT (q.failing AND (q.at > (now() - '00:01:00'::interval))) AS failing,
             postrider_internal.retry_rate(q.failing, q.calls, q.at, COALESCE(n.retry_budget, 0.2), now()) AS rate
-           FROM postrider_internal.lane_retries q
+           FROM postrider_internal.failing_lanes q
           WHERE (q.lane = l.lane)) f ON (true))
      LEFT JOIN LATERAL ( SELECT sum(q.permits) AS permits
            FROM postrider_internal.lane_permits q
           WHERE ((q.lane = n.id) AND (n.max_in_flight IS NOT NULL))) k ON (true))
      LEFT JOIN LATERAL ( SELECT (q.next_slot + w.spacing) AS slot,
             w.spacing
-           FROM (postrider_internal.lane_states q
+           FROM (postrider_internal.lane_rates q
              CROSS JOIN ( SELECT ((n.rate_period + LEAST((n.rate_period * (0.02)::double precision), '00:00:00.1'::interval)) / (n.rate_limit)::double precision) AS spacing) w)
           WHERE ((q.lane = n.id) AND (n.rate_limit IS NOT NULL))) h ON (true));
 GRANT SELECT ON TABLE postrider.lane_status TO postrider_admin, postrider_reader;
@@ -2838,13 +2838,13 @@ CREATE VIEW postrider.queue_status AS
                             WHEN (totals.minute >= date_trunc('minute'::text, (now() - '00:01:00'::interval))) THEN ((1)::numeric - (EXTRACT(second FROM now()) / (60)::numeric))
                             ELSE (0)::numeric
                         END AS weight
-                   FROM postrider_internal.totals
+                   FROM postrider_internal.job_totals
                 UNION ALL
                  SELECT COALESCE(y.queue, t.queue, 'default'::text) AS "coalesce",
                     s_1.state,
                     s_1.jobs,
                     ((y.at >= (now() - '00:01:00'::interval)))::integer AS int4
-                   FROM ((postrider_internal.tallies y
+                   FROM ((postrider_internal.job_deltas y
                      CROSS JOIN LATERAL UNNEST(y.tracks, y.states, y.jobs) s_1(track, state, jobs))
                      LEFT JOIN postrider_internal.track_names t ON ((t.id = s_1.track)))) c_1
           GROUP BY c_1.queue
@@ -2901,7 +2901,7 @@ CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
             ELSE NULL::text
         END AS method,
     postrider_internal.url_shown(COALESCE(( SELECT f.url
-           FROM postrider_internal.resolved f
+           FROM postrider_internal.filled_templates f
           WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
          LIMIT 1), j.url)) AS url,
     (r.status_code)::integer AS status_code,
@@ -3036,13 +3036,13 @@ CREATE VIEW postrider.throughput AS
            FROM ( SELECT t_1.minute,
                     t_1.state,
                     t_1.jobs
-                   FROM postrider_internal.totals t_1
+                   FROM postrider_internal.job_totals t_1
                   WHERE (t_1.minute > '-infinity'::timestamp with time zone)
                 UNION ALL
                  SELECT date_trunc('minute'::text, y.at) AS date_trunc,
                     s.state,
                     s.jobs
-                   FROM (postrider_internal.tallies y
+                   FROM (postrider_internal.job_deltas y
                      CROSS JOIN LATERAL UNNEST(y.states, y.jobs) s(state, jobs))
                   WHERE (y.at > '-infinity'::timestamp with time zone)) c_1
           GROUP BY c_1.minute
@@ -3406,7 +3406,7 @@ CREATE FUNCTION postrider_internal.cache_url(p_url text, p_query jsonb, p_common
 REVOKE ALL ON FUNCTION postrider_internal.cache_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cache_validators(p_call postrider_internal.cache_calls) RETURNS text[]
+CREATE FUNCTION postrider_internal.cache_validators(p_call postrider_internal.cache_flights) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.cache_validators FROM PUBLIC;
@@ -3557,7 +3557,7 @@ CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.ser
 REVOKE ALL ON FUNCTION postrider_internal.choose_server FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_alone boolean, p_lanes integer[], p_bare boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, is_followed boolean, large_body bigint)
+CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_alone boolean, p_lanes integer[], p_bare boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3667,7 +3667,7 @@ CREATE FUNCTION postrider_internal.count_refused_sends(p_job bigint) RETURNS big
 REVOKE ALL ON FUNCTION postrider_internal.count_refused_sends FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_refused_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider_internal.tries
+CREATE FUNCTION postrider_internal.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider_internal.past_attempts
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3988,7 +3988,7 @@ CREATE FUNCTION postrider_internal.end_descendants(p_tree bigint, p_state "char"
 REVOKE ALL ON FUNCTION postrider_internal.end_descendants FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
+CREATE FUNCTION postrider_internal.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -4440,7 +4440,7 @@ CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider
 REVOKE ALL ON FUNCTION postrider_internal.finish FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.finish TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.finish_nonfinal(p_worker integer, p_left postrider_internal.leftover[]) RETURNS void
+CREATE FUNCTION postrider_internal.finish_nonfinal(p_worker integer, p_left postrider_internal.nonfinal_attempt[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5495,7 +5495,7 @@ CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
 REVOKE ALL ON FUNCTION postrider.pause_queue FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_queue TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider_internal.pause_throttled_lanes(p_signs postrider_internal.sign[]) RETURNS void
+CREATE FUNCTION postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6042,7 +6042,7 @@ CREATE FUNCTION postrider_internal.retry_tree(p_id bigint, p_new_key boolean) RE
 REVOKE ALL ON FUNCTION postrider_internal.retry_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
+CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -6407,7 +6407,7 @@ CREATE FUNCTION postrider_internal.spec_values(p_nodes postrider_internal.spec_n
 REVOKE ALL ON FUNCTION postrider_internal.spec_values FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_values TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider_internal.stale_answer(p_call postrider_internal.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
+CREATE FUNCTION postrider_internal.stale_answer(p_call postrider_internal.cache_flights, p_job postrider.jobs, p_service postrider.services, p_app_version text, p_code text, p_status integer, OUT status smallint, OUT headers bytea, OUT body bytea, OUT encoding text) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -6750,7 +6750,7 @@ CREATE FUNCTION postrider_internal.unsent_attempt(p_track integer, p_seq bigint,
 REVOKE ALL ON FUNCTION postrider_internal.unsent_attempt FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.unsent_attempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.update_retry_budget(p_old postrider_internal.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider_internal.lane_retries
+CREATE FUNCTION postrider_internal.update_retry_budget(p_old postrider_internal.failing_lanes, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamp with time zone) RETURNS postrider_internal.failing_lanes
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;

@@ -92,7 +92,7 @@ struct IdleConnectionTests {
     @Test func `a download keeps its open connection, though head and body come in the turn of its request`() throws {
         // More than libcurl reads at once: the rest makes the descriptor readable.
         let size = 200_000
-        let server = try PromptServer(answer: Self.answer("200 OK", body: String(repeating: "x", count: size)))
+        let server = try InstantAnswerServer(answer: Self.answer("200 OK", body: String(repeating: "x", count: size)))
         let folder = try TestFolder()
         let driver = try AgentDriver(slots: 4, filesRoot: folder.path)
         // While these are being written the answer comes.
@@ -132,7 +132,7 @@ struct IdleConnectionTests {
         tls: String, path: String
     ) throws {
         let nginx = try NginxServer(firstPort: 21_980)
-        let server = try TalkativeServer(as: nginx, tls: tls)
+        let server = try ExtraAnswerServer(as: nginx, tls: tls)
         for isSeen in [true, false] {
             let driver = try AgentDriver(caFile: nginx.caFile)
             let first = try driver.run(call(server.url + path))

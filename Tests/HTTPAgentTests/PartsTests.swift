@@ -108,7 +108,7 @@ struct PartsTests {
     }
 
     @Test func `a call with a file is sent again where an open connection is closed behind its head`() throws {
-        let (server, folder) = try (FickleServer(), FilesFolder())
+        let (server, folder) = try (OneRequestServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         var codes: [ErrorCode] = []
         for _ in 1...60 {

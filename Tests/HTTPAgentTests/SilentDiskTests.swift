@@ -103,7 +103,7 @@ import Testing
     func `an answer that comes while the disk is silent is the call's`(status: Int) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("head -c 3000000 /dev/zero > root/b")
-        let server = try HastyAnswerServer("HTTP/1.1 \(status) Now\r\nContent-Length: 2\r\n\r\n{}")
+        let server = try GatedAnswerServer("HTTP/1.1 \(status) Now\r\nContent-Length: 2\r\n\r\n{}")
         let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(4))
         unsafe silent_disk_begin("\(root)/b", 2)
         defer { silent_disk_speak() }

@@ -43,8 +43,8 @@ struct TransportTests {
         #expect(missing.code == .config && missing.sent == .no, "\(missing)")
         #expect(missing.message.contains("wants a client certificate"))
         // What goes without a word may do so before the request's first byte or behind it.
-        let asking = try HastyServer(as: nginx, asks: true)
-        let mute = try HastyServer(as: nginx, asks: false)
+        let asking = try HandshakeClosingServer(as: nginx, asks: true)
+        let mute = try HandshakeClosingServer(as: nginx, asks: false)
         let hasty = try driver.run(call(asking.url, nil)).failure()
         #expect(hasty.code == .config && hasty.sent == .no || hasty.code == .reset && hasty.sent == .maybe, "\(hasty)")
         #expect(hasty.message.contains("client certificate"), "\(hasty)")

@@ -91,7 +91,7 @@ struct AdminPagesTests {
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; lock table postrider_internal.totals in access exclusive mode")
+        try holder.execute("begin; lock table postrider_internal.job_totals in access exclusive mode")
         let reading = BackgroundThread { _ = try? watched.pages.read("/metrics") }
         try queue.waitUntilBlocked("queue_status")
         #expect(try watched.status("/healthz") == 200)
@@ -134,7 +134,7 @@ struct AdminPagesTests {
         #expect(!lines.contains { $0.hasPrefix("postrider_fleet_slots{state=lost}") })
         let pages = watched.pages
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; lock table postrider_internal.totals in access exclusive mode")
+        try holder.execute("begin; lock table postrider_internal.job_totals in access exclusive mode")
         let isUp = Mutex<[Bool]>([])
         let read: @Sendable () -> Void = {
             let lines = (try? pages.read("/metrics").lines) ?? []
@@ -182,7 +182,9 @@ struct AdminPagesTests {
             try watched.wait(until: "/readyz", hasStatus: 200)
             let holder = try PGConnection(queue.database)
             // In the last round a reader waits for the database.
-            if round == 2 { try holder.execute("begin; lock table postrider_internal.totals in access exclusive mode") }
+            if round == 2 {
+                try holder.execute("begin; lock table postrider_internal.job_totals in access exclusive mode")
+            }
             TestClock.sleep(milliseconds: 300)
             let start = TestClock.now
             #expect(watched.worker.end(15) == 0)

@@ -74,13 +74,13 @@ struct ClientCountTests {
     /// The rows that an INSERT reads of the tables behind the limits.
     @Test(arguments: [false, true])
     func `a check of limits reads a few rows by index, and none without limits`(hasLimits: Bool) throws {
-        let desk = try LimitDesk("max_unfinished, max_lanes", "100000, 1000")
-        try desk.client.execute(
+        let fixture = try LimitFixture("max_unfinished, max_lanes", "100000, 1000")
+        try fixture.client.execute(
             "insert into postrider.jobs (url) select 'http://h' || i % 900 || '/' from generate_series(1, 2000) i")
-        try desk.count()
+        try fixture.count()
         if !hasLimits {
-            try desk.queue.connection.execute("delete from postrider.client_limits")
-            try desk.count()
+            try fixture.queue.connection.execute("delete from postrider.client_limits")
+            try fixture.count()
         }
         let reads = """
             select coalesce(sum(s.seq_scan) filter (where s.relname ~ '^client_(usage|lanes|deltas|new_lanes)$'), 0)::bigint,
@@ -90,11 +90,11 @@ struct ClientCountTests {
             """
         for rows in [1, 100] {
             let insert = "insert into postrider.jobs (url) select 'http://h1/' from generate_series(1, \(rows))"
-            try desk.queue.connection.execute("begin")
-            let before = try desk.queue.connection.query(reads)
-            try desk.queue.connection.execute("set local role \(client); \(insert); reset role")
-            let after = try desk.queue.connection.query(reads)
-            try desk.queue.connection.execute("rollback")
+            try fixture.queue.connection.execute("begin")
+            let before = try fixture.queue.connection.query(reads)
+            try fixture.queue.connection.execute("set local role \(client); \(insert); reset role")
+            let after = try fixture.queue.connection.query(reads)
+            try fixture.queue.connection.execute("rollback")
             #expect(after.int64(0, 0) == before.int64(0, 0), "\(rows) rows")
             #expect(after.int64(0, 1) == before.int64(0, 1), "\(rows) rows")
             let read = after.int64(0, 2) - before.int64(0, 2)
@@ -103,124 +103,128 @@ struct ClientCountTests {
     }
 
     @Test func `ends of every kind and retries are counted`() throws {
-        let desk = try LimitDesk("max_unfinished, max_lanes", "1000, 1000")
+        let fixture = try LimitFixture("max_unfinished, max_lanes", "1000, 1000")
         func check(_ expected: String, _ place: String) throws {
-            try desk.count()
-            let (usage, truth) = (try desk.usage(), try desk.truth())
+            try fixture.count()
+            let (usage, truth) = (try fixture.usage(), try fixture.truth())
             #expect(usage == expected && truth == expected, "\(place): \(usage ?? ""), \(truth ?? "")")
         }
-        try desk.client.execute(
+        try fixture.client.execute(
             """
             insert into postrider.jobs (url) select 'http://h' || i % 3 || '/' from generate_series(1, 9) i;
             insert into postrider.jobs (url, run_at, expires_at) select 'http://later/', now() + interval '1 h', now() + interval '2 h' from generate_series(1, 4);
             select postrider.submit('{"chain": [{"url": "http://a/"}, {"batch": [{"url": "http://b/"}, {"url": "http://c/"}]}]}')
             """)
         try check("16 7", "inserted")
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             update postrider_internal.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
             select postrider_internal.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
               from postrider_internal.ready where worker = 7
             """)
         try check("13 6", "finished")
-        #expect(try desk.queue.number("select postrider.cancel_all(lane => 'h1:80')") == 3)
+        #expect(try fixture.queue.number("select postrider.cancel_all(lane => 'h1:80')") == 3)
         try check("10 5", "cancelled")
-        #expect(try desk.queue.number("select postrider.retry_failed()") == 3)
+        #expect(try fixture.queue.number("select postrider.retry_failed()") == 3)
         try check("13 6", "retried")
         #expect(
-            try desk.queue.number("select count(*) from postrider.jobs where kind = 'chain' and postrider.cancel(id)")
+            try fixture.queue.number(
+                "select count(*) from postrider.jobs where kind = 'chain' and postrider.cancel(id)")
                 == 1)
         try check("10 3", "cancelled a chain")
-        _ = try desk.queue.number("select count(postrider.retry(id)) from postrider.jobs where kind = 'chain'")
+        _ = try fixture.queue.number("select count(postrider.retry(id)) from postrider.jobs where kind = 'chain'")
         try check("13 6", "retried a chain")
-        #expect(try desk.queue.number("select postrider.cancel_all()") > 0)
+        #expect(try fixture.queue.number("select postrider.cancel_all()") > 0)
         try check("0 0", "cancelled all")
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_lanes") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_lanes") == 0)
         // Without limits nothing is kept.
-        try desk.queue.connection.execute("delete from postrider.client_limits")
-        try desk.count()
+        try fixture.queue.connection.execute("delete from postrider.client_limits")
+        try fixture.count()
         #expect(
-            try desk.queue.number(
+            try fixture.queue.number(
                 "select (select count(*) from postrider_internal.client_usage) + (select count(*) from postrider_internal.client_deltas)"
             )
                 == 0)
-        try desk.client.execute("insert into postrider.jobs (url) values ('http://h/')")
-        _ = try desk.queue.number("select postrider.cancel_all()")
-        #expect(try desk.queue.number("select count(*) from postrider_internal.tallies where ended is not null") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        try fixture.client.execute("insert into postrider.jobs (url) values ('http://h/')")
+        _ = try fixture.queue.number("select postrider.cancel_all()")
+        #expect(
+            try fixture.queue.number("select count(*) from postrider_internal.job_deltas where ended is not null") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
     }
 
     @Test func `jobs from before the limits are counted, in steps, while jobs come and go`() throws {
-        let desk = try LimitDesk(role: "nobody", "max_unfinished", "1")
+        let fixture = try LimitFixture(role: "nobody", "max_unfinished", "1")
         let insert =
             "insert into postrider.jobs (url, run_at) select 'http://h' || i % 7 || '/', now() + interval '1 h'"
-        try desk.client.execute("\(insert) from generate_series(1, 35000) i")
-        try desk.count()
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        try fixture.client.execute("\(insert) from generate_series(1, 35000) i")
+        try fixture.count()
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
         // An INSERT that is open when the recount begins, with ids on both sides of its start.
-        let open = try TestRole.client.connect(desk.queue)
+        let open = try TestRole.client.connect(fixture.queue)
         try open.execute("begin; \(insert) from generate_series(1, 300) i")
-        try desk.limit(client, "max_unfinished, max_lanes", "1000000, 1000")
+        try fixture.limit(client, "max_unfinished, max_lanes", "1000000, 1000")
         var random = SystemRandomNumberGenerator()
         for round in 0..<60 {
             if round == 3 { try open.execute("commit") }
-            try desk.client.execute("\(insert) from generate_series(1, \(random.next(upperBound: UInt64(40)) + 1)) i")
-            _ = try desk.queue.number(
+            try fixture.client.execute(
+                "\(insert) from generate_series(1, \(random.next(upperBound: UInt64(40)) + 1)) i")
+            _ = try fixture.queue.number(
                 """
                 select count(*) from (select job_id from postrider_internal.scheduled order by random() limit 5) s
                  where postrider.cancel(s.job_id)
                 """)
-            if round % 7 == 0 { try desk.count() }
+            if round % 7 == 0 { try fixture.count() }
         }
-        try desk.recount()
-        #expect(try desk.usage() == desk.truth())
+        try fixture.recount()
+        #expect(try fixture.usage() == fixture.truth())
         // The INSERT that began before it could see the limits is in it, too.
-        #expect(try desk.queue.number("select unfinished from postrider.client_status") > 35_000)
+        #expect(try fixture.queue.number("select unfinished from postrider.client_status") > 35_000)
         #expect(
             TestRole.words(
                 of:
                     "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 2000000) i where i = -1",
-                desk.client) == nil)
+                fixture.client) == nil)
     }
 
     @Test(arguments: [false, true]) func `an INSERT with thousands of lanes is counted in steps, by a recount too`(
         isRecount: Bool
     ) throws {
-        let desk = try LimitDesk("max_unfinished, max_lanes", "1000000, 1000000")
+        let fixture = try LimitFixture("max_unfinished, max_lanes", "1000000, 1000000")
         let rows =
             "insert into postrider.jobs (url, lane) select 'http://h/', 'lane ' || i from generate_series(1, 12000) i"
-        try desk.client.execute("insert into postrider.jobs (url) values ('http://h/')")
-        try desk.count()
+        try fixture.client.execute("insert into postrider.jobs (url) values ('http://h/')")
+        try fixture.count()
         // Two statements of one transaction, and ids on both sides of the place where the recount begins.
-        let open = try TestRole.client.connect(desk.queue)
+        let open = try TestRole.client.connect(fixture.queue)
         try open.execute("begin; \(rows)")
         if isRecount {
-            try desk.queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
-            try desk.count()
+            try fixture.queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
+            try fixture.count()
         }
         try open.execute("\(rows.replacing("lane ' || i", with: "lane ' || 2 * i")); commit")
-        _ = try desk.queue.number("select count(*) from postrider.jobs where lane = 'lane 7' and postrider.cancel(id)")
-        let version = try desk.queue.number("select version from postrider_internal.client_counting")
+        _ = try fixture.queue.number(
+            "select count(*) from postrider.jobs where lane = 'lane 7' and postrider.cancel(id)")
+        let version = try fixture.queue.number("select version from postrider_internal.client_counting")
         var counts = 0
         try TestClock.wait(60, for: "the count") {
-            try desk.count()
+            try fixture.count()
             counts += 1
-            return try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0
+            return try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0
         }
-        let steps = try desk.queue.number("select version - \(version) from postrider_internal.client_counting")
+        let steps = try fixture.queue.number("select version - \(version) from postrider_internal.client_counting")
         #expect(steps >= 12, "\(steps) steps in \(counts) counts")
-        if isRecount { try desk.recount() }
-        #expect(try desk.usage() == "24000 18000")
-        #expect(try desk.usage() == desk.truth())
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
+        if isRecount { try fixture.recount() }
+        #expect(try fixture.usage() == "24000 18000")
+        #expect(try fixture.usage() == fixture.truth())
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
     @Test(arguments: Soak.stormSeeds) func `counts stay exact under sessions that insert, roll back, cancel and retry`(
         seed: UInt64
     ) throws {
-        let desk = try LimitDesk(role: "*", "max_unfinished, max_lanes", "10000000, 1000000")
-        let database = TestRole.client.database(desk.queue.database)
-        let superuser = desk.queue.database
+        let fixture = try LimitFixture(role: "*", "max_unfinished, max_lanes", "10000000, 1000000")
+        let database = TestRole.client.database(fixture.queue.database)
+        let superuser = fixture.queue.database
         let rounds = Soak.count(2_000, reduced: 60)
         let threads = (0..<3).map { number in
             BackgroundThread {
@@ -267,23 +271,24 @@ struct ClientCountTests {
         for round in 0..<40 {
             // A recount is under way most of the time, some from a scope that has just changed.
             if round % 10 == 5 {
-                try desk.queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
+                try fixture.queue.connection.execute(
+                    "update postrider_internal.client_counting set recounted_at = null")
             }
-            try desk.count()
+            try fixture.count()
             TestClock.sleep(milliseconds: 5)
         }
         for thread in threads { thread.join() }
         try TestClock.wait(60, for: "the count") {
-            try desk.count()
-            return try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0
+            try fixture.count()
+            return try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0
         }
-        let deltas = try desk.usage()
-        #expect(try deltas == desk.truth())
-        try desk.recount()
-        #expect(try desk.usage() == deltas)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
+        let deltas = try fixture.usage()
+        #expect(try deltas == fixture.truth())
+        try fixture.recount()
+        #expect(try fixture.usage() == deltas)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
         #expect(
-            try desk.queue.number("select count(*) from postrider_internal.client_lanes where unfinished <= 0") == 0)
+            try fixture.queue.number("select count(*) from postrider_internal.client_lanes where unfinished <= 0") == 0)
     }
 }

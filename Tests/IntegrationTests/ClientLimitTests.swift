@@ -10,10 +10,10 @@ struct ClientLimitTests {
     private let client = TestRole.client.name
 
     @Test func `each limit refuses an INSERT by its column and says what to do`() throws {
-        let desk = try LimitDesk(
+        let fixture = try LimitFixture(
             "max_unfinished, max_lanes, min_priority, max_priority, max_timeout, max_request_body, may_download",
             "10, 3, -4, 4, '2 min', 20, false")
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, timeout) values ('slow', 'http://h/', '10 min')")
         let body = "a smaller body, or a file of body_parts, or ask for a higher client_limits.max_request_body."
         for (columns, values, column, message, hint) in [
@@ -59,14 +59,14 @@ struct ClientLimitTests {
         ] {
             let words = "PR015\n\(column)\njobs.\(column): \(message)\n\(hint)"
             let row = "insert into postrider.jobs (\(columns)) values"
-            #expect(TestRole.words(of: "\(row) (\(values))", desk.client) == words)
+            #expect(TestRole.words(of: "\(row) (\(values))", fixture.client) == words)
             // As one of several rows, too; the others are not inserted either.
             #expect(
-                TestRole.words(of: "\(row) (\(values)), (\(values))", desk.client) == words, "two rows")
+                TestRole.words(of: "\(row) (\(values)), (\(values))", fixture.client) == words, "two rows")
         }
         let lanes = "insert into postrider.jobs (url) select 'http://h' || i || '/' from generate_series(1, 4) i"
         #expect(
-            TestRole.words(of: lanes, desk.client)
+            TestRole.words(of: lanes, fixture.client)
                 == """
                 PR015
                 lane
@@ -75,17 +75,17 @@ struct ClientLimitTests {
                 """)
         let jobs = "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 11) i"
         #expect(
-            TestRole.words(of: jobs, desk.client)
+            TestRole.words(of: jobs, fixture.client)
                 == """
                 PR015
                 created_by
                 jobs.created_by: client \(client) would have 11 unfinished jobs, and its limit is 10
                 Wait for jobs to end, cancel some, or ask for a higher client_limits.max_unfinished.
                 """)
-        #expect(try desk.queue.number("select count(*) from postrider.jobs") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider.jobs") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
         // At the limits all is well.
-        try desk.client.execute(
+        try fixture.client.execute(
             """
             insert into postrider.jobs (url, priority, timeout, method, body) values
               ('http://h1/', 4, '2 min', 'POST', repeat('x', 20)::bytea), ('http://h2/', -4, null, 'GET', null);
@@ -94,109 +94,112 @@ struct ClientLimitTests {
     }
 
     @Test func `a single row on a known track meets the same limits`() throws {
-        let desk = try LimitDesk(
+        let fixture = try LimitFixture(
             "max_unfinished, max_priority, max_timeout, max_request_body", "2, 4, '1 min', 20")
         for priority in [0, 5] {
-            try desk.queue.connection.execute(
+            try fixture.queue.connection.execute(
                 "insert into postrider_internal.tracks (queue, lane, priority, made_at) values ('default', 'h:80', \(priority), '-infinity')"
             )
         }
         #expect(
-            TestRole.words(of: "insert into postrider.jobs (url, priority) values ('http://h/', 5)", desk.client)?
+            TestRole.words(of: "insert into postrider.jobs (url, priority) values ('http://h/', 5)", fixture.client)?
                 .contains("jobs.priority: 5 is above 4") == true)
         #expect(
             TestRole.words(
                 of:
                     "insert into postrider.jobs (url, method, body_json) values ('http://h/', 'POST', '\"\(String(repeating: "x", count: 19))\"')",
-                desk.client)?.contains("jobs.body: more than 20 bytes") == true)
+                fixture.client)?.contains("jobs.body: more than 20 bytes") == true)
         let row = "insert into postrider.jobs (url) values ('http://h/')"
-        for _ in 1...2 { try desk.client.execute(row) }
-        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where track > 0") == 2)
+        for _ in 1...2 { try fixture.client.execute(row) }
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where track > 0") == 2)
         // Before the leader has counted, each transaction knows its own rows only.
-        try desk.count()
+        try fixture.count()
         #expect(
-            TestRole.words(of: row, desk.client)?.contains("would have 3 unfinished jobs, and its limit is 2") == true)
-        #expect(try desk.usage() == "2 -")
+            TestRole.words(of: row, fixture.client)?.contains("would have 3 unfinished jobs, and its limit is 2")
+                == true)
+        #expect(try fixture.usage() == "2 -")
     }
 
     @Test func `a transaction counts what it has inserted before, less what it has rolled back`() throws {
-        let desk = try LimitDesk("max_unfinished, max_lanes", "10, 3")
+        let fixture = try LimitFixture("max_unfinished, max_lanes", "10, 3")
         func rows(_ count: Int, _ lane: String) -> String {
             "insert into postrider.jobs (url) select 'http://\(lane)/' from generate_series(1, \(count))"
         }
-        try desk.client.execute("begin; \(rows(4, "a")); \(rows(4, "b")); savepoint s")
-        #expect(TestRole.refusal(of: rows(3, "a"), desk.client) == "PR015")
-        try desk.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
-        #expect(TestRole.words(of: rows(1, "d"), desk.client)?.contains("jobs.lane: ") == true)
-        try desk.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
-        #expect(TestRole.words(of: rows(1, "c"), desk.client)?.contains("11 unfinished jobs") == true)
-        try desk.client.execute("rollback to s; commit")
-        try desk.count()
-        #expect(try desk.usage() == "10 3")
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
+        try fixture.client.execute("begin; \(rows(4, "a")); \(rows(4, "b")); savepoint s")
+        #expect(TestRole.refusal(of: rows(3, "a"), fixture.client) == "PR015")
+        try fixture.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
+        #expect(TestRole.words(of: rows(1, "d"), fixture.client)?.contains("jobs.lane: ") == true)
+        try fixture.client.execute("rollback to s; \(rows(1, "c")); savepoint s")
+        #expect(TestRole.words(of: rows(1, "c"), fixture.client)?.contains("11 unfinished jobs") == true)
+        try fixture.client.execute("rollback to s; commit")
+        try fixture.count()
+        #expect(try fixture.usage() == "10 3")
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
     @Test func `of two sessions each sees the other's rows once they are committed and counted`() throws {
-        let desk = try LimitDesk("max_unfinished", "10")
-        let other = try TestRole.client.connect(desk.queue)
+        let fixture = try LimitFixture("max_unfinished", "10")
+        let other = try TestRole.client.connect(fixture.queue)
         let six = "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 6)"
         try other.execute("begin; \(six)")
-        try desk.count()
-        try desk.client.execute("begin; \(six)")
+        try fixture.count()
+        try fixture.client.execute("begin; \(six)")
         try other.execute("commit")
-        try desk.count()
-        #expect(try desk.usage() == "6 -")
+        try fixture.count()
+        #expect(try fixture.usage() == "6 -")
         // This transaction has six of its own.
         #expect(
-            TestRole.words(of: "insert into postrider.jobs (url) values ('http://h/')", desk.client)?
+            TestRole.words(of: "insert into postrider.jobs (url) values ('http://h/')", fixture.client)?
                 .contains("13 unfinished jobs") == true)
-        try desk.client.execute("rollback")
+        try fixture.client.execute("rollback")
         #expect(
-            TestRole.words(of: six, desk.client)?.contains("12 unfinished jobs") == true)
-        try desk.client.execute("insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 4)")
+            TestRole.words(of: six, fixture.client)?.contains("12 unfinished jobs") == true)
+        try fixture.client.execute("insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 4)")
     }
 
     @Test func `an asterisk counts each client without a row by itself`() throws {
-        let desk = try LimitDesk(role: "*", "max_unfinished", "2")
-        let stranger = try TestRole.stranger.connect(desk.queue)
+        let fixture = try LimitFixture(role: "*", "max_unfinished", "2")
+        let stranger = try TestRole.stranger.connect(fixture.queue)
         let two = "insert into postrider.jobs (url) values ('http://h/'), ('http://h/')"
-        try desk.client.execute(two)
-        try desk.count()
-        #expect(TestRole.refusal(of: two, desk.client) == "PR015")
+        try fixture.client.execute(two)
+        try fixture.count()
+        #expect(TestRole.refusal(of: two, fixture.client) == "PR015")
         try stranger.execute(two)
-        try desk.limit(TestRole.stranger.name, "max_unfinished", "4")
-        try desk.count()
-        #expect(TestRole.refusal(of: two, desk.client) == "PR015")
+        try fixture.limit(TestRole.stranger.name, "max_unfinished", "4")
+        try fixture.count()
+        #expect(TestRole.refusal(of: two, fixture.client) == "PR015")
         try stranger.execute(two)
-        try desk.count()
+        try fixture.count()
         #expect(TestRole.refusal(of: two, stranger) == "PR015")
         let shown =
             "select role, unfinished::text, max_unfinished::text, is_default::text from postrider.client_status order by 1"
         #expect(
-            try desk.queue.rows(shown) == [["test_client", "2", "2", "true"], ["test_stranger", "4", "4", "false"]])
+            try fixture.queue.rows(shown) == [
+                ["test_client", "2", "2", "true"], ["test_stranger", "4", "4", "false"],
+            ])
         // A client sees itself alone.
         #expect(
             try stranger.query("select string_agg(role, ' ') from postrider.client_status").text(0, 0)
                 == "test_stranger")
         #expect(TestRole.refusal(of: "select from postrider.client_limits", stranger) == "42501")
         #expect(TestRole.refusal(of: "delete from postrider_internal.client_deltas", stranger) == "42501")
-        let admin = try TestRole.admin.connect(desk.queue)
+        let admin = try TestRole.admin.connect(fixture.queue)
         try admin.execute("update postrider.client_limits set max_unfinished = null where role = '*'")
-        try desk.client.execute(two)
+        try fixture.client.execute(two)
     }
 
     @Test func `owner, admins and workers are exempt; a changed role counts as the one it was changed to`() throws {
-        let desk = try LimitDesk(role: "*", "max_unfinished, max_priority", "0, 0")
+        let fixture = try LimitFixture(role: "*", "max_unfinished, max_priority", "0, 0")
         let row = "insert into postrider.jobs (url, priority) values ('http://h/', 1)"
-        try desk.limit(TestRole.worker.name, "max_unfinished", "0")
-        try desk.queue.connection.execute(row)
-        try TestRole.worker.connect(desk.queue).execute(row)
-        try desk.queue.connection.execute("set role \(client)")
-        #expect(TestRole.refusal(of: row, desk.queue.connection) == "PR015")
-        try desk.queue.connection.execute("reset role")
-        try desk.count()
-        #expect(try desk.queue.rows("select role from postrider.client_status") == [])
+        try fixture.limit(TestRole.worker.name, "max_unfinished", "0")
+        try fixture.queue.connection.execute(row)
+        try TestRole.worker.connect(fixture.queue).execute(row)
+        try fixture.queue.connection.execute("set role \(client)")
+        #expect(TestRole.refusal(of: row, fixture.queue.connection) == "PR015")
+        try fixture.queue.connection.execute("reset role")
+        try fixture.count()
+        #expect(try fixture.queue.rows("select role from postrider.client_status") == [])
         // The rows of a client's security definer function are the client's.
         let schema = """
             create schema app; grant usage, create on schema app to \(client); set role \(client);
@@ -204,36 +207,37 @@ struct ClientLimitTests {
               as $$ insert into postrider.jobs (url) values ('http://h/') $$;
             reset role; grant usage on schema app to \(TestRole.nobody.name)
             """
-        try desk.queue.connection.execute(schema)
-        #expect(TestRole.refusal(of: "select app.add()", try TestRole.nobody.connect(desk.queue)) == "PR015")
+        try fixture.queue.connection.execute(schema)
+        #expect(TestRole.refusal(of: "select app.add()", try TestRole.nobody.connect(fixture.queue)) == "PR015")
     }
 
     @Test func `rows by submit and COPY meet the limits`() throws {
-        let desk = try LimitDesk("max_unfinished, max_priority", "3, 0")
+        let fixture = try LimitFixture("max_unfinished, max_priority", "3, 0")
         let spec = """
             select postrider.submit('{"batch": [{"url": "http://h/1"}, {"url": "http://h/2"},
               {"chain": [{"url": "http://h/3"}, {"url": "http://h/4"}]}]}')
             """
         #expect(
-            TestRole.words(of: spec, desk.client)?.contains("would have 4 unfinished jobs, and its limit is 3") == true)
+            TestRole.words(of: spec, fixture.client)?.contains("would have 4 unfinished jobs, and its limit is 3")
+                == true)
         #expect(
-            TestRole.refusal(of: "select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1}')", desk.client)
+            TestRole.refusal(of: "select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1}')", fixture.client)
                 == "PR015")
-        let database = TestRole.client.database(desk.queue.database)
+        let database = TestRole.client.database(fixture.queue.database)
         func copy(_ count: Int) throws -> WorkerProcess.Outcome {
             let rows = String(repeating: "http://h/\n", count: count)
             return try Psql.run("copy postrider.jobs (url) from stdin;\n\(rows)\\.\n", on: database)
         }
         #expect(try copy(4).output.contains("would have 4 unfinished jobs, and its limit is 3"))
         #expect(try copy(3) == .init(status: 0, output: ""))
-        try desk.count()
-        #expect(try desk.usage() == "3 -")
+        try fixture.count()
+        #expect(try fixture.usage() == "3 -")
         // Batches and chains are counted by their members.
-        try desk.queue.connection.execute("update postrider.client_limits set max_unfinished = 7")
-        try desk.client.execute(spec)
-        try desk.count()
-        #expect(try desk.usage() == "7 -")
-        #expect(try desk.truth()?.hasPrefix("7 ") == true)
+        try fixture.queue.connection.execute("update postrider.client_limits set max_unfinished = 7")
+        try fixture.client.execute(spec)
+        try fixture.count()
+        #expect(try fixture.usage() == "7 -")
+        #expect(try fixture.truth()?.hasPrefix("7 ") == true)
     }
 
     @Test func `webhooks, ticks and members of an each are counted and not refused`() throws {

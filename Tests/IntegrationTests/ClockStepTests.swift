@@ -32,7 +32,7 @@ struct ClockStepTests {
         let worker = try RunningWorker(queue.database)
         let first = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.connection.execute("update postrider_internal.lane_states set next_slot = next_slot + interval '1 h'")
+        try queue.connection.execute("update postrider_internal.lane_rates set next_slot = next_slot + interval '1 h'")
         try queue.insert(20, "url, lane", "'\(target.url)/ok', 'l'")
         try queue.waitUntilDone(10)
         #expect(try queue.states() == "succeeded 21")
@@ -63,15 +63,15 @@ struct ClockStepTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
-        try queue.wait(until: "select exists (select from postrider_internal.lane_strains)")
+        try queue.wait(until: "select exists (select from postrider_internal.throttled_lanes)")
         try queue.connection.execute(
             """
-            update postrider_internal.lane_strains set at = at + interval '1 h', streak = 1;
+            update postrider_internal.throttled_lanes set at = at + interval '1 h', streak = 1;
             update postrider.lanes set paused_until = null where name = 'l'
             """)
         try queue.wait(
             until: """
-                select (select streak from postrider_internal.lane_strains) > 1
+                select (select streak from postrider_internal.throttled_lanes) > 1
                    and (select pause_reason ~ 'in a row' from postrider.lanes where name = 'l')
                 """)
         _ = worker
@@ -81,11 +81,11 @@ struct ClockStepTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
-            "insert into postrider_internal.lane_strains (lane, streak, at) values ('l', 9, now() + interval '1 h')")
+            "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 9, now() + interval '1 h')")
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: id, toBe: "succeeded")
-        #expect(try queue.number("select count(*) from postrider_internal.lane_strains") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.throttled_lanes") == 0)
         _ = worker
     }
 }

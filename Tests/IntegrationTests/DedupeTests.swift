@@ -278,7 +278,7 @@ struct DedupeTests {
         let open = try queue.number("select count(*) from postrider_internal.ready")
         for _ in 1...(count / 1000 + 20) {
             try queue.connection.execute(
-                "select postrider_internal.prune_dedupe(1000); update postrider_internal.dedupe_sweep set due_at = now()"
+                "select postrider_internal.prune_dedupe(1000); update postrider_internal.dedupe_cursor set due_at = now()"
             )
         }
         #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == open)

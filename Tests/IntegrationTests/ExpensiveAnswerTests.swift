@@ -165,7 +165,7 @@ struct ExpensiveAnswerTests {
         _ = worker
     }
 
-    @Test func `a worker with a full desk holds such jobs back without an attempt, and they end later`() throws {
+    @Test func `a worker with a full fixture holds such jobs back without an attempt, and they end later`() throws {
         let target = try Self.target()
         let queue = try Self.queue("10 ms")
         let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])

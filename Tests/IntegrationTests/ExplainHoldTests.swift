@@ -27,7 +27,7 @@ struct ExplainHoldTests {
             insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period) values ('l', \(limits));
             insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'l', 0), ('default', 'l', 4), ('mail', 'l', 0);
             insert into postrider_internal.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3 from postrider.lanes;
-            insert into postrider_internal.lane_states (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
+            insert into postrider_internal.lane_rates (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
             """)
     }
 
@@ -92,7 +92,7 @@ struct ExplainHoldTests {
                 == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
         )
         // The next call may begin now, but not that of this job.
-        try queue.connection.execute("update postrider_internal.lane_states set next_slot = '-infinity'")
+        try queue.connection.execute("update postrider_internal.lane_rates set next_slot = '-infinity'")
         #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so that "))

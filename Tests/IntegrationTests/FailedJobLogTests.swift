@@ -93,7 +93,7 @@ struct FailedJobLogTests {
         let worker = try RunningWorker(queue.database)
         try queue.insert(2_000, "url", "'\(target.url)/' || i")
         try queue.waitUntilDone()
-        try queue.wait(until: "select count(*) = 0 from postrider_internal.tallies")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
         #expect(worker.end(15) == 0)
         let named = Self.lines(worker, "job_failed")
         let counted = Self.lines(worker, "more_failed")
@@ -116,7 +116,7 @@ struct FailedJobLogTests {
         try TestClock.wait(20, for: "the call") { target.underWay == 1 }
         try queue.connection.execute("select postrider.cancel(\(cancelled))")
         try queue.waitUntilDone()
-        try queue.wait(until: "select count(*) = 0 from postrider_internal.tallies")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
         #expect(worker.end(15) == 0)
         #expect(worker.count(of: "job_failed") == 0)
     }

@@ -68,9 +68,10 @@ struct HeldBackTests {
         #expect(target.requests.count == 32)
         #expect(
             try queue.number(
-                "select count(*) from postrider_internal.tries where error_code = 'http_429' and attempt = 1") == 16
+                "select count(*) from postrider_internal.past_attempts where error_code = 'http_429' and attempt = 1")
+                == 16
         )
-        #expect(try queue.number("select count(*) from postrider_internal.lane_strains") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.throttled_lanes") == 0)
         _ = worker
     }
 
@@ -122,7 +123,7 @@ struct HeldBackTests {
         #expect(target.requests.count == 2)
         _ = try queue.rows("select postrider.retry(\(id))::text")
         try TestClock.wait(20, for: "three calls") { target.requests.count == 3 }
-        try queue.wait(until: "select count(*) = 3 from postrider_internal.tries")
+        try queue.wait(until: "select count(*) = 3 from postrider_internal.past_attempts")
         #expect(try queue.state(id) != "failed")
         _ = worker
     }
@@ -134,7 +135,7 @@ struct HeldBackTests {
             "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '2 s')")
         let id = try queue.insert("service, url", "'s', 'x'")
         let worker = try RunningWorker(queue.database)
-        try queue.wait(until: "select exists (select from postrider_internal.tries where status_code = 429)")
+        try queue.wait(until: "select exists (select from postrider_internal.past_attempts where status_code = 429)")
         _ = try queue.rows("select postrider.cancel(\(id))::text")
         try queue.wait(for: id, toBe: "cancelled")
         TestClock.sleep(milliseconds: 2_500)
@@ -174,7 +175,7 @@ struct HeldBackTests {
         let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '1 h'")
         try queue.wait(
             until: "select exists (select from postrider_internal.ready where worker = 0 and attempt = 0) "
-                + "and exists (select from postrider_internal.tries)")
+                + "and exists (select from postrider_internal.past_attempts)")
         try queue.connection.execute("update postrider_internal.ready set expires_at = now()")
         try queue.wait(for: id, toBe: "failed")
         let row = try queue.rows(
@@ -220,12 +221,12 @@ struct HeldBackTests {
         let epoch = try queue.lead(worker)
         try queue.connection.execute(
             """
-            insert into postrider_internal.lane_strains (lane, streak, at)
+            insert into postrider_internal.throttled_lanes (lane, streak, at)
             values ('gone', 3, now() - interval '121 min'), ('called', 3, now() - interval '119 min')
             """)
         for after in [1, 0] {
             _ = try queue.text("select postrider_internal.fold(\(worker), \(epoch), \(after), 100)::text")
         }
-        #expect(try queue.rows("select lane from postrider_internal.lane_strains") == [["called"]])
+        #expect(try queue.rows("select lane from postrider_internal.throttled_lanes") == [["called"]])
     }
 }

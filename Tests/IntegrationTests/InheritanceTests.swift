@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The values that members take from their batch or chain.
-final class InheritanceTests: TreeDesk {
+final class InheritanceTests: TreeFixture {
     private static let shown =
         "concat_ws(' ', queue, priority, coalesce(timeout::text, '-'), coalesce(service, '-'), coalesce(credential, '-'))"
 

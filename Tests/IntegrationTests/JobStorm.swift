@@ -160,7 +160,7 @@ final class JobStorm {
         guard tokens < 3 else { return }
         let isWell = """
             select exists (select from postrider_internal.refreshes where accepted_by <> '{}' and refreshed_at is not null)
-               and not exists (select from postrider_internal.tries t where t.error_code = 'token_expired'
+               and not exists (select from postrider_internal.past_attempts t where t.error_code = 'token_expired'
                                 and not exists (select from postrider_internal.results r where r.job_id = t.job_id))
             """
         guard try queue.connection.query(isWell).bool(0, 0) else { return }

@@ -125,7 +125,7 @@ struct LaneFloodTests {
             try queue.number(
                 """
                 select count(*) from postrider_internal.ready r join postrider.jobs j on j.id = r.job_id
-                 where r.expires_at = j.expires_at and r.max_attempts = j.max_attempts and r.is_followed = j.notify
+                 where r.expires_at = j.expires_at and r.max_attempts = j.max_attempts and r.has_callbacks = j.notify
                 """) == 11_998)
     }
 
@@ -142,7 +142,7 @@ struct LaneFloodTests {
                 """
                 update postrider_internal.workers set in_flight = \(inFlight);
                 delete from postrider_internal.ready where seq in (select seq from postrider_internal.ready order by seq limit \(begun));
-                update postrider_internal.feed_marks set at = now() - interval '1 s'
+                update postrider_internal.feed_cursors set at = now() - interval '1 s'
                 """)
             return try queue.number("select postrider_internal.feed_crowd(\(leader), \(epoch), 5000)")
         }

@@ -59,7 +59,7 @@ struct LaneLimitTests {
     @Test func `a draw commits as its session would`() throws {
         let queue = try TestQueue()
         let worker = try queue.number(
-            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         let lane = try queue.number(
             "insert into postrider.lanes (name, max_in_flight) values ('l', 10) returning id")
         try queue.connection.execute("set synchronous_commit = 'local'; begin")

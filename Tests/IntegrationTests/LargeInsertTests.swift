@@ -216,7 +216,7 @@ struct LargeInsertTests {
         while try queue.number("select count(*) from postrider_internal.intake") > 0 {
             let fed = try queue.number(feedShared)
             #expect(fed > 0 && fed < 5_000 + max(1_100, mostShared))
-            try queue.connection.execute("update postrider_internal.feed_marks set tracks = '{}', seqs = '{}'")
+            try queue.connection.execute("update postrider_internal.feed_cursors set tracks = '{}', seqs = '{}'")
         }
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 128_000)
     }

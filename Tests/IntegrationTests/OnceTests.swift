@@ -41,7 +41,7 @@ struct OnceTests {
         #expect(try queue.states() == "succeeded 533")
         #expect(target.requests.count == 500 + 5 + 3 * 5 + 2)
         #expect(worker.count(of: "work_left") == 0)
-        #expect(try queue.number("select count(*) from postrider_internal.tallies") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.job_deltas") == 0)
     }
 
     @Test func `a large INSERT is fed and called before the end`() throws {

@@ -117,7 +117,7 @@ struct OpenRichTests {
         try queue.insert(20, "url", "'\(target.url)/ok/plain/' || i")
         try queue.waitUntilDone(15)
         #expect(try queue.states() == "succeeded 100")
-        #expect(try queue.number("select count(*) from postrider_internal.cache_passes") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.uncacheable_keys") == 0)
         try other.execute("rollback")
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }

@@ -174,34 +174,35 @@ struct OpenTransactionTests {
     func `one that joins a batch over a list holds up neither other batches nor functions nor heartbeats`(
         elements: Int, isFollowed: Bool
     ) throws {
-        let desk = try TreeDesk()
-        let target = desk.target
-        let worker = try RunningWorker(desk.queue.database)
+        let fixture = try TreeFixture()
+        let target = fixture.target
+        let worker = try RunningWorker(fixture.queue.database)
         let list = (1...elements).map { "\($0)" }.joined(separator: ",")
-        let held = try desk.submit(
+        let held = try fixture.submit(
             #"{"chain": [{"url": "URL/held", "notify": \#(isFollowed)}, "#
                 + #"{"name": "list", "batch": {"each": [\#(list)], "do": {"url": "URL/ok/{{item}}"}}}]}"#)
         try TestClock.wait(20, for: "the first call") { target.underWay == 1 }
         // At the place that the first element is to take.
-        let other = try PGConnection(desk.queue.database)
+        let other = try PGConnection(fixture.queue.database)
         try other.execute(
             "begin; insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok' from postrider.jobs where name = 'list'"
         )
         target.release()
         // It is put off, and not looked at again and again.
-        try desk.queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
+        try fixture.queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
         for round in 1...3 {
-            let id = try desk.submit(
+            let id = try fixture.submit(
                 #"{"batch": [{"url": "URL/ok/a"}, {"chain": [{"url": "URL/ok/b"}, {"url": "URL/ok/c", "notify": true}]}]}"#
             )
-            try desk.queue.wait(for: id, toBe: "succeeded")
-            let moment = try desk.queue.text("select now()::text") ?? ""
-            try desk.queue.wait(until: "select heartbeat_at > timestamptz '\(moment)' from postrider_internal.workers")
+            try fixture.queue.wait(for: id, toBe: "succeeded")
+            let moment = try fixture.queue.text("select now()::text") ?? ""
+            try fixture.queue.wait(
+                until: "select heartbeat_at > timestamptz '\(moment)' from postrider_internal.workers")
             #expect(target.requests("/ok/c").count == round)
         }
-        #expect(try desk.queue.state(held) == "running")
+        #expect(try fixture.queue.state(held) == "running")
         try other.execute("rollback")
-        try desk.queue.wait(for: held, toBe: "succeeded")
+        try fixture.queue.wait(for: held, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)).count == elements + 4)
         #expect(target.requests.count == elements + 1 + 3 * 3)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)

@@ -152,7 +152,7 @@ struct PageLifeTests {
             """)
         try queue.wait(until: "select state = 'succeeded' from postrider.job_status where kind = 'chain'")
         #expect(target.requests.map(\.path) == (1...4).map { "/list?page=\($0)" } + ["/all"])
-        let sent = try queue.text("select body_json::text from postrider_internal.resolved")
+        let sent = try queue.text("select body_json::text from postrider_internal.filled_templates")
         #expect(sent == #"{"all": [1, 2, 3, 4, 5, 6]}"#)
         _ = worker
     }

@@ -18,8 +18,8 @@ struct PagePlaceTests {
     }
 
     @Test func `a cursor goes into the body, a query or a header as the value that it was`() throws {
-        let desk = try PageDesk()
-        let worker = try RunningWorker(desk.queue.database)
+        let fixture = try PageFixture()
+        let worker = try RunningWorker(fixture.queue.database)
         let three = "succeeded 1..25 1:10 2:10 3:5"
         let later = #", "start": {"page": 2}, "size": 5, "size_param": "$.variables.first""#
         // A JSON value in a query is its text.
@@ -39,11 +39,11 @@ struct PagePlaceTests {
         var ids: [Int64] = []
         for job in jobs {
             let values = job.body.map { "'POST', '\($0)'" } ?? "'GET', null"
-            ids.append(try desk.insert(job.path, job.paginate, "method, body_json", values))
+            ids.append(try fixture.insert(job.path, job.paginate, "method, body_json", values))
         }
-        try desk.queue.waitUntilDone()
-        for (id, job) in zip(ids, jobs) { #expect(try desk.look(id) == job.end, "\(job.path)") }
-        let next = try desk.queue.rows(
+        try fixture.queue.waitUntilDone()
+        for (id, job) in zip(ids, jobs) { #expect(try fixture.look(id) == job.end, "\(job.path)") }
+        let next = try fixture.queue.rows(
             #"select next from postrider.pages where page = 2 and next is not null order by next collate "C""#)
         let objects = ["{\"page\": 2}", "{\"page\": 2}", "{\"page\": 4}"]
         #expect(next == (["2", "3", "3", "[2, \"a\"]"] + objects).map { [$0] })
@@ -51,8 +51,8 @@ struct PagePlaceTests {
     }
 
     @Test func `a list ends by a status of end_statuses, and fails by a page that comes again`() throws {
-        let desk = try PageDesk()
-        let worker = try RunningWorker(desk.queue.database)
+        let fixture = try PageFixture()
+        let worker = try RunningWorker(fixture.queue.database)
         let ends = #""end_statuses": [204, 404]"#
         let stop = #""max_pages": 2, "on_limit": "stop""#
         let jobs: [(path: String, more: String, needsData: Bool, end: String)] = [
@@ -71,18 +71,18 @@ struct PagePlaceTests {
         ]
         var ids: [Int64] = []
         for job in jobs {
-            ids.append(try desk.insert(job.path, Self.page(job.more), "require_data", "\(job.needsData)"))
+            ids.append(try fixture.insert(job.path, Self.page(job.more), "require_data", "\(job.needsData)"))
         }
-        try desk.queue.waitUntilDone()
+        try fixture.queue.waitUntilDone()
         for (id, job) in zip(ids, jobs) {
             let sql = "select status_code || ' ' || has_more from postrider.job_status where id = \(id)"
-            let end = try "\(desk.queue.text(sql) ?? "") \(desk.look(id))"
+            let end = try "\(fixture.queue.text(sql) ?? "") \(fixture.look(id))"
             #expect(end == job.end, "\(job.path)")
         }
-        let error = try desk.queue.text(
+        let error = try fixture.queue.text(
             "select min(error) from postrider.job_status where error_code = 'pagination_loop'")
         #expect(error == "the page has the same items as page 1; they are left out (page 2)")
-        let items = try desk.queue.text("select jsonb_agg(items)::text from postrider.pages where item_count = 1")
+        let items = try fixture.queue.text("select jsonb_agg(items)::text from postrider.pages where item_count = 1")
         #expect(items == #"[[{"id": 1, "name": "item 1"}]]"#)
         _ = worker
     }

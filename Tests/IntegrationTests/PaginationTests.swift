@@ -26,8 +26,8 @@ struct PaginationTests {
             ("/link?limit=40&in=body&as=query", #"{"style": "link", "items": "$.items", "next": "$.links.next"}"#),
         ])
     func `each style fetches every item, in order`(path: String, paginate: String) throws {
-        let desk = try PageDesk()
-        #expect(try desk.run(path, paginate) == "succeeded 1..95 1:40 2:40 3:15")
+        let fixture = try PageFixture()
+        #expect(try fixture.run(path, paginate) == "succeeded 1..95 1:40 2:40 3:15")
     }
 
     @Test(
@@ -81,18 +81,18 @@ struct PaginationTests {
             ),
         ])
     func `how pages end`(path: String, paginate: String, expected: String) throws {
-        let desk = try PageDesk()
-        #expect(try desk.run(path, paginate) == expected)
+        let fixture = try PageFixture()
+        #expect(try fixture.run(path, paginate) == expected)
     }
 
     @Test func `a page that fails is tried again by itself, and what it was is in attempts`() throws {
-        let desk = try PageDesk()
-        let state = try desk.run(
+        let fixture = try PageFixture()
+        let state = try fixture.run(
             "/items?fail=3",
             #"{"style": "page", "param": "page", "items": "$.data.list", "size": 10, "max_pages": 4, "on_limit": "stop"}"#,
             "backoff, max_attempts", "array['10 ms']::interval[], 2")
         #expect(state == "succeeded 1..40 1:10 2:10 3:10 4:10")
-        let tries = try desk.queue.rows(
+        let tries = try fixture.queue.rows(
             "select attempt::text, status_code::text, error_code from postrider.attempts order by fence")
         #expect(
             tries == [
@@ -102,29 +102,31 @@ struct PaginationTests {
     }
 
     @Test func `each page is held against validator, envelope and statuses`() throws {
-        let desk = try PageDesk()
+        let fixture = try PageFixture()
         let paginate = #"{"style": "page", "param": "page", "items": "$.data.list"}"#
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, envelope, query)
-            values ('api', '\(desk.url)', '{"code": "$.code", "result": "$.data.list"}', '{"key": "s3cret"}')
+            values ('api', '\(fixture.url)', '{"code": "$.code", "result": "$.data.list"}', '{"key": "s3cret"}')
             """)
-        let worker = try RunningWorker(desk.queue.database)
-        let shape = try desk.insert(
+        let worker = try RunningWorker(fixture.queue.database)
+        let shape = try fixture.insert(
             "/items?odd=2", paginate, "validator", #"'{"data": {"list": [{"id": "number"}]}}'"#)
-        let envelope = try desk.queue.insert(
+        let envelope = try fixture.queue.insert(
             "service, url, paginate", "'api', '/items?of=15', '{\"style\": \"page\", \"param\": \"page\"}'")
-        let outside = try desk.queue.insert(
+        let outside = try fixture.queue.insert(
             "service, url, paginate", "'api', '/offset?of=15', '{\"style\": \"offset\", \"param\": \"offset\"}'")
-        let status = try desk.insert("/link?limit=5", #"{"style": "link"}"#, "ok_statuses", "'{[201,202)}'")
-        try desk.queue.waitUntilDone()
-        #expect(try desk.look(shape) == "failed no_more_data 1:10")
-        #expect(try desk.look(envelope) == "succeeded 1..15 1:10 2:5 3:0")
-        #expect(try desk.look(outside) == "failed envelope")
-        #expect(try desk.look(status) == "failed http_status")
+        let status = try fixture.insert("/link?limit=5", #"{"style": "link"}"#, "ok_statuses", "'{[201,202)}'")
+        try fixture.queue.waitUntilDone()
+        #expect(try fixture.look(shape) == "failed no_more_data 1:10")
+        #expect(try fixture.look(envelope) == "succeeded 1..15 1:10 2:5 3:0")
+        #expect(try fixture.look(outside) == "failed envelope")
+        #expect(try fixture.look(status) == "failed http_status")
         #expect(
-            try desk.queue.text("select right(error, 9) from postrider.job_status where id = \(status)") == " (page 1)")
-        #expect(try desk.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
+            try fixture.queue.text("select right(error, 9) from postrider.job_status where id = \(status)")
+                == " (page 1)")
+        #expect(
+            try fixture.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
         _ = worker
     }
 
@@ -133,7 +135,7 @@ struct PaginationTests {
         `a link keeps to its service: arguments and headers are added, its key is stored nowhere, the password goes along`()
         throws
     {
-        let desk = try PageDesk()
+        let fixture = try PageFixture()
         let target = try TargetServer { request in
             let page = request.path.contains("page=2") ? 2 : 1
             return TargetStep.answer(
@@ -141,27 +143,27 @@ struct PaginationTests {
                 headers: page == 1
                     ? ["Link: <http://x:y@\(request.header("host") ?? "")/v1/list?page=2&key=s3cret>; rel=next"] : [])
         }
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, query, headers, apply_to_absolute)
             values ('api', 'http://u:pw@127.0.0.1:\(target.port)/v1', '{"key": "s3cret"}', '{"X-Common": "1"}', false)
             """)
-        let worker = try RunningWorker(desk.queue.database)
-        let id = try desk.queue.insert(
+        let worker = try RunningWorker(fixture.queue.database)
+        let id = try fixture.queue.insert(
             "service, url, query, paginate", #"'api', 'list', '{"a": "b c"}', '{"style": "link"}'"#)
-        try desk.queue.waitUntilDone()
-        #expect(try desk.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2]")
+        try fixture.queue.waitUntilDone()
+        #expect(try fixture.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2]")
         #expect(target.requests.map(\.path) == ["/v1/list?key=s3cret&a=b%20c", "/v1/list?page=2&key=s3cret"])
         #expect(target.requests.map { $0.header("authorization") } == ["Basic dTpwdw==", "Basic dTpwdw=="])
         #expect(target.requests.map { $0.header("x-common") } == ["1", "1"])
-        let rows = try desk.queue.rows("select url, next from postrider.pages order by page")
+        let rows = try fixture.queue.rows("select url, next from postrider.pages order by page")
         let base = "http://127.0.0.1:\(target.port)/v1/list"
         #expect(rows == [["\(base)?a=b%20c", "\(base)?page=2"], ["\(base)?page=2", nil]])
         _ = worker
     }
 
     @Test func `a relative link is resolved against the URL that a redirect led to`() throws {
-        let desk = try PageDesk()
+        let fixture = try PageFixture()
         let target = try TargetServer { request in
             switch request.path {
             case "/items": TargetStep.answer(301, headers: ["Location: /items/"])
@@ -171,29 +173,29 @@ struct PaginationTests {
             default: TargetStep.answer(404)
             }
         }
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
-        let worker = try RunningWorker(desk.queue.database)
-        let id = try desk.queue.insert("service, url, paginate", #"'api', '/items', '{"style": "link"}'"#)
-        try desk.queue.waitUntilDone()
-        #expect(try desk.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3]")
+        let worker = try RunningWorker(fixture.queue.database)
+        let id = try fixture.queue.insert("service, url, paginate", #"'api', '/items', '{"style": "link"}'"#)
+        try fixture.queue.waitUntilDone()
+        #expect(try fixture.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3]")
         #expect(target.requests.map(\.path) == ["/items", "/items/", "/items/page2", "/items/page2?page=3"])
         _ = worker
     }
 
     @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
-        let desk = try PageDesk()
-        let worker = try RunningWorker(desk.queue.database)
+        let fixture = try PageFixture()
+        let worker = try RunningWorker(fixture.queue.database)
         let run = "keys\(TestClock.now)"
-        let id = try desk.insert(
+        let id = try fixture.insert(
             "/items?fail=2&of=25&run=\(run)",
             #"{"style": "page", "param": "page", "items": "$.data.list", "size": 10}"#,
             "method, body_json, backoff", "'POST', '{}', array['10 ms']::interval[]")
-        try desk.queue.waitUntilDone()
-        #expect(try desk.look(id) == "succeeded 1..25 1:10 2:10 3:5")
-        let calls = try desk.queue.insert("url", "'\(desk.url)/calls'")
-        try desk.queue.waitUntilDone()
-        let keys = try desk.queue.rows(
+        try fixture.queue.waitUntilDone()
+        #expect(try fixture.look(id) == "succeeded 1..25 1:10 2:10 3:5")
+        let calls = try fixture.queue.insert("url", "'\(fixture.url)/calls'")
+        try fixture.queue.waitUntilDone()
+        let keys = try fixture.queue.rows(
             """
             select right(c ->> 'key', -37) from postrider.job_status s cross join jsonb_array_elements(s.result) c
              where s.id = \(calls) and c ->> 'path' like '%run=\(run)%'
@@ -203,12 +205,12 @@ struct PaginationTests {
     }
 
     @Test func `two jobs in one batch do not mix`() throws {
-        let desk = try PageDesk()
-        let worker = try RunningWorker(desk.queue.database)
+        let fixture = try PageFixture()
+        let worker = try RunningWorker(fixture.queue.database)
         let paginate = #"{"style": "offset", "param": "offset", "size": 10}"#
-        try desk.queue.insert(20, "url, paginate", "'\(desk.url)/offset?of=' || (i * 7), '\(paginate)'")
-        try desk.queue.waitUntilDone()
-        let rows = try desk.queue.rows(
+        try fixture.queue.insert(20, "url, paginate", "'\(fixture.url)/offset?of=' || (i * 7), '\(paginate)'")
+        try fixture.queue.waitUntilDone()
+        let rows = try fixture.queue.rows(
             """
             select s.id::text from postrider.job_status s
              where s.state <> 'succeeded'

@@ -233,7 +233,7 @@ struct PlanTests {
         private func promoteByBudget(_ queue: borrowing TestQueue) throws -> Int {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.lane_retries (lane, calls, good, bad, failing, at)
+                insert into postrider_internal.failing_lanes (lane, calls, good, bad, failing, at)
                 select lane, 0, 0, 100, true, now() from postrider_internal.tracks
                 """)
             var cost = 0
@@ -247,7 +247,7 @@ struct PlanTests {
                 cost = try buffers(promote, queue)
             }
             try queue.connection.execute("delete from postrider_internal.scheduled where attempt = 1")
-            try queue.connection.execute("delete from postrider_internal.lane_retries")
+            try queue.connection.execute("delete from postrider_internal.failing_lanes")
             return cost
         }
 
@@ -264,7 +264,7 @@ struct PlanTests {
             // The session's counters are passed on now and then, so the difference counts, within one transaction.
             let scans = """
                 select relname || ' ' || seq_scan from pg_stat_xact_user_tables
-                where schemaname in ('postrider', 'postrider_internal') and relname ~ '^(ready|scheduled|jobs|results|tries)' order by relname
+                where schemaname in ('postrider', 'postrider_internal') and relname ~ '^(ready|scheduled|jobs|results|past_attempts)' order by relname
                 """
             let before = try queue.rows(scans)
             let touched = try queue.buffers(sql)

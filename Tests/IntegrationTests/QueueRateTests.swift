@@ -11,11 +11,11 @@ struct QueueRateTests {
         try queue.connection.execute(
             """
             begin;
-            insert into postrider_internal.totals (minute, queue, state, jobs)
+            insert into postrider_internal.job_totals (minute, queue, state, jobs)
             select date_trunc('minute', now()) - m * interval '1 min', 'default', s::"char", 600
               from generate_series(0, 3) m, unnest(array['s', 'c', 'k', 'r']) s;
-            insert into postrider_internal.totals (minute, queue, state, jobs) values ('-infinity', 'default', 's', 100000);
-            insert into postrider_internal.tallies (tracks, states, jobs, queue, at)
+            insert into postrider_internal.job_totals (minute, queue, state, jobs) values ('-infinity', 'default', 's', 100000);
+            insert into postrider_internal.job_deltas (tracks, states, jobs, queue, at)
             values (array[0], array['f'::"char"], array[60], 'default', now() - interval '1 s'),
                    (array[0], array['s'::"char"], array[60], 'default', now() - interval '61 s')
             """)

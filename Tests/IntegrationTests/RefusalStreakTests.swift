@@ -18,7 +18,7 @@ struct RefusalStreakTests {
     /// What an answer to a call begun so long ago says of its lane.
     private static func sign(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String) -> String {
         """
-        row((select id from postrider_internal.tracks), clock_timestamp() - interval '\(begunBefore)', \(wait), \(status), '\(verdict)')::postrider_internal.sign
+        row((select id from postrider_internal.tracks), clock_timestamp() - interval '\(begunBefore)', \(wait), \(status), '\(verdict)')::postrider_internal.lane_signal
         """
     }
 
@@ -58,9 +58,9 @@ struct RefusalStreakTests {
         #expect(try (3_590_000...3_600_000).contains(tell("w", 429, wait: "999999999")))
         try over()
         #expect(try tell("s", 200, begunBefore: "10 min") <= 0)
-        #expect(try queue.number("select streak::bigint from postrider_internal.lane_strains") > 10)
+        #expect(try queue.number("select streak::bigint from postrider_internal.throttled_lanes") > 10)
         #expect(try tell("s", 200) <= 0)
-        #expect(try queue.number("select count(*) from postrider_internal.lane_strains") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.throttled_lanes") == 0)
         #expect(try (900...1250).contains(tell("w", 429)))
         try over()
         #expect(try (1800...2500).contains(tell("w", 429)))
@@ -69,7 +69,7 @@ struct RefusalStreakTests {
         // What a person has paused stays so.
         _ = try queue.rows("select postrider.pause_lane('l')::text")
         try queue.connection.execute(
-            "select postrider_internal.pause_throttled_lanes(array[row((select id from postrider_internal.tracks), now(), 5000, 429, 'w')::postrider_internal.sign])"
+            "select postrider_internal.pause_throttled_lanes(array[row((select id from postrider_internal.tracks), now(), 5000, 429, 'w')::postrider_internal.lane_signal])"
         )
         #expect(
             try queue.text("select paused_until || ' ' || (pause_reason like 'paused by %') from postrider.lanes")
@@ -84,9 +84,9 @@ struct RefusalStreakTests {
         let queue = try Self.queue()
         // The fourth in a row: the pause before it was 4 s long, or a little more.
         try queue.connection.execute(
-            "insert into postrider_internal.lane_strains (lane, streak, at) values ('l', 4, now())")
+            "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 4, now())")
         _ = try Self.tell(queue, [Self.sign("s", 200, begunBefore: "6 s")])
-        #expect(try queue.number("select streak::bigint from postrider_internal.lane_strains") == 4)
+        #expect(try queue.number("select streak::bigint from postrider_internal.throttled_lanes") == 4)
         _ = try Self.tell(queue, [Self.sign("s", 200, begunBefore: "2 s")])
         #expect(try (900...1250).contains(Self.tell(queue, [Self.sign("w", 429, begunBefore: "-1 ms")])))
     }
@@ -94,7 +94,7 @@ struct RefusalStreakTests {
     @Test func `a success that is told of together with a refusal ends the doubling, too`() throws {
         let queue = try Self.queue()
         try queue.connection.execute(
-            "insert into postrider_internal.lane_strains (lane, streak, at) values ('l', 4, now())")
+            "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 4, now())")
         let both = [
             Self.sign("w", 429, begunBefore: "-1 ms"), Self.sign("s", 200, begunBefore: "-1 ms"),
         ]

@@ -88,7 +88,7 @@ struct RemovedTrackTests {
         try queue.connection.execute(
             """
             update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity';
-            insert into postrider_internal.tallies (tracks, states, jobs) values ('{6}', '{s}', '{1}')
+            insert into postrider_internal.job_deltas (tracks, states, jobs) values ('{6}', '{s}', '{1}')
             """)
         _ = try queue.number(
             "select jobs from postrider_internal.fold(\(leader.worker), \(leader.epoch), 0, 1000) limit 1")
@@ -148,7 +148,7 @@ struct RemovedTrackTests {
         try queue.connection.execute(
             """
             with gone as (delete from postrider_internal.ready returning *),
-            tally as (insert into postrider_internal.tallies (tracks, states, jobs) select array[track], '{f}', '{1}' from gone)
+            tally as (insert into postrider_internal.job_deltas (tracks, states, jobs) select array[track], '{f}', '{1}' from gone)
             insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
             """)
         // The tallies of these tracks are not folded yet.
@@ -173,7 +173,7 @@ struct RemovedTrackTests {
         #expect(try queue.text(Self.places) == "q l1 3, q l2 3, q l3 3")
         _ = try queue.number(fold)
         let totals = try queue.rows(
-            "select queue, state::text, sum(jobs)::text from postrider_internal.totals group by 1, 2")
+            "select queue, state::text, sum(jobs)::text from postrider_internal.job_totals group by 1, 2")
         #expect(totals == [["q", "f", "0"]])
     }
 

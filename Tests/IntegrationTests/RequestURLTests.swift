@@ -89,7 +89,7 @@ struct RequestURLTests {
         #expect(try queue.text(sql + "\(fresh)") == "scheduled|f")
         // As if the first try had been an hour ago.
         try queue.connection.execute(
-            "update postrider_internal.tries set started_at = started_at - interval '1 h' where job_id = \(id)")
+            "update postrider_internal.past_attempts set started_at = started_at - interval '1 h' where job_id = \(id)")
         try queue.connection.execute("select postrider.reschedule(\(id), now())")
         try queue.wait(for: id, toBe: "succeeded")
         let ended = """

@@ -41,38 +41,38 @@ struct RestoreTests {
             let steps = TargetStep.byPath(request)
             return steps.dropLast() + TargetStep.answer(200, #"{"path": "\#(request.path)"}"#)
         }
-        let desk = try RestoreDesk(kind)
+        let fixture = try RestoreFixture(kind)
         let count = Soak.count(500, reduced: 40)
         let workers = try (1...Soak.count(4, reduced: 2)).map { _ in
-            try RunningWorker(desk.workersDatabase, concurrency: 16)
+            try RunningWorker(fixture.workersDatabase, concurrency: 16)
         }
         for worker in workers { try worker.wait(for: "enlisted") }
-        for once in [true, false] { try Self.insert("early", "/held", 6, once: once, desk.queue, target) }
+        for once in [true, false] { try Self.insert("early", "/held", 6, once: once, fixture.queue, target) }
         try TestClock.wait(20, for: "12 calls") { target.underWay == 12 }
-        try Self.insert("backlog", "/wait/20", 10 * count, once: false, desk.queue, target)
+        try Self.insert("backlog", "/wait/20", 10 * count, once: false, fixture.queue, target)
         try TestClock.wait(20, for: "the backlog") { target.requests.count > 12 + count }
-        try desk.save()
-        let saved = try desk.queue.text("select clock_timestamp()::text") ?? ""
-        for once in [true, false] { try Self.insert("gone", "/wait/20", count, once: once, desk.queue, target) }
-        try desk.queue.wait(
+        try fixture.save()
+        let saved = try fixture.queue.text("select clock_timestamp()::text") ?? ""
+        for once in [true, false] { try Self.insert("gone", "/wait/20", count, once: once, fixture.queue, target) }
+        try fixture.queue.wait(
             until:
                 "select count(*) > \(count) from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/gone/%'"
         )
         // A data folder that was set back is recognised by what a heartbeat has seen since.
-        try desk.queue.wait(
+        try fixture.queue.wait(
             until:
                 "select bool_and(heartbeat_at > '\(saved)') from postrider_internal.workers where ended_at is null and not lost"
         )
         var kept: Kept?
-        try desk.restore { kept = try Kept($0, target) }
+        try fixture.restore { kept = try Kept($0, target) }
         let callsBefore = Dictionary(grouping: target.requests, by: \.path).mapValues(\.count)
         let state = try #require(kept)
         #expect(state.claimed.count { $0.contains("/early/") } == 12)
 
         try TestClock.wait(20, for: "a worker") { workers.contains { $0.count(of: "database_restored") > 0 } }
         target.release()
-        for once in [true, false] { try Self.insert("new", "/wait/20", count, once: once, desk.queue, target) }
-        try desk.queue.waitUntilDone(60)
+        for once in [true, false] { try Self.insert("new", "/wait/20", count, once: once, fixture.queue, target) }
+        try fixture.queue.waitUntilDone(60)
 
         for worker in workers { try worker.wait(for: "database_changed") }
         #expect(workers.map { $0.count(of: "database_restored") }.reduce(0, +) == 1)
@@ -80,7 +80,7 @@ struct RestoreTests {
         for (path, calls) in calls where path.contains("/once/") && !path.contains("/gone/") {
             #expect(calls == 1, "\(path)")
         }
-        let rows = try desk.queue.connection.query(
+        let rows = try fixture.queue.connection.query(
             """
             select j.url, s.state, count(a.job_id), j.delivery, coalesce(convert_from(r.body, 'UTF8'), '')
             from postrider.jobs j join postrider.job_status s on s.id = j.id join postrider_internal.results r on r.job_id = j.id

@@ -53,7 +53,7 @@ struct RetryBudgetTests {
         /// Feeds until lane a is failing and the retries from before have been made.
         func feedUntilFailing() throws {
             let isFailing = """
-                select exists (select from postrider_internal.lane_retries where lane = 'a' and failing)
+                select exists (select from postrider_internal.failing_lanes where lane = 'a' and failing)
                    and not exists (select from postrider_internal.ready where attempt > 0)
                 """
             try feed(15, for: "lane a fails") { try queue.connection.query(isFailing).bool(0, 0) }
@@ -96,7 +96,7 @@ struct RetryBudgetTests {
         let states = "select string_agg(distinct state, ' ') || ' ' || count(*) from postrider.job_status"
         #expect(try scene.queue.text(states)?.hasPrefix("succeeded ") == true)
         #expect(scene.target.requests.allSatisfy { !$0.path.hasPrefix("/b/") || $0.turn == 1 })
-        try scene.queue.wait(until: "select not exists (select from postrider_internal.lane_retries where failing)")
+        try scene.queue.wait(until: "select not exists (select from postrider_internal.failing_lanes where failing)")
     }
 
     @Test func `the worker that leads may change`() throws {
@@ -123,7 +123,7 @@ struct RetryBudgetTests {
         try scene.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 1)")
         let worker = try RunningWorker(scene.queue.database, concurrency: 16)
         try worker.wait(for: "enlisted")
-        let isFailing = "select exists (select from postrider_internal.lane_retries where failing)"
+        let isFailing = "select exists (select from postrider_internal.failing_lanes where failing)"
         try scene.feed(15, for: "lane a fails") { try scene.queue.connection.query(isFailing).bool(0, 0) }
         try scene.queue.wait(until: "select not exists (select from postrider_internal.scheduled where has_slot)")
         // All of them are tried again and again.

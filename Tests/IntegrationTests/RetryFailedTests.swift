@@ -51,7 +51,8 @@ struct RetryFailedTests {
         let kept = try queue.rows(
             "select distinct attempt::text, max_attempts::text from postrider.job_status where state = 'ready'")
         #expect(kept == (jobs.isEmpty ? [] : [["3", "8"]]))
-        #expect(try queue.number("select count(*) from postrider_internal.tries where attempt = 3") == jobs.count)
+        #expect(
+            try queue.number("select count(*) from postrider_internal.past_attempts where attempt = 3") == jobs.count)
     }
 
     @Test func `a tree runs again once, whichever of its members failed; what a person cancelled stays`() throws {

@@ -51,7 +51,7 @@ struct SchemaTests {
             """
             select proname::text from pg_proc
             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prokind = 'f'
-              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|tallies|intake)')
+              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|job_deltas|intake)')
               and proname not in ('retry', 'reschedule')
               and not coalesce('jit=off' = any (proconfig), false)
             order by 1

@@ -89,7 +89,7 @@ struct ServerFeatureTests {
                     ["1", "3"], ["1", "3"],
                 ])
         #expect(try queue.number("select count(*) from postrider.cache_entries") == 1)
-        #expect(try queue.number("select count(*) from postrider_internal.cache_calls") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.cache_flights") == 0)
         // Nobody waits in the queue for the other servers: the attempt keeps its place, and a survey finds it soon.
         #expect(
             try queue.number(

@@ -201,7 +201,7 @@ struct ShortageTests {
             return try queue.number("select postrider_internal.refusals_in_row(\(evil))::bigint") >= 3
         }
         #expect(try queue.state(evil) != "failed")
-        try queue.connection.execute("update postrider_internal.tries set refusals = 40 where job_id = \(evil)")
+        try queue.connection.execute("update postrider_internal.past_attempts set refusals = 40 where job_id = \(evil)")
         try TestClock.wait(40, for: "the end of the job") {
             count += 1
             try queue.insert("url, result_type", "'\(target.url)/ok/\(count)', 'object'")

@@ -11,7 +11,7 @@ import Testing
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
     private static let tables =
-        "'{ready,scheduled,members,trees,tree_deltas,tallies,outcomes,cache_waits,cache_calls,credential_waits,dedupe_keys}'::text[]"
+        "'{ready,scheduled,members,trees,tree_deltas,job_deltas,outcomes,cache_waits,cache_flights,credential_waits,dedupe_keys}'::text[]"
 
     init() throws { cluster = try TestQueue.quietCluster() }
 

@@ -33,7 +33,7 @@ struct StaleTokenTests {
         try queue.connection.execute(
             """
             update postrider_internal.refreshes set refreshed_at = refreshed_at - interval '1 min', forced_at = null;
-            update postrider_internal.tries set started_at = started_at - interval '1 min'
+            update postrider_internal.past_attempts set started_at = started_at - interval '1 min'
             """)
     }
 
@@ -77,7 +77,7 @@ struct StaleTokenTests {
             insert into postrider_internal.refused_endpoints (credential, endpoint, version, refused_at)
             select 'c', 'GET http://127.0.0.1:1/' || o.path, 0, now() + o.at::interval from (values \(others)) o (path, at);
             update postrider_internal.ready set worker = 1, fence = 5, attempt = 1, since = now() where job_id = \(job);
-            insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code)
+            insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code)
             select \(job), n, now() - interval '1 min', 1, 1, 'token_expired' from generate_series(2, \(sends)) n
             """)
         return try queue.text(

@@ -27,7 +27,7 @@ struct ThroughputTests {
         _ = try queue.number("select postrider.cancel(\(waiting))::int")
         try queue.waitUntilDone()
         try queue.wait(until: "select count(*) > 0 from postrider_internal.timings")
-        try queue.wait(until: "select count(*) = 0 from postrider_internal.tallies")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
         #expect(try queue.rows(Self.whole) == [["43", "2", "true", "true", "true"]])
         #expect(try queue.number(Self.waits) == 42)
         // Nothing is known of the wait of a retry, and what is retried counts once.
@@ -44,14 +44,14 @@ struct ThroughputTests {
         let worker = try RunningWorker(queue.database)
         let ids = try (1...4).map { try queue.insert("url, max_attempts", "'\(target.url)/status/404/\($0)', 1") }
         try queue.waitUntilDone()
-        try queue.wait(until: "select count(*) = 0 from postrider_internal.tallies")
+        try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
         try queue.connection.execute("select postrider.pause_queue('default')")
         try queue.connection.execute("select postrider.retry(\(ids[0]))")
         #expect(try queue.number("select postrider.retry_failed()") == 3)
         let seen = "select sum(finished)::text, sum(failed)::text from postrider.throughput"
         let standing = "select failed::text, (rate_per_second > 0)::text from postrider.queue_status"
         for isFolded in [false, true] {
-            if isFolded { try queue.wait(until: "select count(*) = 0 from postrider_internal.tallies") }
+            if isFolded { try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas") }
             #expect(try queue.rows(seen) == [["4", "4"]])
             #expect(try queue.rows(standing) == [["0", "true"]])
         }
@@ -62,7 +62,7 @@ struct ThroughputTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider_internal.totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1000);
+            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1000);
             insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 1000);
             delete from postrider_internal.ready;
             insert into postrider_internal.results (job_id, attempt, state, started_at, total_us)
@@ -90,7 +90,7 @@ struct ThroughputTests {
             insert into postrider_internal.results (job_id, fence, attempt, state, started_at, finished_at, first_byte_us, total_us)
             values (\(id), 1, 1, 's', now() - interval '2 h', now(), 1500, \(Int32.max));
             select postrider_internal.fold_timings(array[date_trunc('minute', now())], array[\(id)], array[1]);
-            insert into postrider_internal.totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1);
+            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1);
             """)
         #expect(
             try queue.rows("select first_byte_ms::text, total_ms::text from postrider.attempts")
@@ -104,7 +104,7 @@ struct ThroughputTests {
     @Test func `an hour is kept, and answers in milliseconds`() throws {
         let queue = try TestQueue()
         let worker = try queue.number(
-            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         let epoch = try queue.lead(worker)
         // 40 octaves in two kinds for more than an hour, the most there can be.
         try queue.connection.execute(
@@ -112,7 +112,7 @@ struct ThroughputTests {
             insert into postrider_internal.timings (minute, kind, bucket, jobs)
             select date_trunc('minute', now()) - m * interval '1 min', k::"char", b, 100
               from generate_series(0, 90) m, unnest(array['w', 'c']) k, generate_series(0, 159) b;
-            insert into postrider_internal.totals (minute, queue, state, jobs)
+            insert into postrider_internal.job_totals (minute, queue, state, jobs)
             select date_trunc('minute', now()) - m * interval '1 min', q::text, 's', 100
               from generate_series(0, 59) m, generate_series(1, 20) q
             """)
@@ -121,7 +121,7 @@ struct ThroughputTests {
         #expect(
             try queue.number("select count(*) from postrider.throughput where finished = 2000 and wait_p50_ms > 0")
                 >= 58)
-        try queue.connection.execute("analyze postrider_internal.timings; analyze postrider_internal.totals")
+        try queue.connection.execute("analyze postrider_internal.timings; analyze postrider_internal.job_totals")
         let plan = try queue.text("explain (analyze, buffers, format json) select * from postrider.throughput") ?? ""
         let place = try #require(plan.firstRange(of: "\"Shared Hit Blocks\": "))
         let touched = try #require(Int(plan[place.upperBound...].prefix { $0.isNumber }))

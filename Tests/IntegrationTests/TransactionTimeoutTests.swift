@@ -120,7 +120,7 @@ struct TransactionTimeoutTests {
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
         let holder = try PGConnection(queue.database)
-        try holder.execute("begin; lock table postrider_internal.totals in access exclusive mode")
+        try holder.execute("begin; lock table postrider_internal.job_totals in access exclusive mode")
         let pages = watched.pages
         let isUp = Mutex(false)
         let reading = BackgroundThread {

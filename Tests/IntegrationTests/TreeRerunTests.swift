@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Batches and chains that are retried while something in them is just ending.
-final class TreeRerunTests: TreeDesk {
+final class TreeRerunTests: TreeFixture {
     /// Callbacks that retry their own job, and the batch or chain that it is in; hooks for all jobs if asked for.
     private func addCallbacks(withHooks: Bool = false) throws {
         try CallbackLog.make(in: queue)

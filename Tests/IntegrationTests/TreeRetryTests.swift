@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What ends without a call, what can run again, and long lists.
-final class TreeRetryTests: TreeDesk {
+final class TreeRetryTests: TreeFixture {
     @Test(arguments: [
         #"{"mode": "settle", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
         #"{"mode": "first", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Steps that read an answer whose body claims to be JSON and cannot be read as JSON.
-final class UnreadableJSONTests: TreeDesk {
+final class UnreadableJSONTests: TreeFixture {
     /// An unreadable body, its Content-Type, and a part of the reason in the error.
     private static let bodies: [(body: String, type: String?, reason: String)] = [
         (#"{"flagged":true,"note":"\ud83d"}"#, "application/json", "surrogate"),

@@ -15,10 +15,10 @@ struct CacheHTTPTests {
         ("s-maxage=10, max-age=a b", #"{"s-maxage": "10"}"#),
     ])
     func `Cache-Control is read by the grammar`(text: String, expected: String) throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         let same =
             "select (postrider_internal.cache_control('\(text)') = '\(expected)')::text, postrider_internal.cache_control('\(text)')::text"
-        let row = try desk.queue.rows(same)
+        let row = try fixture.queue.rows(same)
         #expect(row[0][0] == "true", "\(row[0][1] ?? "")")
     }
 
@@ -58,8 +58,8 @@ struct CacheHTTPTests {
         ("expires: Saturday, 21-Nov-2026 10:01:00 GMT", "true 0 false {}"),
     ])
     func `freshness comes from max-age, else Expires, less the age`(lines: String, expected: String) throws {
-        let desk = try CacheDesk()
-        let answer = try desk.queue.text(
+        let fixture = try CacheFixture()
+        let answer = try fixture.queue.text(
             """
             select concat_ws(' ', is_storable::text, extract(epoch from fresh)::bigint, is_strict::text, vary::text)
             from postrider_internal.http_freshness(convert_to('\(lines)' || chr(10), 'LATIN1'), '2026-11-21 10:00:00Z')
@@ -68,50 +68,52 @@ struct CacheHTTPTests {
     }
 
     @Test func `the server's time counts, and cache_ttl is its upper bound`() throws {
-        let desk = try desk()
-        #expect(try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=30") == "succeeded miss 200 a")
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
-        try age(desk, "31 s")
+        let fixture = try fixture()
         #expect(
-            try desk.fetch("service", "'s'", "b", headers: "cache-control: max-age=3000")
+            try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=30") == "succeeded miss 200 a")
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 a")
+        try age(fixture, "31 s")
+        #expect(
+            try fixture.fetch("service", "'s'", "b", headers: "cache-control: max-age=3000")
                 == "succeeded cache_expired 200 b")
-        try age(desk, "31 s")
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 b")
-        try age(desk, "31 s")
+        try age(fixture, "31 s")
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 b")
+        try age(fixture, "31 s")
         #expect(
-            try desk.fetch("service", "'s'", "c", headers: "cache-control: no-store") == "succeeded cache_expired 200 c"
+            try fixture.fetch("service", "'s'", "c", headers: "cache-control: no-store")
+                == "succeeded cache_expired 200 c"
         )
     }
 
     @Test func `after a 304 the age counts from it, even if it does not say when it came`() throws {
-        let desk = try desk()
+        let fixture = try fixture()
         let kept = "cache-control: max-age=60\netag: \"1\"\nage: 50\ndate: Sat, 21 Nov 2020 10:00:00 GMT"
-        try desk.fetch("service", "'s'", "a", headers: kept)
-        let job = try desk.insert("service", "'s'")
-        #expect(try desk.take() == [job])
-        let end = try desk.answer(job, "", status: 304, headers: "etag: \"1\"", verdict: "f", code: "http_status")
+        try fixture.fetch("service", "'s'", "a", headers: kept)
+        let job = try fixture.insert("service", "'s'")
+        #expect(try fixture.take() == [job])
+        let end = try fixture.answer(job, "", status: 304, headers: "etag: \"1\"", verdict: "f", code: "http_status")
         #expect(end == "succeeded revalidated 200 a")
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 a")
     }
 
     @Test func `no-store, Vary: *, and an answer that says nothing and cannot be confirmed are not stored`() throws {
         for headers in [
             "cache-control: no-store", "vary: *\ncache-control: max-age=9", "x: y", "cache-control: no-cache",
         ] {
-            let desk = try desk()
-            try desk.fetch("service", "'s'", "a", headers: headers)
-            #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+            let fixture = try fixture()
+            try fixture.fetch("service", "'s'", "a", headers: headers)
+            #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
         }
     }
 
     @Test func `no-cache serves only after it has been confirmed, and identical requests do not queue for that`() throws
     {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: no-cache\netag: \"1\"")
-        let jobs = [try desk.insert("service", "'s'"), try desk.insert("service", "'s'")]
-        #expect(try desk.take() == jobs)
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: no-cache\netag: \"1\"")
+        let jobs = [try fixture.insert("service", "'s'"), try fixture.insert("service", "'s'")]
+        #expect(try fixture.take() == jobs)
         for job in jobs {
-            let end = try desk.answer(
+            let end = try fixture.answer(
                 job, "", status: 304, headers: "cache-control: no-cache\netag: \"1\"", verdict: "f", code: "http_status"
             )
             #expect(end == "succeeded revalidated 200 a")
@@ -119,51 +121,52 @@ struct CacheHTTPTests {
     }
 
     @Test func `Vary keeps one answer for each value of the headers that it names`() throws {
-        let desk = try desk()
+        let fixture = try fixture()
         let headers = "cache-control: max-age=60\nvary: Accept-Language"
         func ask(_ language: String, _ body: String) throws -> String {
-            try desk.fetch("service, headers", "'s', '{\"accept-language\": \"\(language)\"}'", body, headers: headers)
+            try fixture.fetch(
+                "service, headers", "'s', '{\"accept-language\": \"\(language)\"}'", body, headers: headers)
         }
         #expect(try ask("de", "eins") == "succeeded miss 200 eins")
         #expect(try ask("en", "one") == "succeeded miss 200 one")
         #expect(try ask("de", "") == "succeeded hit 200 eins")
         #expect(try ask("en", "") == "succeeded hit 200 one")
-        #expect(try desk.fetch("service", "'s'", "none", headers: headers) == "succeeded miss 200 none")
-        #expect(try desk.fetch("service", "'s'", "") == "succeeded hit 200 none")
+        #expect(try fixture.fetch("service", "'s'", "none", headers: headers) == "succeeded miss 200 none")
+        #expect(try fixture.fetch("service", "'s'", "") == "succeeded hit 200 none")
     }
 
     @Test func `a service's headers choose a variant only where they are sent`() throws {
-        let desk = try desk()
-        try desk.queue.connection.execute(
+        let fixture = try fixture()
+        try fixture.queue.connection.execute(
             "update postrider.services set apply_to_absolute = false, headers = '{\"Accept-Language\": \"de\"}'")
         let headers = "cache-control: max-age=60\nvary: Accept-Language"
         for (url, body) in [("/a", "eins"), ("http://other/a", "one")] {
-            let job = try desk.insert("service", "'s'", url: url)
-            #expect(try desk.take() == [job])
-            try desk.answer(job, body, headers: headers)
+            let job = try fixture.insert("service", "'s'", url: url)
+            #expect(try fixture.take() == [job])
+            try fixture.answer(job, body, headers: headers)
         }
         for (url, body) in [("/a", "eins"), ("http://other/a", "one")] {
-            let job = try desk.insert("service", "'s'", url: url)
-            #expect(try desk.take() == [])
-            #expect(try desk.look(job) == "succeeded hit 200 \(body)")
+            let job = try fixture.insert("service", "'s'", url: url)
+            #expect(try fixture.take() == [])
+            #expect(try fixture.look(job) == "succeeded hit 200 \(body)")
         }
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `an unsafe method on the same URL makes what is cached of it unreachable`(method: String) throws {
-        let desk = try desk()
+        let fixture = try fixture()
         let headers = "cache-control: max-age=60\nvary: Accept"
-        try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "old", headers: headers)
-        let failing = try desk.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
-        #expect(try desk.take() == [failing])
-        try desk.answer(failing, status: 404, verdict: "f", code: "http_status")
+        try fixture.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "old", headers: headers)
+        let failing = try fixture.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
+        #expect(try fixture.take() == [failing])
+        try fixture.answer(failing, status: 404, verdict: "f", code: "http_status")
         #expect(
-            try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'") == "succeeded hit 200 old")
-        let unsafe = try desk.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
-        #expect(try desk.take() == [unsafe])
-        try desk.answer(unsafe)
+            try fixture.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'") == "succeeded hit 200 old")
+        let unsafe = try fixture.queue.insert("service, method, url", "'s', '\(method)', 'http://h/a'")
+        #expect(try fixture.take() == [unsafe])
+        try fixture.answer(unsafe)
         #expect(
-            try desk.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "new", headers: headers)
+            try fixture.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "new", headers: headers)
                 == "succeeded miss 200 new")
     }
 
@@ -179,12 +182,13 @@ struct CacheHTTPTests {
     func `an unsafe method also outdates what its answer points to, on its own origin`(
         url: String, headers: String, goes: Bool
     ) throws {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
-        let unsafe = try desk.queue.insert("service, method, url", "'s', 'POST', '\(url)'")
-        #expect(try desk.take() == [unsafe])
-        try desk.answer(unsafe, status: 201, headers: headers)
-        #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try fixture.queue.insert("service, method, url", "'s', 'POST', '\(url)'")
+        #expect(try fixture.take() == [unsafe])
+        try fixture.answer(unsafe, status: 201, headers: headers)
+        #expect(
+            try fixture.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
     }
 
     @Test(arguments: [
@@ -196,29 +200,30 @@ struct CacheHTTPTests {
     func `an unsafe method finds what a GET has left, however the arguments are written`(get: String, put: String)
         throws
     {
-        let desk = try desk()
-        try desk.queue.connection.execute(
+        let fixture = try fixture()
+        try fixture.queue.connection.execute(
             "update postrider.services set query = '{\"c\": 1}', cache_ignore = '{ts}'")
-        let stored = try desk.queue.insert("service, cache_ttl, url, query", "'s', '1 min', \(get)")
-        #expect(try desk.take() == [stored])
-        try desk.answer(stored, headers: "cache-control: max-age=60")
-        let unsafe = try desk.queue.insert("service, method, url, query", "'s', 'PUT', \(put)")
-        #expect(try desk.take() == [unsafe])
-        try desk.answer(unsafe)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        let stored = try fixture.queue.insert("service, cache_ttl, url, query", "'s', '1 min', \(get)")
+        #expect(try fixture.take() == [stored])
+        try fixture.answer(stored, headers: "cache-control: max-age=60")
+        let unsafe = try fixture.queue.insert("service, method, url, query", "'s', 'PUT', \(put)")
+        #expect(try fixture.take() == [unsafe])
+        try fixture.answer(unsafe)
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
     @Test(arguments: [(200, "http_status", true), (302, "denied_redirect", true), (404, "http_status", false)])
     func `an unsafe method outdates by what it was answered, whatever its job makes of it`(
         status: Int, code: String, goes: Bool
     ) throws {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
-        let unsafe = try desk.queue.insert(
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try fixture.queue.insert(
             "service, method, url, ok_statuses", "'s', 'PUT', 'http://h/a', '{[201,202)}'")
-        #expect(try desk.take() == [unsafe])
-        #expect(try desk.answer(unsafe, status: status, verdict: "f", code: code).hasPrefix("failed \(code)"))
-        #expect(try desk.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
+        #expect(try fixture.take() == [unsafe])
+        #expect(try fixture.answer(unsafe, status: status, verdict: "f", code: code).hasPrefix("failed \(code)"))
+        #expect(
+            try fixture.fetch("service", "'s'", "new") == (goes ? "succeeded miss 200 new" : "succeeded hit 200 old"))
     }
 
     @Test(arguments: [
@@ -232,72 +237,73 @@ struct CacheHTTPTests {
     func `what somebody holds is outdated without a wait, and the leader removes it when it is free`(
         headers: String, hold: String, end: String
     ) throws {
-        let desk = try desk()
-        let noted = "select count(*) from postrider_internal.cache_outdated"
-        try desk.fetch("service", "'s'", "old", headers: headers)
-        let other = try PGConnection(desk.queue.database)
+        let fixture = try fixture()
+        let noted = "select count(*) from postrider_internal.pending_invalidations"
+        try fixture.fetch("service", "'s'", "old", headers: headers)
+        let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; \(hold)")
-        try desk.queue.connection.execute("set lock_timeout = '200ms'")
+        try fixture.queue.connection.execute("set lock_timeout = '200ms'")
         for _ in 1...2 {
-            let unsafe = try desk.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'")
-            #expect(try desk.take() == [unsafe])
-            #expect(try desk.answer(unsafe).hasPrefix("succeeded"))
+            let unsafe = try fixture.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'")
+            #expect(try fixture.take() == [unsafe])
+            #expect(try fixture.answer(unsafe).hasPrefix("succeeded"))
         }
-        #expect(try desk.queue.number(noted) == 1)
+        #expect(try fixture.queue.number(noted) == 1)
         // The leader does not wait either.
-        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
-        #expect(try desk.queue.number(noted) == 1)
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 old")
+        try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
+        #expect(try fixture.queue.number(noted) == 1)
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 old")
         try other.execute(end)
-        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
-        #expect(try desk.queue.number(noted) == 0)
-        #expect(try desk.fetch("service", "'s'", "new", headers: headers) == "succeeded miss 200 new")
-        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 new")
+        try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
+        #expect(try fixture.queue.number(noted) == 0)
+        #expect(try fixture.fetch("service", "'s'", "new", headers: headers) == "succeeded miss 200 new")
+        try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 new")
     }
 
     @Test func `an unsafe method outdates even if its job was cancelled meanwhile: the server has acted`() throws {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
-        let unsafe = try desk.queue.insert("service, method, url", "'s', 'DELETE', 'http://h/a'")
-        #expect(try desk.take() == [unsafe])
-        try desk.queue.connection.execute("select postrider.cancel(\(unsafe))")
-        try desk.answer(unsafe)
-        #expect(try desk.fetch("service", "'s'", "new") == "succeeded miss 200 new")
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
+        let unsafe = try fixture.queue.insert("service, method, url", "'s', 'DELETE', 'http://h/a'")
+        #expect(try fixture.take() == [unsafe])
+        try fixture.queue.connection.execute("select postrider.cancel(\(unsafe))")
+        try fixture.answer(unsafe)
+        #expect(try fixture.fetch("service", "'s'", "new") == "succeeded miss 200 new")
     }
 
     @Test func `no-store in the request, and Vary: Cookie where a jar is kept, are not stored`() throws {
-        let desk = try desk()
-        try desk.fetch(
+        let fixture = try fixture()
+        try fixture.fetch(
             "service, headers", "'s', '{\"cache-control\": [\"No-Store\"]}'", "a", headers: "cache-control: max-age=60")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: cookie")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 1)
-        try desk.queue.connection.execute(
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: cookie")
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 1)
+        try fixture.queue.connection.execute(
             "delete from postrider.cache_entries; update postrider.services set cookies = true")
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: Accept, Cookie")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=60\nvary: Accept, Cookie")
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
     @Test func `only GET and HEAD are cached, and the job's own no-cache asks the server`() throws {
-        let desk = try desk()
+        let fixture = try fixture()
         #expect(
-            try desk.fetch("service, method", "'s', 'POST'", "a", headers: "cache-control: max-age=60")
+            try fixture.fetch("service, method", "'s', 'POST'", "a", headers: "cache-control: max-age=60")
                 == "succeeded 200 a")
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 a")
-        let job = try desk.insert("service, headers", "'s', '{\"Cache-Control\": \"no-cache\"}'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, "b", headers: "cache-control: max-age=60") == "succeeded cache_expired 200 b")
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 a")
+        let job = try fixture.insert("service, headers", "'s', '{\"Cache-Control\": \"no-cache\"}'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, "b", headers: "cache-control: max-age=60") == "succeeded cache_expired 200 b")
     }
 
     @Test func `must-revalidate is never served stale`() throws {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=5, must-revalidate")
-        try age(desk, "10 s")
-        let job = try desk.insert("service, max_attempts", "'s', 1")
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix("failed cache_expired"))
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=5, must-revalidate")
+        try age(fixture, "10 s")
+        let job = try fixture.insert("service, max_attempts", "'s', 1")
+        #expect(try fixture.take() == [job])
+        #expect(
+            try fixture.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix("failed cache_expired"))
     }
 
     @Test(arguments: [(#"{"Cache-Control": "no-cache"}"#, false), (#"{"Accept": "no-cache"}"#, true)])
@@ -306,93 +312,93 @@ struct CacheHTTPTests {
             headers: String, serves: Bool
         ) throws
     {
-        let desk = try desk()
-        try desk.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
+        let fixture = try fixture()
+        try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=60")
         for failedAt in ["null", "clock_timestamp()"] {
-            if serves { try age(desk, "61 s") }
-            try desk.queue.connection.execute("update postrider.cache_entries set failed_at = \(failedAt)")
-            let job = try desk.insert("service, max_attempts, headers", "'s', 1, '\(headers)'")
-            let called = try desk.take()
+            if serves { try age(fixture, "61 s") }
+            try fixture.queue.connection.execute("update postrider.cache_entries set failed_at = \(failedAt)")
+            let job = try fixture.insert("service, max_attempts, headers", "'s', 1, '\(headers)'")
+            let called = try fixture.take()
             #expect(called == (serves && failedAt != "null" ? [] : [job]))
-            if called != [] { try desk.answer(job, "sorry", status: 503, verdict: "r", code: "http_status") }
+            if called != [] { try fixture.answer(job, "sorry", status: 503, verdict: "r", code: "http_status") }
             #expect(
-                try desk.look(job)
+                try fixture.look(job)
                     == (serves ? "succeeded stale 200 a" : "failed cache_expired http_status 503 sorry"))
         }
     }
 
     @Test func `batches that store go side by side, one that outdates has the service's entries for itself`() throws {
-        let desk = try desk()
+        let fixture = try fixture()
         let headers = "'cache-control: max-age=60' || chr(10)"
         var jobs: [Int64] = []
-        for path in ["a", "b", "c"] { jobs.append(try desk.insert("service", "'s'", url: "http://h/\(path)")) }
-        jobs.append(try desk.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'"))
-        #expect(try desk.take() == jobs)
-        let calls = jobs.map { "select desk.answer(\($0), 200, \(headers), 'x', null, 's', null)" }
-        let other = try PGConnection(desk.queue.database)
-        try desk.queue.connection.execute("set lock_timeout = '100ms'")
+        for path in ["a", "b", "c"] { jobs.append(try fixture.insert("service", "'s'", url: "http://h/\(path)")) }
+        jobs.append(try fixture.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'"))
+        #expect(try fixture.take() == jobs)
+        let calls = jobs.map { "select fixture.answer(\($0), 200, \(headers), 'x', null, 's', null)" }
+        let other = try PGConnection(fixture.queue.database)
+        try fixture.queue.connection.execute("set lock_timeout = '100ms'")
         try other.execute("begin; \(calls[0])")
-        try desk.queue.connection.execute(calls[1])
-        let waits = try #require(throws: PGError.self) { try desk.queue.connection.execute(calls[3]) }
+        try fixture.queue.connection.execute(calls[1])
+        let waits = try #require(throws: PGError.self) { try fixture.queue.connection.execute(calls[3]) }
         #expect(waits.sqlState?.rawValue == "55P03")
         try other.execute("commit; begin; \(calls[3])")
-        let waitsToo = try #require(throws: PGError.self) { try desk.queue.connection.execute(calls[2]) }
+        let waitsToo = try #require(throws: PGError.self) { try fixture.queue.connection.execute(calls[2]) }
         #expect(waitsToo.sqlState?.rawValue == "55P03")
         try other.execute("commit")
-        try desk.queue.connection.execute(calls[2])
+        try fixture.queue.connection.execute(calls[2])
         #expect(
-            try desk.queue.rows("select right(url, 1) from postrider.cache_entries order by 1") == [["b"], ["c"]])
+            try fixture.queue.rows("select right(url, 1) from postrider.cache_entries order by 1") == [["b"], ["c"]])
     }
 
     @Test func `what tells variants apart goes with the cache, and after a month in any case`() throws {
-        let desk = try desk()
+        let fixture = try fixture()
         let headers = "cache-control: max-age=60\nvary: accept"
         let count = "select count(*) from postrider_internal.cache_varies"
         for path in ["a", "b", "c"] {
-            let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
-            #expect(try desk.take() == [job])
-            try desk.answer(job, "x", headers: headers)
+            let job = try fixture.insert("service", "'s'", url: "http://h/\(path)")
+            #expect(try fixture.take() == [job])
+            try fixture.answer(job, "x", headers: headers)
         }
-        #expect(try desk.queue.number(count) == 3)
-        try desk.queue.connection.execute(
+        #expect(try fixture.queue.number(count) == 3)
+        try fixture.queue.connection.execute(
             """
             update postrider_internal.cache_varies set stored_at = now() - interval '31 days'
              where key = (select key from postrider_internal.cache_varies order by key limit 1);
             select postrider_internal.cache_evict();
             """)
-        #expect(try desk.queue.number(count) == 2)
+        #expect(try fixture.queue.number(count) == 2)
         // What is stored again lives on, by the hour.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "update postrider_internal.cache_varies set stored_at = now() - interval '2 h'; update postrider.cache_entries set created_at = now() - interval '1 day'"
         )
         for path in ["a", "b", "c"] {
-            let job = try desk.insert("service", "'s'", url: "http://h/\(path)")
-            #expect(try desk.take() == [job])
-            try desk.answer(job, "y", headers: headers)
+            let job = try fixture.insert("service", "'s'", url: "http://h/\(path)")
+            #expect(try fixture.take() == [job])
+            try fixture.answer(job, "y", headers: headers)
         }
-        #expect(try desk.queue.number(count + " where stored_at = now()") == 0)
-        #expect(try desk.queue.number(count + " where stored_at > now() - interval '1 min'") == 3)
-        try desk.queue.connection.execute(
+        #expect(try fixture.queue.number(count + " where stored_at = now()") == 0)
+        #expect(try fixture.queue.number(count + " where stored_at > now() - interval '1 min'") == 3)
+        try fixture.queue.connection.execute(
             """
             update postrider_internal.cache_varies set stored_at = now() - interval '2 h'
              where key = (select key from postrider_internal.cache_varies order by key limit 1);
-            update postrider_internal.cache_sweep set before = clock_timestamp(), page = 0;
+            update postrider_internal.cache_cursor set before = clock_timestamp(), page = 0;
             select postrider_internal.cache_evict();
             """)
-        #expect(try desk.queue.number(count) == 2)
+        #expect(try fixture.queue.number(count) == 2)
     }
 
-    private func desk() throws -> CacheDesk {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+    private func fixture() throws -> CacheFixture {
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, cache_mode, stale_if_error) values ('s', 'http://h/', 'http', '1 hour')
             """)
-        return desk
+        return fixture
     }
 
-    private func age(_ desk: borrowing CacheDesk, _ time: String) throws {
-        try desk.queue.connection.execute(
+    private func age(_ fixture: borrowing CacheFixture, _ time: String) throws {
+        try fixture.queue.connection.execute(
             "update postrider.cache_entries set created_at = created_at - interval '\(time)'")
     }
 }

@@ -85,19 +85,19 @@ struct CacheKeyTests {
     }
 
     @Test func `a password in a service's URL is nowhere in the cache, and such answers are not cached`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('p', 'http://ada:secret@h/')")
-        let job = try desk.queue.insert("url, service, cache_ttl", "'a', 'p', '1 min'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job) == "succeeded 200 body")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        let job = try fixture.queue.insert("url, service, cache_ttl", "'a', 'p', '1 min'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job) == "succeeded 200 body")
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
     /// How many keys two jobs have.
     private func entries(_ columns: String, _ one: String, _ other: String) throws -> Int64 {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, cache_ignore, cache_namespace, query)
             values ('s', 'http://h/v1', '{ts}', '', null),
@@ -107,9 +107,9 @@ struct CacheKeyTests {
             values ('tenant', 'http://h/v1', false, '{"tenant": "b"}', null),
               ('owner', 'http://h/v1', false, null, '{"Authorization": "b"}')
             """)
-        try desk.queue.insert("\(columns), cache_ttl", "\(one), '1 min'")
-        try desk.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")
-        return try desk.queue.number(
+        try fixture.queue.insert("\(columns), cache_ttl", "\(one), '1 min'")
+        try fixture.queue.insert("\(columns), cache_ttl", "\(other), '1 min'")
+        return try fixture.queue.number(
             """
             select count(distinct postrider_internal.cache_key(j, s)) from postrider.jobs j
             left join postrider.services s on s.name = j.service

@@ -7,61 +7,64 @@ import Testing
 /// When an entry serves, and which reason is given when it does not.
 struct CacheReasonTests {
     @Test func `a job that wants XML is served what a worker has read as XML, and nothing else`() throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
-        try desk.fetch("service", "'s'", "<a>", headers: "etag: \"1\"")
-        let job = try desk.insert("service, response_format", "'s', 'xml'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, "<a/>", headers: "etag: \"1\"") == "succeeded miss 200 <a/>")
-        #expect(try desk.fetch("service, response_format", "'s', 'xml'") == "succeeded hit 200 <a/>")
-        try desk.queue.connection.execute(outdate)
-        let asking = try desk.insert("service, response_format", "'s', 'xml'")
-        #expect(try desk.take() == [asking])
+        try fixture.fetch("service", "'s'", "<a>", headers: "etag: \"1\"")
+        let job = try fixture.insert("service, response_format", "'s', 'xml'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, "<a/>", headers: "etag: \"1\"") == "succeeded miss 200 <a/>")
+        #expect(try fixture.fetch("service, response_format", "'s', 'xml'") == "succeeded hit 200 <a/>")
+        try fixture.queue.connection.execute(outdate)
+        let asking = try fixture.insert("service, response_format", "'s', 'xml'")
+        #expect(try fixture.take() == [asking])
         #expect(
-            try desk.answer(asking, status: 304, verdict: "f", code: "http_status") == "succeeded revalidated 200 <a/>")
+            try fixture.answer(asking, status: 304, verdict: "f", code: "http_status")
+                == "succeeded revalidated 200 <a/>")
         // Raw jobs take it as it is, and what they store is unread again: neither confirmed nor stale.
-        #expect(try desk.fetch("service", "'s'") == "succeeded hit 200 <a/>")
-        try desk.queue.connection.execute(outdate)
-        let late = try desk.insert("service, response_format, max_attempts", "'s', 'xml', 1")
-        #expect(try desk.take() == [late])
+        #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 <a/>")
+        try fixture.queue.connection.execute(outdate)
+        let late = try fixture.insert("service, response_format, max_attempts", "'s', 'xml', 1")
+        #expect(try fixture.take() == [late])
         let spec = #"{"service": "s", "url": "http://h/a", "response_format": "xml"}"#
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "select postrider.cache_put('\(spec)', '<a>'::text); update postrider.cache_entries set etag = '\"1\"'; \(outdate)"
         )
-        let end = try desk.answer(late, status: 503, verdict: "r", code: "http_status")
+        let end = try fixture.answer(late, status: 503, verdict: "r", code: "http_status")
         #expect(end == "failed cache_expired http_status 503 body")
-        let last = try desk.insert("service, response_format, max_attempts", "'s', 'xml', 1")
-        #expect(try desk.take() == [last])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+        let last = try fixture.insert("service, response_format, max_attempts", "'s', 'xml', 1")
+        #expect(try fixture.take() == [last])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
     }
 
     @Test(arguments: ["at_least_once", "at_most_once"])
     func `a page of HTML that counts as a 502 is a miss, and the server is asked`(delivery: String) throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, html_is_502) values ('s', 'http://h/', true)")
-        try desk.fetch("service", "'s'", "<html>", headers: "content-type: text/html")
-        let job = try desk.insert("service, delivery, max_attempts, response_format", "'s', '\(delivery)', 1, 'json'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, "{}") == "succeeded miss 200 {}")
+        try fixture.fetch("service", "'s'", "<html>", headers: "content-type: text/html")
+        let job = try fixture.insert(
+            "service, delivery, max_attempts, response_format", "'s', '\(delivery)', 1, 'json'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, "{}") == "succeeded miss 200 {}")
     }
 
     @Test func `an entry serves the next job without a call, with status, headers and body as they came`() throws {
-        let desk = try CacheDesk()
-        #expect(try desk.fetch("", "", "one", headers: "content-type: text/plain\n x-a: 1") == "succeeded miss 200 one")
-        let job = try desk.insert()
-        #expect(try desk.take() == [])
-        #expect(try desk.look(job) == "succeeded hit 200 one")
-        let row = try desk.queue.rows(
+        let fixture = try CacheFixture()
+        #expect(
+            try fixture.fetch("", "", "one", headers: "content-type: text/plain\n x-a: 1") == "succeeded miss 200 one")
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [])
+        #expect(try fixture.look(job) == "succeeded hit 200 one")
+        let row = try fixture.queue.rows(
             """
             select from_cache::text, attempt::text, response_headers ->> 'content-type'
             from postrider.job_status where id = \(job)
             """)
         #expect(row == [["true", "1", "[\"text/plain\"]"]])
         #expect(
-            try desk.queue.rows("select hits::text, misses::text, entries::text from postrider.cache_status")
+            try fixture.queue.rows("select hits::text, misses::text, entries::text from postrider.cache_status")
                 == [["1", "1", "1"]])
     }
 
@@ -81,48 +84,48 @@ struct CacheReasonTests {
     func `an entry that does not fit is not served, the reason is recorded, and the answer replaces it`(
         change: String, reason: String
     ) throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old")
-        try desk.queue.connection.execute("update postrider.cache_entries set \(change)")
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, "new") == "succeeded \(reason) 200 new")
-        #expect(try desk.fetch() == "succeeded hit 200 new")
-        #expect(try desk.queue.number("select \(reason) from postrider.cache_status") == 1)
-        #expect(try desk.queue.number("select entries from postrider.cache_status") == 1)
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old")
+        try fixture.queue.connection.execute("update postrider.cache_entries set \(change)")
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, "new") == "succeeded \(reason) 200 new")
+        #expect(try fixture.fetch() == "succeeded hit 200 new")
+        #expect(try fixture.queue.number("select \(reason) from postrider.cache_status") == 1)
+        #expect(try fixture.queue.number("select entries from postrider.cache_status") == 1)
         #expect(
-            try desk.queue.number("select sum(bytes)::bigint from postrider.cache_entries")
-                == desk.queue.number("select bytes from postrider.cache_status"))
+            try fixture.queue.number("select sum(bytes)::bigint from postrider.cache_entries")
+                == fixture.queue.number("select bytes from postrider.cache_status"))
     }
 
     @Test func `another version or sensitive value misses and replaces, so the first misses again`() throws {
-        let desk = try CacheDesk()
-        #expect(try desk.fetch("cache_version", "1", "a") == "succeeded miss 200 a")
-        #expect(try desk.fetch("cache_version", "2", "b") == "succeeded cache_version 200 b")
-        #expect(try desk.fetch("cache_version", "1", "c") == "succeeded cache_version 200 c")
-        #expect(try desk.fetch("cache_version", "1") == "succeeded hit 200 c")
-        #expect(try desk.fetch("cache_version, cache_sensitive", "1, 'x'", "d") == "succeeded cache_sensitive 200 d")
-        #expect(try desk.fetch("cache_version", "1", "e") == "succeeded cache_sensitive 200 e")
+        let fixture = try CacheFixture()
+        #expect(try fixture.fetch("cache_version", "1", "a") == "succeeded miss 200 a")
+        #expect(try fixture.fetch("cache_version", "2", "b") == "succeeded cache_version 200 b")
+        #expect(try fixture.fetch("cache_version", "1", "c") == "succeeded cache_version 200 c")
+        #expect(try fixture.fetch("cache_version", "1") == "succeeded hit 200 c")
+        #expect(try fixture.fetch("cache_version, cache_sensitive", "1, 'x'", "d") == "succeeded cache_sensitive 200 d")
+        #expect(try fixture.fetch("cache_version", "1", "e") == "succeeded cache_sensitive 200 e")
     }
 
     @Test func `the worker's app version is part of the entry`() throws {
-        let desk = try CacheDesk()
-        let first = try desk.insert()
-        #expect(try desk.take(app: "1.0") == [first])
-        try desk.answer(first, "old", app: "1.0")
-        let same = try desk.insert()
-        #expect(try desk.take(app: "1.0") == [])
-        #expect(try desk.look(same) == "succeeded hit 200 old")
-        let other = try desk.insert()
-        #expect(try desk.take(app: "1.1") == [other])
-        #expect(try desk.answer(other, "new", app: "1.1") == "succeeded cache_app_version 200 new")
+        let fixture = try CacheFixture()
+        let first = try fixture.insert()
+        #expect(try fixture.take(app: "1.0") == [first])
+        try fixture.answer(first, "old", app: "1.0")
+        let same = try fixture.insert()
+        #expect(try fixture.take(app: "1.0") == [])
+        #expect(try fixture.look(same) == "succeeded hit 200 old")
+        let other = try fixture.insert()
+        #expect(try fixture.take(app: "1.1") == [other])
+        #expect(try fixture.answer(other, "new", app: "1.1") == "succeeded cache_app_version 200 new")
     }
 
     @Test func `ignore_cache does not read and still stores`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old")
-        #expect(try desk.fetch("ignore_cache", "true", "new") == "succeeded miss 200 new")
-        #expect(try desk.fetch() == "succeeded hit 200 new")
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old")
+        #expect(try fixture.fetch("ignore_cache", "true", "new") == "succeeded miss 200 new")
+        #expect(try fixture.fetch() == "succeeded hit 200 new")
     }
 
     @Test(arguments: [
@@ -132,46 +135,46 @@ struct CacheReasonTests {
     func `parts, cookies and failures are not stored`(status: Int, headers: String, verdict: String, code: String)
         throws
     {
-        let desk = try CacheDesk()
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        try desk.answer(
+        let fixture = try CacheFixture()
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        try fixture.answer(
             job, status: status, headers: headers.lowercased(), verdict: verdict, code: code.isEmpty ? nil : code)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
-        let next = try desk.insert()
-        #expect(try desk.take() == [next])
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
+        let next = try fixture.insert()
+        #expect(try fixture.take() == [next])
     }
 
     @Test func `any method is cached, and a body is part of the key`() throws {
-        let desk = try CacheDesk()
-        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\": 1}'", "one") == "succeeded miss 200 one")
-        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\":1}'") == "succeeded hit 200 one")
-        #expect(try desk.fetch("method, body_json", "'POST', '{\"a\": 2}'", "two") == "succeeded miss 200 two")
+        let fixture = try CacheFixture()
+        #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\": 1}'", "one") == "succeeded miss 200 one")
+        #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\":1}'") == "succeeded hit 200 one")
+        #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\": 2}'", "two") == "succeeded miss 200 two")
     }
 
     @Test func `a body of a megabyte is served whole`() throws {
-        let desk = try CacheDesk()
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        try desk.answer(job, String(repeating: "0123456789", count: 100_000))
-        let next = try desk.insert()
-        #expect(try desk.take() == [])
+        let fixture = try CacheFixture()
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        try fixture.answer(job, String(repeating: "0123456789", count: 100_000))
+        let next = try fixture.insert()
+        #expect(try fixture.take() == [])
         #expect(
-            try desk.queue.number("select count(distinct body) from postrider.job_status where state = 'succeeded'")
+            try fixture.queue.number("select count(distinct body) from postrider.job_status where state = 'succeeded'")
                 == 1)
-        #expect(try desk.queue.text("select cache from postrider.attempts where job_id = \(next)") == "hit")
+        #expect(try fixture.queue.text("select cache from postrider.attempts where job_id = \(next)") == "hit")
     }
 
     @Test func `a use is noted at most once a minute`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch()
+        let fixture = try CacheFixture()
+        try fixture.fetch()
         let used = "select extract(epoch from clock_timestamp() - last_used)::bigint from postrider.cache_entries"
-        try desk.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '50 s'")
-        try desk.fetch()
-        #expect(try desk.queue.number(used) >= 50)
-        try desk.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '70 s'")
-        try desk.fetch()
-        #expect(try desk.queue.number(used) < 50)
+        try fixture.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '50 s'")
+        try fixture.fetch()
+        #expect(try fixture.queue.number(used) >= 50)
+        try fixture.queue.connection.execute("update postrider.cache_entries set last_used = now() - interval '70 s'")
+        try fixture.fetch()
+        #expect(try fixture.queue.number(used) < 50)
     }
 
     @Test(arguments: [
@@ -187,12 +190,12 @@ struct CacheReasonTests {
         ),
     ])
     func `what cannot be cached is refused at INSERT`(columns: String, values: String, message: String) throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         #expect {
-            try desk.queue.insert("url, \(columns)", "'http://h/a', \(values)")
+            try fixture.queue.insert("url, \(columns)", "'http://h/a', \(values)")
         } throws: { "\($0)".contains("jobs.\(message)") }
         #expect {
-            try desk.insert(url: "http://ada:secret@h/a")
+            try fixture.insert(url: "http://ada:secret@h/a")
         } throws: { "\($0)".contains("jobs.cache_ttl: cannot be used with a user") && !"\($0)".contains("secret") }
     }
 }

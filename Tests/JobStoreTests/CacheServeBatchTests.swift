@@ -42,25 +42,25 @@ struct CacheServeBatchTests {
     @Test(arguments: orders)
     func `each job keeps its own result, charset and error, whatever the others of the batch are`(kinds: [Kind]) throws
     {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         var jobs: [Int64] = []
         for (place, kind) in kinds.enumerated() {
             let filling = [.large, .largeJudged].contains(kind) ? 70_000 : 0
             let body = kind == .broken ? "{" : "{\"n\": \(place), \"x\": \"\(String(repeating: "x", count: filling))\"}"
             if kind != .miss {
-                try desk.queue.connection.execute(
+                try fixture.queue.connection.execute(
                     "select postrider.cache_put('{\"url\": \"http://h/\(place)\"}', '\(body)'::text)")
             }
-            jobs.append(try desk.insert(kind.columns.0, kind.columns.1, url: "http://h/\(place)"))
+            jobs.append(try fixture.insert(kind.columns.0, kind.columns.1, url: "http://h/\(place)"))
         }
         // So that what comes from the entry and what judge_answer finds can be told apart.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "update postrider.cache_entries set encoding = 'latin1', headers = convert_to('content-type: text/plain' || chr(10), 'UTF8')"
         )
         let missed = zip(jobs, kinds).filter { $0.1.isCalled }.map(\.0)
-        #expect(try desk.take() == missed)
+        #expect(try fixture.take() == missed)
         for (place, kind) in kinds.enumerated() {
-            let row = try desk.queue.rows(
+            let row = try fixture.queue.rows(
                 """
                 select s.state, r.cache, r.error_code, r.result::text, r.encoding from postrider.job_status s
                 left join postrider_internal.results r on r.job_id = s.id where s.id = \(jobs[place])
@@ -68,7 +68,7 @@ struct CacheServeBatchTests {
             #expect(row == [kind.expected(place)], "place \(place), \(kind)")
             if kind.isCalled { continue }
             #expect(
-                try desk.queue.number(
+                try fixture.queue.number(
                     """
                     select count(*) from postrider_internal.results r join postrider.cache_entries e on e.body = r.body and e.headers = r.headers
                     where r.job_id = \(jobs[place]) and e.url = 'http://h/\(place)'

@@ -9,52 +9,52 @@ struct CacheStaleTests {
     private static let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
 
     @Test func `it is asked about by its ETag and date, and a 304 makes it serve again`() throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         let dates = "last-modified: Fri, 20 Nov 2026 10:00:00 GMT"
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"\n\(dates)\nx-a: 1\ncontent-type: text/plain")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"\n\(dates)\nx-a: 1\ncontent-type: text/plain")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
         #expect(
-            try desk.queue.text("select headers::text from desk.held")
+            try fixture.queue.text("select headers::text from fixture.held")
                 == #"{if-none-match,"\"v1\"",if-modified-since,"Fri, 20 Nov 2026 10:00:00 GMT"}"#)
-        let end = try desk.answer(
+        let end = try fixture.answer(
             job, "", status: 304, headers: "etag: \"v1\"\nx-a: 2\ncontent-length: 0", verdict: "f", code: "http_status")
         #expect(end == "succeeded revalidated 200 old")
         #expect(
-            try desk.queue.text("select response_headers::text from postrider.job_status where id = \(job)")
+            try fixture.queue.text("select response_headers::text from postrider.job_status where id = \(job)")
                 == #"{"x-a": ["2"], "etag": ["\"v1\""], "content-type": ["text/plain"], "last-modified": ["Fri, 20 Nov 2026 10:00:00 GMT"]}"#
         )
-        #expect(try desk.fetch() == "succeeded hit 200 old")
-        #expect(try desk.queue.number("select revalidated from postrider.cache_status") == 1)
+        #expect(try fixture.fetch() == "succeeded hit 200 old")
+        #expect(try fixture.queue.number("select revalidated from postrider.cache_status") == 1)
     }
 
     @Test(arguments: [("cache_version", "2"), ("cache_sensitive", "'ada'")])
     func `an entry of another version or of somebody else is not asked about`(column: String, value: String) throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert(column, value)
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
-        #expect(try desk.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
-        let other = try desk.insert(column, value)
-        #expect(try desk.take(app: "2.0") == [other])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert(column, value)
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
+        #expect(try fixture.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
+        let other = try fixture.insert(column, value)
+        #expect(try fixture.take(app: "2.0") == [other])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
     }
 
     @Test(arguments: ["version = 7", "sensitive = 'ada'", "app_version = '2.0'"])
     func `a 304 does not serve what somebody else has stored meanwhile`(change: String) throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        try desk.queue.connection.execute("update postrider.cache_entries set \(change)")
-        let before = try desk.queue.text("select (e)::text from postrider.cache_entries e")
-        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
-        #expect(try desk.queue.state(job) == "scheduled")
-        #expect(try desk.queue.text("select (e)::text from postrider.cache_entries e") == before)
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        try fixture.queue.connection.execute("update postrider.cache_entries set \(change)")
+        let before = try fixture.queue.text("select (e)::text from postrider.cache_entries e")
+        try fixture.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try fixture.queue.state(job) == "scheduled")
+        #expect(try fixture.queue.text("select (e)::text from postrider.cache_entries e") == before)
     }
 
     @Test(arguments: [
@@ -63,56 +63,56 @@ struct CacheStaleTests {
         "etag:", "last-modified: yesterday", "last-modified: Fri, 20 Nov 2026 10:00:00 GMT\u{1}",
     ])
     func `a validator that no request can carry back is none`(headers: String) throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: headers)
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: headers)
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
     func `only GET and HEAD are asked conditionally: to others If-None-Match means something else`(method: String)
         throws
     {
-        let desk = try CacheDesk()
-        try desk.fetch("method", "'\(method)'", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert("method", "'\(method)'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
-        #expect(try desk.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
+        let fixture = try CacheFixture()
+        try fixture.fetch("method", "'\(method)'", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert("method", "'\(method)'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
+        #expect(try fixture.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
     }
 
     @Test func `a 200 replaces it`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        #expect(try desk.fetch("", "", "new", headers: "etag: \"v2\"") == "succeeded cache_expired 200 new")
-        #expect(try desk.fetch() == "succeeded hit 200 new")
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        #expect(try fixture.fetch("", "", "new", headers: "etag: \"v2\"") == "succeeded cache_expired 200 new")
+        #expect(try fixture.fetch() == "succeeded hit 200 new")
     }
 
     @Test func `the job's own If-None-Match goes as it is, and its 304 is the job's`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert("headers", "'{\"If-None-Match\": \"x\"}'")
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.text("select headers::text from desk.held") == "{If-None-Match,x}")
-        let end = try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert("headers", "'{\"If-None-Match\": \"x\"}'")
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == "{If-None-Match,x}")
+        let end = try fixture.answer(job, "", status: 304, verdict: "f", code: "http_status")
         #expect(end.hasPrefix("failed cache_expired http_status 304"))
     }
 
     @Test func `a 304 for an entry that is gone is tried again without asking`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch("", "", "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.number("select postrider.cache_invalidate()") == 1)
-        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
-        #expect(try desk.queue.state(job) == "scheduled")
-        #expect(try desk.queue.number("select attempt::bigint from postrider.job_status where id = \(job)") == 1)
+        let fixture = try CacheFixture()
+        try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.number("select postrider.cache_invalidate()") == 1)
+        try fixture.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try fixture.queue.state(job) == "scheduled")
+        #expect(try fixture.queue.number("select attempt::bigint from postrider.job_status where id = \(job)") == 1)
     }
 
     @Test(arguments: [
@@ -125,19 +125,19 @@ struct CacheStaleTests {
     func `stale_if_error serves it at once while the server fails, and nothing else does`(
         status: Int, code: String, verdict: String, serves: Bool
     ) throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
-        try desk.fetch("service", "'s'", "old")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert("service", "'s'")
-        #expect(try desk.take() == [job])
-        let end = try desk.answer(job, "sorry", status: status, verdict: verdict, code: code)
+        try fixture.fetch("service", "'s'", "old")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert("service", "'s'")
+        #expect(try fixture.take() == [job])
+        let end = try fixture.answer(job, "sorry", status: status, verdict: verdict, code: code)
         #expect((end == "succeeded stale 200 old") == serves)
         // For a second others are served without asking the server that just failed.
-        let next = try desk.insert("service", "'s'")
+        let next = try fixture.insert("service", "'s'")
         // And after a 429 the lane waits.
-        #expect(try desk.take() == (serves || status == 429 ? [] : [next]))
+        #expect(try fixture.take() == (serves || status == 429 ? [] : [next]))
     }
 
     @Test(arguments: [
@@ -151,53 +151,53 @@ struct CacheStaleTests {
     func `at_most_once is served too, unless nobody can know what the call did`(
         method: String, status: Int, code: String, verdict: String, expected: String
     ) throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
         let columns = "service, method, delivery, max_attempts, ok_statuses"
         let values = "'s', '\(method)', 'at_most_once', 1, '{[201,202)}'"
-        let first = try desk.insert(columns, values)
-        #expect(try desk.take() == [first])
-        try desk.answer(first, "old", status: 201)
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert(columns, values)
-        #expect(try desk.take() == [job])
-        let end = try desk.answer(job, "sorry", status: status, verdict: verdict, code: code)
+        let first = try fixture.insert(columns, values)
+        #expect(try fixture.take() == [first])
+        try fixture.answer(first, "old", status: 201)
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert(columns, values)
+        #expect(try fixture.take() == [job])
+        let end = try fixture.answer(job, "sorry", status: status, verdict: verdict, code: code)
         #expect(end == expected)
     }
 
     @Test func `after the clock was set back the server is asked all the same`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
-        try desk.fetch("service", "'s'", "old")
-        try desk.queue.connection.execute(
+        try fixture.fetch("service", "'s'", "old")
+        try fixture.queue.connection.execute(
             Self.outdate + "; update postrider.cache_entries set failed_at = clock_timestamp() + interval '5 min'")
-        let job = try desk.insert("service", "'s'")
-        #expect(try desk.take() == [job])
+        let job = try fixture.insert("service", "'s'")
+        #expect(try fixture.take() == [job])
     }
 
     @Test func `beyond stale_if_error the failure is the job's`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '30 s')")
-        try desk.fetch("service", "'s'", "old")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert("service, max_attempts", "'s', 1")
-        #expect(try desk.take() == [job])
+        try fixture.fetch("service", "'s'", "old")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert("service, max_attempts", "'s', 1")
+        #expect(try fixture.take() == [job])
         #expect(
-            try desk.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix(
+            try fixture.answer(job, status: 503, verdict: "r", code: "http_status").hasPrefix(
                 "failed cache_expired http_status 503"))
     }
 
     @Test func `ignore_cache is not served by stale_if_error either, not even what is fresh`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
-        try desk.fetch("service", "'s'", "old")
-        let job = try desk.insert("service, max_attempts, ignore_cache", "'s', 1, true")
-        #expect(try desk.take() == [job])
-        let end = try desk.answer(job, "sorry", status: 500, verdict: "r", code: "http_status")
+        try fixture.fetch("service", "'s'", "old")
+        let job = try fixture.insert("service, max_attempts, ignore_cache", "'s', 1, true")
+        #expect(try fixture.take() == [job])
+        let end = try fixture.answer(job, "sorry", status: 500, verdict: "r", code: "http_status")
         #expect(end == "failed miss http_status 500 sorry")
     }
 }

@@ -7,22 +7,22 @@ import Testing
 /// What is put in and taken out by hand, and how much it may be.
 struct CacheStoreTests {
     @Test func `cache_put shares an answer with other requests`() throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         let put =
             "select postrider.cache_put('{\"kind\": \"request\", \"url\": \"http://h/a\", \"cache_version\": 3}', '{\"a\": 1}'::jsonb)::text"
-        #expect(try desk.queue.text(put) == "true")
-        #expect(try desk.fetch("cache_version", "3") == "succeeded hit 200 {\"a\": 1}")
-        #expect(try desk.queue.text("select result ->> 'a' from postrider.job_status") == "1")
-        try desk.queue.connection.execute(
+        #expect(try fixture.queue.text(put) == "true")
+        #expect(try fixture.fetch("cache_version", "3") == "succeeded hit 200 {\"a\": 1}")
+        #expect(try fixture.queue.text("select result ->> 'a' from postrider.job_status") == "1")
+        try fixture.queue.connection.execute(
             "select postrider.cache_put('{\"url\": \"http://h/a\", \"method\": \"POST\", \"body\": \"x\"}', 'text', '2.0')"
         )
-        let job = try desk.insert("method, body", "'POST', 'x'")
-        #expect(try desk.take(app: "2.0") == [])
-        #expect(try desk.look(job) == "succeeded hit 200 text")
-        try desk.queue.connection.execute(
+        let job = try fixture.insert("method, body", "'POST', 'x'")
+        #expect(try fixture.take(app: "2.0") == [])
+        #expect(try fixture.look(job) == "succeeded hit 200 text")
+        try fixture.queue.connection.execute(
             "select postrider.cache_put('{\"url\": \"http://h/b\"}', '\\x00ff'::bytea)")
         #expect(
-            try desk.queue.text("select encode(body, 'hex') from postrider.cache_entries where url = 'http://h/b'")
+            try fixture.queue.text("select encode(body, 'hex') from postrider.cache_entries where url = 'http://h/b'")
                 == "00ff")
     }
 
@@ -38,99 +38,100 @@ struct CacheStoreTests {
         ("'{\"url\": \"http://h\", \"id\": 1}'", "$.id: no such key"),
     ])
     func `a wrong spec is refused by its place`(spec: String, message: String) throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         #expect {
-            try desk.queue.connection.execute("select postrider.cache_put(\(spec), 'x'::text)")
+            try fixture.queue.connection.execute("select postrider.cache_put(\(spec), 'x'::text)")
         } throws: { "\($0)".contains(message) }
     }
 
     @Test func `calls to a CDN are cached without a base, for each CDN by itself`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, cdn_url, cache_namespace)
             values ('one', 'http://one/', 'shared'), ('two', 'http://two/', 'shared')
             """)
         for service in ["one", "two"] {
-            let first = try desk.insert("service, use_cdn", "'\(service)', true", url: "a")
-            #expect(try desk.take() == [first])
-            #expect(try desk.answer(first, service) == "succeeded miss 200 \(service)")
-            let second = try desk.insert("service, use_cdn", "'\(service)', true", url: "a")
-            #expect(try desk.take() == [])
-            #expect(try desk.look(second) == "succeeded hit 200 \(service)")
+            let first = try fixture.insert("service, use_cdn", "'\(service)', true", url: "a")
+            #expect(try fixture.take() == [first])
+            #expect(try fixture.answer(first, service) == "succeeded miss 200 \(service)")
+            let second = try fixture.insert("service, use_cdn", "'\(service)', true", url: "a")
+            #expect(try fixture.take() == [])
+            #expect(try fixture.look(second) == "succeeded hit 200 \(service)")
         }
     }
 
     @Test func `cache_invalidate takes a service and a pattern of LIKE over the URL`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url) values ('s', 'http://h/v1');
             select postrider.cache_put(jsonb_build_object('url', 'http://h/' || p), 'x'::text) from unnest('{a/1,a/2,b/1}'::text[]) p;
             select postrider.cache_put('{"url": "a/1", "service": "s"}', 'x'::text);
             """)
-        #expect(try desk.queue.number("select postrider.cache_invalidate('', 'http://h/a/%')") == 2)
-        #expect(try desk.queue.number("select postrider.cache_invalidate('s', '%/v1/a/_')") == 1)
-        #expect(try desk.queue.number("select postrider.cache_invalidate()") == 1)
+        #expect(try fixture.queue.number("select postrider.cache_invalidate('', 'http://h/a/%')") == 2)
+        #expect(try fixture.queue.number("select postrider.cache_invalidate('s', '%/v1/a/_')") == 1)
+        #expect(try fixture.queue.number("select postrider.cache_invalidate()") == 1)
         #expect(
-            try desk.queue.rows(
+            try fixture.queue.rows(
                 "select sum(entries)::text, sum(bytes)::text, sum(invalidated)::text from postrider.cache_status")
                 == [["0", "0", "4"]])
     }
 
     @Test func `beyond the bound those go that were not used for the longest time`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1000)) from generate_series(1, 2000) i;
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 1000 * (select max(bytes) from postrider.cache_entries);
             select postrider_internal.run_cache_duties();
             """)
-        let rest = try desk.queue.rows(
+        let rest = try fixture.queue.rows(
             "select count(*)::text, max(substr(url, 10)::int)::text from postrider.cache_entries")
         let count = Int(rest[0][0] ?? "") ?? 0
         // 900 but for the sample, which is of pages.
         #expect((800...1000).contains(count))
         #expect(rest[0][1] == "\(count)")
-        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
+        try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(
-            try desk.queue.rows("select entries::text, bytes::text, evicted::text from postrider.cache_status")
-                == desk.queue.rows(
+            try fixture.queue.rows("select entries::text, bytes::text, evicted::text from postrider.cache_status")
+                == fixture.queue.rows(
                     "select count(*)::text, sum(bytes)::text, (2000 - count(*))::text from postrider.cache_entries"))
     }
 
     @Test func `a cache of many pages is brought within its bound, old entries first`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1500)) from generate_series(1, 12000) i;
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 6000 * (select max(bytes) from postrider.cache_entries);
             """)
-        for _ in 1...8 { try desk.queue.connection.execute("select postrider_internal.run_cache_duties()") }
-        let rest = try desk.queue.number("select count(*) from postrider.cache_entries")
+        for _ in 1...8 { try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()") }
+        let rest = try fixture.queue.number("select count(*) from postrider.cache_entries")
         #expect((4000...6000).contains(rest))
-        #expect(try desk.queue.number("select max(substr(url, 10)::bigint) from postrider.cache_entries") < 7000)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_sweep where before is null") == 1)
+        #expect(try fixture.queue.number("select max(substr(url, 10)::bigint) from postrider.cache_entries") < 7000)
+        #expect(
+            try fixture.queue.number("select count(*) from postrider_internal.cache_cursor where before is null") == 1)
     }
 
     @Test func `what would fill a quarter of the cache is not stored, nor is anything in a cache of 0`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute("update postrider.settings set cache_max_bytes = 4000")
-        try desk.fetch("", "", String(repeating: "x", count: 1000))
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute("update postrider.settings set cache_max_bytes = 4000")
+        try fixture.fetch("", "", String(repeating: "x", count: 1000))
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
     @Test func `the counters are folded and say the same before and after`() throws {
-        let desk = try CacheDesk()
-        try desk.fetch()
-        try desk.fetch()
-        try desk.fetch("cache_version", "2")
+        let fixture = try CacheFixture()
+        try fixture.fetch()
+        try fixture.fetch()
+        try fixture.fetch("cache_version", "2")
         let status = "select (c)::text from postrider.cache_status c"
-        let before = try desk.queue.text(status)
-        try desk.queue.connection.execute("select postrider_internal.run_cache_duties()")
-        #expect(try desk.queue.text(status) == before)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_tallies") == 0)
+        let before = try fixture.queue.text(status)
+        try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
+        #expect(try fixture.queue.text(status) == before)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.cache_deltas") == 0)
     }
 }

@@ -11,85 +11,87 @@ struct CacheSuitsTests {
 
     /// Has a job called and its answer stored, which is a success to it whatever the status.
     private func store(
-        _ desk: borrowing CacheDesk, _ status: Int, _ body: String, _ columns: (String, String) = ("", ""),
+        _ fixture: borrowing CacheFixture, _ status: Int, _ body: String, _ columns: (String, String) = ("", ""),
         headers: String = "x: y"
     ) throws {
-        let job = try desk.insert(columns.0, columns.1)
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, body, status: status, headers: headers) == "succeeded miss \(status) \(body)")
+        let job = try fixture.insert(columns.0, columns.1)
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, body, status: status, headers: headers) == "succeeded miss \(status) \(body)")
     }
 
     @Test func `a stored 404 does not become the success of a job that does not allow it`() throws {
-        let desk = try CacheDesk()
-        try store(desk, 404, "none", Self.gone)
-        #expect(try desk.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
+        let fixture = try CacheFixture()
+        try store(fixture, 404, "none", Self.gone)
+        #expect(try fixture.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
         #expect(
-            try desk.answer(job, "none", status: 404, verdict: "f", code: "http_status")
+            try fixture.answer(job, "none", status: 404, verdict: "f", code: "http_status")
                 == "failed miss http_status 404 none")
         // A failure is not stored, so nothing has changed for those that allow it.
-        #expect(try desk.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
-        #expect(try desk.fetch("ok_statuses", "'{[200,300),[404,405)}'") == "succeeded hit 404 none")
+        #expect(try fixture.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
+        #expect(try fixture.fetch("ok_statuses", "'{[200,300),[404,405)}'") == "succeeded hit 404 none")
     }
 
     @Test func `a stored 200 does not become the success of a job that waits for a 404`() throws {
-        let desk = try CacheDesk()
-        try store(desk, 200, "there")
-        let job = try desk.insert(Self.gone.0, Self.gone.1)
-        #expect(try desk.take() == [job])
-        #expect(try desk.answer(job, "none", status: 404) == "succeeded miss 404 none")
+        let fixture = try CacheFixture()
+        try store(fixture, 200, "there")
+        let job = try fixture.insert(Self.gone.0, Self.gone.1)
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.answer(job, "none", status: 404) == "succeeded miss 404 none")
     }
 
     @Test(arguments: [false, true])
     func `what is too old is neither confirmed nor served for such a job`(servesStale: Bool) throws {
-        let desk = try CacheDesk()
+        let fixture = try CacheFixture()
         if servesStale {
-            try desk.queue.connection.execute(
+            try fixture.queue.connection.execute(
                 "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h', '1 hour')")
         }
         let columns = servesStale ? ("service, ok_statuses", "'s', '{[404,405)}'") : Self.gone
-        try store(desk, 404, "none", columns, headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try servesStale ? desk.insert("service", "'s'") : desk.insert()
-        #expect(try desk.take() == [job])
-        #expect(try desk.queue.text("select headers::text from desk.held") == nil)
-        try desk.answer(job, "down", status: 503, verdict: "r", code: "http_status")
-        #expect(try desk.queue.state(job) == "scheduled")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries where failed_at is not null") == 0)
+        try store(fixture, 404, "none", columns, headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try servesStale ? fixture.insert("service", "'s'") : fixture.insert()
+        #expect(try fixture.take() == [job])
+        #expect(try fixture.queue.text("select headers::text from fixture.held") == nil)
+        try fixture.answer(job, "down", status: 503, verdict: "r", code: "http_status")
+        #expect(try fixture.queue.state(job) == "scheduled")
+        #expect(
+            try fixture.queue.number("select count(*) from postrider.cache_entries where failed_at is not null") == 0)
     }
 
     @Test func `a 304 does not serve what was stored meanwhile under a status that the job does not allow`() throws {
-        let desk = try CacheDesk()
-        try store(desk, 200, "old", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert()
-        #expect(try desk.take() == [job])
-        try desk.queue.connection.execute("update postrider.cache_entries set status = 404")
-        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
-        #expect(try desk.queue.state(job) == "scheduled")
+        let fixture = try CacheFixture()
+        try store(fixture, 200, "old", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert()
+        #expect(try fixture.take() == [job])
+        try fixture.queue.connection.execute("update postrider.cache_entries set status = 404")
+        try fixture.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try fixture.queue.state(job) == "scheduled")
     }
 
     @Test(arguments: [1_000, 100_000])
     func `what is longer than max_response, the job's or the service's, is no hit`(bytes: Int) throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, cache_namespace, max_response)
             values ('wide', 'http://h', 'n', null), ('narrow', 'http://h', 'n', \(bytes - 1))
             """)
         let body = String(repeating: "x", count: bytes)
-        try store(desk, 200, body, ("service", "'wide'"))
-        #expect(try desk.fetch("service, max_response", "'wide', \(bytes)") == "succeeded hit 200 \(body)")
-        #expect(try desk.fetch("service, max_response", "'narrow', \(bytes)") == "succeeded hit 200 \(body)")
+        try store(fixture, 200, body, ("service", "'wide'"))
+        #expect(try fixture.fetch("service, max_response", "'wide', \(bytes)") == "succeeded hit 200 \(body)")
+        #expect(try fixture.fetch("service, max_response", "'narrow', \(bytes)") == "succeeded hit 200 \(body)")
         let jobs = try [
-            desk.insert("service, max_response", "'wide', \(bytes - 1)"), desk.insert("service", "'narrow'"),
+            fixture.insert("service, max_response", "'wide', \(bytes - 1)"), fixture.insert("service", "'narrow'"),
         ]
         // The first is called, the second waits for its answer.
-        #expect(try desk.take() == [jobs[0]])
+        #expect(try fixture.take() == [jobs[0]])
         #expect(
-            try desk.answer(jobs[0], "", status: 200, verdict: "f", code: "too_large") == "failed miss too_large 200 ")
-        #expect(try desk.take() == [jobs[1]])
+            try fixture.answer(jobs[0], "", status: 200, verdict: "f", code: "too_large")
+                == "failed miss too_large 200 ")
+        #expect(try fixture.take() == [jobs[1]])
     }
 
     private static let envelope = #"{"code": "$.code"}"#
@@ -101,8 +103,8 @@ struct CacheSuitsTests {
     func `a stored answer that does not fit a job is a miss for it, and the new one is stored`(
         column: String, value: String
     ) throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url, cache_namespace, envelope)
             values ('bare', 'http://h', 'n', null), ('enveloped', 'http://h', 'n', '\(Self.envelope)')
@@ -110,34 +112,34 @@ struct CacheSuitsTests {
         let isService = column == "service"
         let columns = isService ? column : "service, " + column
         let values = isService ? value : "'bare', " + value
-        try store(desk, 200, "hello", ("service", "'bare'"))
-        #expect(try desk.fetch(columns, values, "still not") == "failed cache_data json_invalid 200 still not")
+        try store(fixture, 200, "hello", ("service", "'bare'"))
+        #expect(try fixture.fetch(columns, values, "still not") == "failed cache_data json_invalid 200 still not")
         // The failure is not stored, and the others are still served.
-        #expect(try desk.fetch("service", "'bare'") == "succeeded hit 200 hello")
+        #expect(try fixture.fetch("service", "'bare'") == "succeeded hit 200 hello")
         let good = column == "result_type" ? "[1]" : "{\"code\": 200, \"a\": \"x\"}"
-        #expect(try desk.fetch(columns, values, good) == "succeeded cache_data 200 \(good)")
-        #expect(try desk.fetch(columns, values) == "succeeded hit 200 \(good)")
-        #expect(try desk.fetch("service", "'bare'") == "succeeded hit 200 \(good)")
+        #expect(try fixture.fetch(columns, values, good) == "succeeded cache_data 200 \(good)")
+        #expect(try fixture.fetch(columns, values) == "succeeded hit 200 \(good)")
+        #expect(try fixture.fetch("service", "'bare'") == "succeeded hit 200 \(good)")
     }
 
     @Test func `an answer that a 304 confirms and that does not fit is asked for anew`() throws {
-        let desk = try CacheDesk()
-        try store(desk, 200, "hello", headers: "etag: \"v1\"")
-        try desk.queue.connection.execute(Self.outdate)
-        let job = try desk.insert("response_format, backoff", "'json', '{0 s}'")
-        #expect(try desk.take() == [job])
-        try desk.answer(job, "", status: 304, verdict: "f", code: "http_status")
-        #expect(try desk.queue.state(job) == "scheduled")
-        let error = try desk.queue.text("select error from postrider.attempts where job_id = \(job)") ?? ""
+        let fixture = try CacheFixture()
+        try store(fixture, 200, "hello", headers: "etag: \"v1\"")
+        try fixture.queue.connection.execute(Self.outdate)
+        let job = try fixture.insert("response_format, backoff", "'json', '{0 s}'")
+        #expect(try fixture.take() == [job])
+        try fixture.answer(job, "", status: 304, verdict: "f", code: "http_status")
+        #expect(try fixture.queue.state(job) == "scheduled")
+        let error = try fixture.queue.text("select error from postrider.attempts where job_id = \(job)") ?? ""
         #expect(error.contains("does not fit this job (json_invalid: the body is not JSON"), "\(error)")
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries") == 0)
-        #expect(try desk.queue.number("select sum(entries)::bigint from postrider.cache_status") == 0)
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
+        #expect(try fixture.queue.number("select sum(entries)::bigint from postrider.cache_status") == 0)
     }
 
     @Test func `cache_put stores under a status that its job allows`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             "select postrider.cache_put('{\"url\": \"http://h/a\", \"ok_statuses\": \"{[404,405)}\"}', 'none'::text)")
-        #expect(try desk.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
+        #expect(try fixture.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
     }
 }

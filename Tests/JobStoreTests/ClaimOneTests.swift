@@ -8,7 +8,7 @@ import Testing
 /// The claim of one announced job: what it takes, and what it leaves to the whole claim.
 struct ClaimOneTests {
     /// A worker by SQL, one track with its jobs, and the gate shut.
-    private struct Desk: ~Copyable {
+    private struct Fixture: ~Copyable {
         let queue: TestQueue
         let worker: Int64
         let track: Int64
@@ -19,7 +19,7 @@ struct ClaimOneTests {
                 "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
             let track = try queue.number("select id from postrider_internal.tracks")
             let worker = try queue.number(
-                "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+                "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
             try Self.prepare(queue.connection)
             _ = try queue.rows("select postrider_internal.close_hold_gate()::text")
             self.queue = queue
@@ -60,31 +60,31 @@ struct ClaimOneTests {
     func `it brings the first job with the columns and values of the whole claim`(columns: String, values: String)
         throws
     {
-        let desk = try Desk()
-        let first = try desk.queue.insert("url, \(columns)", "'http://h/a?b=1', \(values)")
-        _ = try desk.queue.insert("url", "'http://h/later'")
-        try desk.queue.connection.execute("begin")
-        let one = try desk.queue.rows(desk.one(first))
-        let state = try desk.queue.rows(
+        let fixture = try Fixture()
+        let first = try fixture.queue.insert("url, \(columns)", "'http://h/a?b=1', \(values)")
+        _ = try fixture.queue.insert("url", "'http://h/later'")
+        try fixture.queue.connection.execute("begin")
+        let one = try fixture.queue.rows(fixture.one(first))
+        let state = try fixture.queue.rows(
             "select worker::text, attempt::text, (since = now())::text from postrider_internal.ready where job_id = \(first)"
         )
-        try desk.queue.connection.execute("rollback; begin")
-        let all = try desk.queue.rows("\(desk.all) order by seq limit 1")
-        try desk.queue.connection.execute("rollback")
+        try fixture.queue.connection.execute("rollback; begin")
+        let all = try fixture.queue.rows("\(fixture.all) order by seq limit 1")
+        try fixture.queue.connection.execute("rollback")
         #expect(one.count == 1)
         // All but the fence.
         #expect(one.first.map { $0[..<2] + $0[3...] } == all.first.map { $0[..<2] + $0[3...] })
-        #expect(state == [["\(desk.worker)", "1", "true"]])
+        #expect(state == [["\(fixture.worker)", "1", "true"]])
     }
 
     @Test func `its transaction waits for the disk only if the job is to be called at most once`() throws {
-        let desk = try Desk()
+        let fixture = try Fixture()
         for (delivery, commit) in [("at_least_once", "off"), ("at_most_once", "on")] {
-            let job = try desk.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
-            try desk.queue.connection.execute("begin")
-            #expect(try desk.takes(job))
-            #expect(try desk.queue.text("show synchronous_commit") == commit)
-            try desk.queue.connection.execute("commit")
+            let job = try fixture.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
+            try fixture.queue.connection.execute("begin")
+            #expect(try fixture.takes(job))
+            #expect(try fixture.queue.text("show synchronous_commit") == commit)
+            try fixture.queue.connection.execute("commit")
         }
     }
 
@@ -99,25 +99,25 @@ struct ClaimOneTests {
         """,
     ])
     func `where a limit, a pause or a hook has committed it takes nothing, until they are gone`(hold: String) throws {
-        let desk = try Desk()
-        let job = try desk.queue.insert("url", "'http://h/a'")
-        let other = try PGConnection(desk.queue.database)
+        let fixture = try Fixture()
+        let job = try fixture.queue.insert("url", "'http://h/a'")
+        let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; \(hold)")
         // The gate is open already; the leader does not shut it before that transaction has ended.
-        try desk.shutGate()
-        #expect(try desk.isOpen())
-        #expect(try !desk.takes(job))
+        try fixture.shutGate()
+        #expect(try fixture.isOpen())
+        #expect(try !fixture.takes(job))
         try other.execute("commit")
-        try desk.shutGate()
-        #expect(try desk.isOpen())
-        #expect(try !desk.takes(job))
-        try desk.queue.connection.execute(
+        try fixture.shutGate()
+        #expect(try fixture.isOpen())
+        #expect(try !fixture.takes(job))
+        try fixture.queue.connection.execute(
             "delete from postrider.lanes; delete from postrider_internal.lane_pauses; delete from postrider.hooks; delete from postrider.queues"
         )
-        #expect(try !desk.takes(job))
-        try desk.shutGate()
-        #expect(try !desk.isOpen())
-        #expect(try desk.takes(job))
+        #expect(try !fixture.takes(job))
+        try fixture.shutGate()
+        #expect(try !fixture.isOpen())
+        #expect(try fixture.takes(job))
     }
 
     @Test(arguments: [
@@ -127,75 +127,76 @@ struct ClaimOneTests {
     func `a first job that is not plain is left to the whole claim, and none overtakes it`(
         column: String, value: String
     ) throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
-        let first = try desk.queue.insert("url, lane, \(column)", "'http://h/a', 'h:80', \(value)")
-        let plain = try desk.queue.insert("url", "'http://h/b'")
-        #expect(try !desk.takes(first))
-        #expect(try !desk.takes(plain))
-        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where worker = 0") == 2)
-        let all = try desk.queue.rows("select job_id::text from (\(desk.all)) c order by seq")
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('s', 'http://h/')")
+        let first = try fixture.queue.insert("url, lane, \(column)", "'http://h/a', 'h:80', \(value)")
+        let plain = try fixture.queue.insert("url", "'http://h/b'")
+        #expect(try !fixture.takes(first))
+        #expect(try !fixture.takes(plain))
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where worker = 0") == 2)
+        let all = try fixture.queue.rows("select job_id::text from (\(fixture.all)) c order by seq")
         #expect(all == [["\(first)"], ["\(plain)"]])
     }
 
     @Test func `a worker whose number has ended takes nothing, and who ends it waits for a claim under way`() throws {
-        let desk = try Desk()
-        let job = try desk.queue.insert("url", "'http://h/a'")
-        let leader = try desk.queue.number(
+        let fixture = try Fixture()
+        let job = try fixture.queue.insert("url", "'http://h/a'")
+        let leader = try fixture.queue.number(
             "select worker from postrider_internal.enlist(0, 'leader', '0', null, 64, '{}', '{}')")
-        let epoch = try desk.queue.lead(leader)
-        try desk.queue.connection.execute(
-            "update postrider_internal.workers set heartbeat_at = now() - interval '1 h' where id = \(desk.worker)")
-        let claims = try PGConnection(desk.queue.database)
-        try Desk.prepare(claims)
+        let epoch = try fixture.queue.lead(leader)
+        try fixture.queue.connection.execute(
+            "update postrider_internal.workers set heartbeat_at = now() - interval '1 h' where id = \(fixture.worker)")
+        let claims = try PGConnection(fixture.queue.database)
+        try Fixture.prepare(claims)
         try claims.execute("begin")
-        #expect(try claims.query(desk.one(job)).int64(0, 3) == job)
+        #expect(try claims.query(fixture.one(job)).int64(0, 3) == job)
         // The whole claim's lock is not held: the row of the worker is.
         #expect(throws: PGError.self) {
-            try desk.queue.rows("select jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
+            try fixture.queue.rows("select jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
         }
         try claims.execute("commit")
         #expect(
-            try desk.queue.rows(
+            try fixture.queue.rows(
                 "select lost_worker::text, jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
-                == [["\(desk.worker)", "1"]])
-        #expect(try desk.queue.number("select worker from postrider_internal.ready where job_id = \(job)") == 0)
-        #expect(try !desk.takes(job))
+                == [["\(fixture.worker)", "1"]])
+        #expect(try fixture.queue.number("select worker from postrider_internal.ready where job_id = \(job)") == 0)
+        #expect(try !fixture.takes(job))
     }
 
     @Test func `a row that another worker is taking is left, and fences only grow`() throws {
-        let desk = try Desk()
-        let first = try desk.queue.insert("url", "'http://h/a'")
-        let second = try desk.queue.insert("url", "'http://h/b'")
-        let holder = try PGConnection(desk.queue.database)
+        let fixture = try Fixture()
+        let first = try fixture.queue.insert("url", "'http://h/a'")
+        let second = try fixture.queue.insert("url", "'http://h/b'")
+        let holder = try PGConnection(fixture.queue.database)
         try holder.execute("begin; select from postrider_internal.ready where job_id = \(first) for update")
-        #expect(try desk.takes(second))
+        #expect(try fixture.takes(second))
         try holder.execute("rollback")
-        let fence = try desk.queue.number("select last_value from postrider_internal.fences")
-        #expect(try !desk.takes(first, above: fence + 1_000))
-        #expect(try desk.takes(first, above: fence))
+        let fence = try fixture.queue.number("select last_value from postrider_internal.fences")
+        #expect(try !fixture.takes(first, above: fence + 1_000))
+        #expect(try fixture.takes(first, above: fence))
     }
 
     @Test func `a job that is not the first of its track waits for the whole claim`() throws {
-        let desk = try Desk()
-        let first = try desk.queue.insert("url", "'http://h/a'")
-        let second = try desk.queue.insert("url", "'http://h/b'")
-        #expect(try !desk.takes(second))
-        #expect(try desk.takes(first))
-        #expect(try desk.takes(second))
-        #expect(try !desk.takes(second))
+        let fixture = try Fixture()
+        let first = try fixture.queue.insert("url", "'http://h/a'")
+        let second = try fixture.queue.insert("url", "'http://h/b'")
+        #expect(try !fixture.takes(second))
+        #expect(try fixture.takes(first))
+        #expect(try fixture.takes(second))
+        #expect(try !fixture.takes(second))
     }
 
     @Test func `fences that a crash of the server has set back go on above those that the worker knows`() throws {
-        let desk = try Desk()
-        for _ in 1...2 { _ = try desk.queue.insert("url", "'http://h/'") }
+        let fixture = try Fixture()
+        for _ in 1...2 { _ = try fixture.queue.insert("url", "'http://h/'") }
         func claim(above: Int64) throws -> Int64 {
-            try desk.queue.number(
+            try fixture.queue.number(
                 """
-                select fence from postrider_internal.claim(\(desk.worker)::int, \(above), 1, array[\(desk.track)]::int[], '{64}', '{0}', true, '{0}')
+                select fence from postrider_internal.claim(\(fixture.worker)::int, \(above), 1, array[\(fixture.track)]::int[], '{64}', '{0}', true, '{0}')
                 """)
         }
-        let known = try desk.queue.number("select last_value + 1000 from postrider_internal.fences")
+        let known = try fixture.queue.number("select last_value + 1000 from postrider_internal.fences")
         #expect(try claim(above: known) == known + 1)
         // Any other worker's, too.
         #expect(try claim(above: 0) == known + 2)

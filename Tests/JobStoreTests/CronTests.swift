@@ -53,7 +53,7 @@ struct CronTests {
     func `a local time that a change skips stands for the first instant after it, one that comes twice for the first`(
         cron: String, zone: String, after: String, next: String
     ) throws {
-        #expect(try CronDesk.next(cron, zone, after) == next)
+        #expect(try CronFixture.next(cron, zone, after) == next)
     }
 
     @Test(arguments: [
@@ -75,7 +75,7 @@ struct CronTests {
     func `if the hour field begins with a star, ticks follow real time over a change of the clock`(
         cron: String, zone: String, after: String, next: String
     ) throws {
-        let times = try CronDesk.connect().query(
+        let times = try CronFixture.connect().query(
             """
             with recursive ticks (at, nth) as (
               select postrider.cron_next('\(cron)', '\(zone)', '\(after)Z'), 1
@@ -106,7 +106,7 @@ struct CronTests {
     func `both day fields must match if one begins with a star, otherwise either is enough`(cron: String, next: String)
         throws
     {
-        #expect(try CronDesk.next(cron, "UTC", "2026-11-22 06:00:00") == next)
+        #expect(try CronFixture.next(cron, "UTC", "2026-11-22 06:00:00") == next)
     }
 
     @Test(arguments: [
@@ -114,9 +114,9 @@ struct CronTests {
         ("etc/gmt+5", "Etc/GMT+5"), ("gb", "GB"), ("america/argentina/ushuaia", "America/Argentina/Ushuaia"),
     ])
     func `zone names are accepted in any case`(given: String, name: String) throws {
-        let next = try CronDesk.next("0 9 * * *", given, "2026-07-01 00:00:00")
+        let next = try CronFixture.next("0 9 * * *", given, "2026-07-01 00:00:00")
         #expect(next != nil)
-        #expect(try next == CronDesk.next("0 9 * * *", name, "2026-07-01 00:00:00"))
+        #expect(try next == CronFixture.next("0 9 * * *", name, "2026-07-01 00:00:00"))
     }
 
     @Test(arguments: [
@@ -138,11 +138,11 @@ struct CronTests {
         ("  5  4  *  JAN  Mon ", "2027-01-04 04:05:00"),
     ])
     func `names, ranges, steps, lists, L and # and shorthands`(cron: String, next: String) throws {
-        #expect(try CronDesk.next(cron, "UTC", "2026-11-22 06:00:00") == next)
+        #expect(try CronFixture.next(cron, "UTC", "2026-11-22 06:00:00") == next)
     }
 
     @Test func `a leap day is found over a century without one`() throws {
-        #expect(try CronDesk.next("0 0 29 2 *", "UTC", "2096-03-01 00:00:00") == "2104-02-29 00:00:00")
+        #expect(try CronFixture.next("0 0 29 2 *", "UTC", "2096-03-01 00:00:00") == "2104-02-29 00:00:00")
     }
 
     @Test(arguments: [
@@ -157,7 +157,7 @@ struct CronTests {
     ])
     func `what is no cron expression is refused`(cron: String) throws {
         let error = try #require(throws: PGError.self) {
-            _ = try CronDesk.connect().query("select postrider.cron_next('\(cron)', 'UTC', now())")
+            _ = try CronFixture.connect().query("select postrider.cron_next('\(cron)', 'UTC', now())")
         }
         #expect(error.sqlState?.rawValue == "PR001")
         #expect(error.message.hasPrefix("cron: "))
@@ -187,7 +187,7 @@ struct CronTests {
         cron: String, reason: String, instead: String
     ) throws {
         let error = try #require(throws: PGError.self) {
-            _ = try CronDesk.connect().query("select postrider.cron_next('\(cron)', 'UTC', now())")
+            _ = try CronFixture.connect().query("select postrider.cron_next('\(cron)', 'UTC', now())")
         }
         #expect(error.message.contains(reason), "\(error.message)")
         #expect(error.hint?.contains(instead) == true, "\(error.hint ?? "")")
@@ -195,7 +195,7 @@ struct CronTests {
 }
 
 /// One database for the tests that only ask functions.
-private enum CronDesk {
+private enum CronFixture {
     private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
     static func connect() throws -> PGConnection { try PGConnection(made.get()) }

@@ -12,76 +12,76 @@ struct HeldRowTests {
     @Test func `an answer whose entry somebody holds is not stored, and whoever waits for it goes on`()
         throws
     {
-        let desk = try CacheDesk()
-        #expect(try desk.fetch("ignore_cache", "true", "old") == "succeeded miss 200 old")
-        let other = try PGConnection(desk.queue.database)
+        let fixture = try CacheFixture()
+        #expect(try fixture.fetch("ignore_cache", "true", "old") == "succeeded miss 200 old")
+        let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; select postrider.cache_invalidate()")
         // One that waits without an end fails.
-        try desk.queue.connection.execute("set statement_timeout = '20s'")
-        let leader = try desk.insert("cache_version", "1")
-        let follower = try desk.insert("cache_version", "1")
-        #expect(try desk.take() == [leader])
-        #expect(try desk.answer(leader, "new") == "succeeded cache_version 200 new")
-        #expect(try desk.take() == [follower])
-        #expect(try desk.queue.number("select count(*) from postrider_internal.cache_passes") == 0)
-        let free = try desk.insert(url: "http://h/free")
-        #expect(try desk.take() == [free])
-        try desk.answer(free)
-        #expect(try desk.queue.number("select count(*) from postrider.cache_entries where url like '%free'") == 1)
+        try fixture.queue.connection.execute("set statement_timeout = '20s'")
+        let leader = try fixture.insert("cache_version", "1")
+        let follower = try fixture.insert("cache_version", "1")
+        #expect(try fixture.take() == [leader])
+        #expect(try fixture.answer(leader, "new") == "succeeded cache_version 200 new")
+        #expect(try fixture.take() == [follower])
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.uncacheable_keys") == 0)
+        let free = try fixture.insert(url: "http://h/free")
+        #expect(try fixture.take() == [free])
+        try fixture.answer(free)
+        #expect(try fixture.queue.number("select count(*) from postrider.cache_entries where url like '%free'") == 1)
         try other.execute("rollback")
-        #expect(try desk.answer(follower, "newer") == "succeeded cache_version 200 newer")
-        #expect(try desk.fetch("cache_version", "1") == "succeeded hit 200 newer")
+        #expect(try fixture.answer(follower, "newer") == "succeeded cache_version 200 newer")
+        #expect(try fixture.fetch("cache_version", "1") == "succeeded hit 200 newer")
     }
 
     @Test func `who does not lead in the second round waits for the one that does like in the first`() throws {
-        let desk = try CacheDesk()
-        let other = try desk.queue.number(
+        let fixture = try CacheFixture()
+        let other = try fixture.queue.number(
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
-        let leaders = [try desk.insert("cache_version", "1"), try desk.insert("cache_version", "2")]
-        #expect(try desk.take(worker: other) == leaders)
+        let leaders = [try fixture.insert("cache_version", "1"), try fixture.insert("cache_version", "2")]
+        #expect(try fixture.take(worker: other) == leaders)
         // The second of them leads from the moment on at which the first one's end is committed. There the second round begins: it
         // goes on when somebody holds that row, too.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
-            create sequence desk.rounds;
-            create table desk.gate ();
-            create function desk.pass() returns trigger language plpgsql as $$
+            create sequence fixture.rounds;
+            create table fixture.gate ();
+            create function fixture.pass() returns trigger language plpgsql as $$
             begin
-              if nextval('desk.rounds') = 2 then
+              if nextval('fixture.rounds') = 2 then
                 loop
-                  exit when (select count(*) from desk.gate) > 0;
+                  exit when (select count(*) from fixture.gate) > 0;
                   perform pg_sleep(0.005);
                 end loop;
               end if;
               return null;
             end $$;
-            create trigger pass before insert on postrider_internal.cache_calls for each statement execute function desk.pass()
+            create trigger pass before insert on postrider_internal.cache_flights for each statement execute function fixture.pass()
             """)
-        let ends = try PGConnection(desk.queue.database)
+        let ends = try PGConnection(fixture.queue.database)
         try ends.execute(
-            "begin; select from postrider_internal.cache_calls where job_id = \(leaders[0]) for update")
-        let job = try desk.insert("cache_version", "2")
-        let database = desk.queue.database
-        let worker = desk.worker
+            "begin; select from postrider_internal.cache_flights where job_id = \(leaders[0]) for update")
+        let job = try fixture.insert("cache_version", "2")
+        let database = fixture.queue.database
+        let worker = fixture.worker
         let failure = Mutex<(any Error)?>(nil)
         let taking = BackgroundThread {
             do {
                 try PGConnection(database).execute(
-                    "set statement_timeout = '60s'; /* taking */ select desk.take(\(worker), null)")
+                    "set statement_timeout = '60s'; /* taking */ select fixture.take(\(worker), null)")
             } catch {
                 failure.withLock { $0 = error }
             }
         }
         let holds = try PGConnection(database)
         do {
-            defer { try? desk.queue.connection.execute("insert into desk.gate default values") }
-            try desk.queue.waitUntilBlocked("taking")
+            defer { try? fixture.queue.connection.execute("insert into fixture.gate default values") }
+            try fixture.queue.waitUntilBlocked("taking")
             try ends.execute(
                 """
-                delete from postrider_internal.cache_calls where job_id = \(leaders[0]);
-                update postrider_internal.cache_calls set leads = true where job_id = \(leaders[1]); commit
+                delete from postrider_internal.cache_flights where job_id = \(leaders[0]);
+                update postrider_internal.cache_flights set leads = true where job_id = \(leaders[1]); commit
                 """)
-            try holds.execute("begin; select from postrider_internal.cache_calls for update")
+            try holds.execute("begin; select from postrider_internal.cache_flights for update")
         }
         // Longer than the 20 ms that the second round's INSERT has.
         try TestClock.wait(20, for: "a wait in the second round") {
@@ -89,36 +89,36 @@ struct HeldRowTests {
                 select exists (select from pg_locks l join pg_stat_activity a using (pid)
                  where a.query like '%/* taking%' and a.pid <> pg_backend_pid() and not l.granted and l.waitstart < clock_timestamp() - interval '40 ms')
                 """
-            return try failure.withLock { $0 } != nil || desk.queue.connection.query(waits).bool(0, 0)
+            return try failure.withLock { $0 } != nil || fixture.queue.connection.query(waits).bool(0, 0)
         }
         try holds.execute("commit")
         taking.join()
         #expect(failure.withLock { $0 } == nil)
         // It waits for the one that leads.
-        #expect(try desk.queue.state(job) == "scheduled")
+        #expect(try fixture.queue.state(job) == "scheduled")
     }
 
     @Test func `locks of credentials are waited for for half a second, all of them together`() throws {
-        let desk = try CacheDesk()
-        try desk.queue.connection.execute(
+        let fixture = try CacheFixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.credentials (name, kind, token_url)
             select 'c' || i, 'oauth2_refresh_token', 'http://h/token' from generate_series(1, 60) i;
             select postrider.log_in('c' || i, '{"refresh_token": "r"}') from generate_series(1, 60) i
             """)
-        try desk.queue.insert(60, "url, credential", "'http://h/a', 'c' || i")
-        let other = try PGConnection(desk.queue.database)
+        try fixture.queue.insert(60, "url, credential", "'http://h/a', 'c' || i")
+        let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'x' where name <> 'c9'")
         // 60 halves of a second would be 30 s.
-        try desk.queue.connection.execute("set lock_timeout = '7s'; set statement_timeout = '20s'")
-        try desk.queue.connection.execute("begin")
-        #expect(try desk.take() == [])
-        #expect(try desk.queue.text("show lock_timeout") == "7s")
-        try desk.queue.connection.execute("commit")
-        #expect(try desk.queue.number("select count(*) from postrider_internal.credential_waits") == 60)
+        try fixture.queue.connection.execute("set lock_timeout = '7s'; set statement_timeout = '20s'")
+        try fixture.queue.connection.execute("begin")
+        #expect(try fixture.take() == [])
+        #expect(try fixture.queue.text("show lock_timeout") == "7s")
+        try fixture.queue.connection.execute("commit")
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.credential_waits") == 60)
         // The one that nobody holds, the last by name, is being fetched.
         #expect(
-            try desk.queue.rows("select name from postrider.credentials where state = 'refreshing'") == [["c9"]])
+            try fixture.queue.rows("select name from postrider.credentials where state = 'refreshing'") == [["c9"]])
         try other.execute("rollback")
     }
 
@@ -156,7 +156,8 @@ struct HeldRowTests {
         batch.encode(worker: 7, appVersion: nil, rows: &ended, into: &parameters)
         #expect(try queue.connection.query(batch.statement.sql, &parameters).int64s(0, 0).count == 60)
         #expect(
-            try queue.rows("select error_code, count(*)::text from postrider_internal.tries group by 1 order by 1")
+            try queue.rows(
+                "select error_code, count(*)::text from postrider_internal.past_attempts group by 1 order by 1")
                 == [["refresh_failed", "59"], ["token_expired", "1"]])
         // Somebody's transaction is no failure of theirs: they wait for its end and not for the job's own pause.
         #expect(

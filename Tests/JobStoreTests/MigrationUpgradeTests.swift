@@ -38,7 +38,7 @@ struct MigrationUpgradeTests {
         for (job, state) in [(held, "running"), (done, "succeeded"), (failed, "failed")] {
             try queue.wait(for: job, toBe: state)
         }
-        try queue.wait(until: "select exists (select from postrider_internal.tries where job_id = \(retried))")
+        try queue.wait(until: "select exists (select from postrider_internal.past_attempts where job_id = \(retried))")
         try TestClock.wait(20, for: "the first step of the chain") { target.underWay == 2 }
         let before = try queue.states()
 

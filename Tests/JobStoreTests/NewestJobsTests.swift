@@ -15,7 +15,8 @@ final class NewestJobsTests {
 
     init() throws {
         queue = try TestQueue()
-        worker = try queue.number("select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+        worker = try queue.number(
+            "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         epoch = try queue.lead(worker)
     }
 

@@ -13,7 +13,7 @@ final class OverflowTests {
     init() throws {
         queue = try TestQueue()
         let worker = try queue.number(
-            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         leader = "\(worker), \(try queue.lead(worker))"
         try queue.overflow(from: 3_000_001)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 3040000)")

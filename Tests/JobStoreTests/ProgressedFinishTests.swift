@@ -15,7 +15,7 @@ struct ProgressedFinishTests {
             "url, max_attempts, backoff, expires_at",
             "'http://h/', 3, '{40 s, 900 s}', \(expired ? "now() + interval '1 ms'" : "null")")
         if expired { TestClock.sleep(milliseconds: 20) }
-        try FinishDesk.finish(queue, attempt: 3, Verdict(kind, .truncated, "cut"))
+        try FinishFixture.finish(queue, attempt: 3, Verdict(kind, .truncated, "cut"))
         return queue
     }
 
@@ -25,8 +25,8 @@ struct ProgressedFinishTests {
         let wait = try queue.number(
             "select round(extract(epoch from run_at - now()))::bigint from postrider_internal.scheduled")
         #expect((35...40).contains(wait))
-        #expect(try queue.text("select error_code from postrider_internal.tries") == "truncated")
-        #expect(try queue.text("select states[1]::text from postrider_internal.tallies") == "p")
+        #expect(try queue.text("select error_code from postrider_internal.past_attempts") == "truncated")
+        #expect(try queue.text("select states[1]::text from postrider_internal.job_deltas") == "p")
     }
 
     /// Earlier attempts, oldest first: true for each that brought little.
@@ -36,12 +36,12 @@ struct ProgressedFinishTests {
         for (number, gainedLittle) in earlier.enumerated() {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, gained_little)
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, gained_little)
                 values (\(id), \(number + 1), now(), 7, 3, \(gainedLittle))
                 """)
         }
         try queue.connection.execute("update postrider_internal.ready set fence = 100")
-        try FinishDesk.finish(queue, attempt: 3, fence: 100, Verdict(.gainedLittle, .truncated, "cut"))
+        try FinishFixture.finish(queue, attempt: 3, fence: 100, Verdict(.gainedLittle, .truncated, "cut"))
         return queue
     }
 
@@ -60,9 +60,10 @@ struct ProgressedFinishTests {
         let queue = try finish(after: earlier)
         #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
         #expect(
-            try queue.number("select count(*) from postrider_internal.tries where gained_little") == earlier.count {
-                $0
-            } + 1)
+            try queue.number("select count(*) from postrider_internal.past_attempts where gained_little")
+                == earlier.count {
+                    $0
+                } + 1)
     }
 
     @Test func `the same end without progress is the job's end`() throws {

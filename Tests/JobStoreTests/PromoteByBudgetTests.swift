@@ -7,7 +7,7 @@ import Testing
 /// Which rows promote lets go while a lane is failing, and what becomes of the others.
 struct PromoteByBudgetTests {
     /// A leader by SQL and lanes a, which is failing, and b.
-    private struct Desk: ~Copyable {
+    private struct Fixture: ~Copyable {
         let queue: TestQueue
         private var worker: Int64
         private var epoch: Int64
@@ -16,12 +16,12 @@ struct PromoteByBudgetTests {
         init(calls: Int = 0) throws {
             let queue = try TestQueue()
             let worker = try queue.number(
-                "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+                "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
             let epoch = try queue.lead(worker)
             try queue.connection.execute(
                 """
                 insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'a', 0), ('default', 'b', 0);
-                insert into postrider_internal.lane_retries (lane, calls, good, bad, failing, at)
+                insert into postrider_internal.failing_lanes (lane, calls, good, bad, failing, at)
                 values ('a', \(calls), 0, 100, true, now() + interval '1 h')
                 """)
             self.queue = queue
@@ -63,7 +63,7 @@ struct PromoteByBudgetTests {
             try queue.connection.execute(
                 """
                 update postrider_internal.scheduled set run_at = run_at - interval '\(time)';
-                update postrider_internal.lane_retries set next_slot = next_slot - interval '\(time)', next_look = next_look - interval '\(time)'
+                update postrider_internal.failing_lanes set next_slot = next_slot - interval '\(time)', next_look = next_look - interval '\(time)'
                 """)
         }
 
@@ -81,11 +81,11 @@ struct PromoteByBudgetTests {
         /// Adds up these tallies.
         func fold(_ tallies: String) throws {
             try queue.connection.execute(
-                "insert into postrider_internal.tallies (tracks, states, jobs) values \(tallies)")
+                "insert into postrider_internal.job_deltas (tracks, states, jobs) values \(tallies)")
             _ = try queue.text("select postrider_internal.fold(\(worker), \(epoch), 0, 10000)::text")
         }
 
-        func inOneMoment<Value>(_ body: (borrowing Desk) throws -> Value) throws -> Value {
+        func inOneMoment<Value>(_ body: (borrowing Fixture) throws -> Value) throws -> Value {
             try queue.connection.execute("begin")
             let value = try body(self)
             try queue.connection.execute("commit")
@@ -94,38 +94,38 @@ struct PromoteByBudgetTests {
     }
 
     @Test func `retries of a failing lane go ten a second, in order; first tries and other lanes go at once`() throws {
-        let desk = try Desk()
-        try desk.add(300, lane: "a", attempt: 1)
-        try desk.add(40, lane: "a", attempt: 0)
-        try desk.add(50, lane: "b", attempt: 3)
-        let states = try desk.inOneMoment { desk in
-            try [desk.promote()] + desk.left()
+        let fixture = try Fixture()
+        try fixture.add(300, lane: "a", attempt: 1)
+        try fixture.add(40, lane: "a", attempt: 0)
+        try fixture.add(50, lane: "b", attempt: 3)
+        let states = try fixture.inOneMoment { fixture in
+            try [fixture.promote()] + fixture.left()
         }
         // Ten are a second's worth, five seconds of slots are given.
         #expect(states == ["100 false", "slots 50 0.1 5.0", "looks 240 5.0 5.5"])
-        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where attempt = 0") == 40)
-        #expect(try desk.queue.number("select count(*) from postrider_internal.ready where attempt = 3") == 50)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where attempt = 0") == 40)
+        #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where attempt = 3") == 50)
         let disorder = """
             select count(*) from postrider_internal.scheduled s join postrider_internal.scheduled t
             on t.job_id > s.job_id and t.run_at < s.run_at
             """
-        #expect(try desk.queue.number(disorder) == 0)
+        #expect(try fixture.queue.number(disorder) == 0)
         #expect(
-            try desk.queue.number(
+            try fixture.queue.number(
                 "select min(s.job_id) - max(r.job_id) from postrider_internal.scheduled s, postrider_internal.ready r where r.attempt = 1"
             ) == 1)
     }
 
     @Test func `who has a slot goes then, and who has none asks again for those that are free by then`() throws {
-        let desk = try Desk()
-        try desk.add(80, lane: "a", attempt: 1)
-        let states = try desk.inOneMoment { desk in
-            var states = try [desk.promote(), desk.promote()] + desk.left()
-            try desk.pass("2 s")
-            states += try [desk.promote()] + desk.left()
+        let fixture = try Fixture()
+        try fixture.add(80, lane: "a", attempt: 1)
+        let states = try fixture.inOneMoment { fixture in
+            var states = try [fixture.promote(), fixture.promote()] + fixture.left()
+            try fixture.pass("2 s")
+            states += try [fixture.promote()] + fixture.left()
             // 20 seconds without calls: one second's worth is kept of the slots that nobody took.
-            try desk.pass("20 s")
-            return try states + [desk.promote()] + desk.left()
+            try fixture.pass("20 s")
+            return try states + [fixture.promote()] + fixture.left()
         }
         #expect(
             states == [
@@ -137,22 +137,22 @@ struct PromoteByBudgetTests {
 
     @Test(arguments: [(0, 10), (400, 10), (1_000, 20), (20_000, 400)])
     func `the rate follows the calls of the lane`(calls: Int, rate: Int) throws {
-        let desk = try Desk(calls: calls)
-        try desk.add(3_000, lane: "a", attempt: 1)
-        let states = try desk.inOneMoment { try [$0.promote()] + $0.left() }
+        let fixture = try Fixture(calls: calls)
+        try fixture.add(3_000, lane: "a", attempt: 1)
+        let states = try fixture.inOneMoment { try [$0.promote()] + $0.left() }
         #expect(states[0] == "\(rate) false")
         #expect(states[1].hasPrefix("slots \(5 * rate) "), "\(states)")
     }
 
     @Test func `a long backlog is spread so that looking at it costs five hundred updates a second`() throws {
-        let desk = try Desk()
-        try desk.add(12_000, lane: "a", attempt: 1)
-        let (states, last) = try desk.inOneMoment { desk in
-            let states = try [desk.promote(), desk.promote(), desk.promote()] + desk.left()
-            try desk.queue.connection.execute(
-                "update postrider_internal.lane_retries set next_look = now() + interval '1 h'")
-            try desk.add(10, lane: "a", attempt: 1)
-            return try (states, [desk.promote()] + desk.left())
+        let fixture = try Fixture()
+        try fixture.add(12_000, lane: "a", attempt: 1)
+        let (states, last) = try fixture.inOneMoment { fixture in
+            let states = try [fixture.promote(), fixture.promote(), fixture.promote()] + fixture.left()
+            try fixture.queue.connection.execute(
+                "update postrider_internal.failing_lanes set next_look = now() + interval '1 h'")
+            try fixture.add(10, lane: "a", attempt: 1)
+            return try (states, [fixture.promote()] + fixture.left())
         }
         #expect(states == ["10 true", "0 true", "0 false", "slots 50 0.1 5.0", "looks 11940 5.0 28.9"])
         // A quarter of an hour is the most, as for the waits between tries.
@@ -160,27 +160,27 @@ struct PromoteByBudgetTests {
     }
 
     @Test func `the leader's fold counts the calls of lanes that fail, over all their tracks`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
-            truncate postrider_internal.lane_retries;
+            truncate postrider_internal.failing_lanes;
             insert into postrider_internal.tracks (queue, lane, priority) values ('other', 'a', 4), ('other', 'c', 0)
             """)
         let rows = """
-            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing from postrider_internal.lane_retries order by lane
+            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing from postrider_internal.failing_lanes order by lane
             """
         // Tracks 1 and 3 are of lane a, 2 of b, 4 of c. What was cancelled or handed back was no call, nor was what is taken back.
-        try desk.fold(
+        try fixture.fold(
             """
             ('{1,3,2,1}', '{r,s,s,f}', '{30,5,90,7}'), ('{1,2,1,1}', '{r,r,c,h}', '{20,80,1000,50}'),
             ('{1,1,4}', '{s,s,r}', '{-500,1,5}')
             """)
-        #expect(try desk.queue.rows(rows) == [["a 63 6 50 false"], ["c 5 0 5 false"]])
-        try desk.fold("('{4}', '{s}', '{50}')")
-        #expect(try desk.queue.rows(rows) == [["a 63 6 50 false"]])
+        #expect(try fixture.queue.rows(rows) == [["a 63 6 50 false"], ["c 5 0 5 false"]])
+        try fixture.fold("('{4}', '{s}', '{50}')")
+        #expect(try fixture.queue.rows(rows) == [["a 63 6 50 false"]])
         #expect(
-            try desk.queue.rows(
-                "select concat_ws(' ', queue, state, jobs) from postrider_internal.totals order by queue, state"
+            try fixture.queue.rows(
+                "select concat_ws(' ', queue, state, jobs) from postrider_internal.job_totals order by queue, state"
             ).map { $0[0] } == [
                 "default c 1000", "default f 7", "default h 50", "default r 130", "default s -409", "other r 5",
                 "other s 55",
@@ -188,24 +188,24 @@ struct PromoteByBudgetTests {
     }
 
     @Test(arguments: [
-        "update postrider_internal.lane_retries set failing = false", "delete from postrider_internal.lane_retries",
-        "update postrider_internal.lane_retries set at = now() - interval '61 s'",
+        "update postrider_internal.failing_lanes set failing = false", "delete from postrider_internal.failing_lanes",
+        "update postrider_internal.failing_lanes set at = now() - interval '61 s'",
         "insert into postrider.lanes (name, retry_budget) values ('a', 1)",
-        "update postrider_internal.lane_retries set lane = 'b'",
+        "update postrider_internal.failing_lanes set lane = 'b'",
         "update postrider_internal.scheduled set has_slot = true",
     ])
     func `nothing is held in a lane that is well, forgotten or without a budget`(change: String) throws {
-        let desk = try Desk()
-        try desk.add(100, lane: "a", attempt: 1)
-        try desk.queue.connection.execute(change)
-        #expect(try desk.promote() == "100 false")
-        #expect(try desk.left() == [])
+        let fixture = try Fixture()
+        try fixture.add(100, lane: "a", attempt: 1)
+        try fixture.queue.connection.execute(change)
+        #expect(try fixture.promote() == "100 false")
+        #expect(try fixture.left() == [])
     }
 
     @Test func `what waits for the cache or a credential is left alone`() throws {
-        let desk = try Desk()
-        try desk.add(60, lane: "a", attempt: 1)
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.add(60, lane: "a", attempt: 1)
+        try fixture.queue.connection.execute(
             """
             insert into postrider_internal.cache_waits (job_id, key, seq, run_at)
             select job_id, 'x', job_id, run_at from postrider_internal.scheduled order by job_id desc limit 20;
@@ -214,45 +214,46 @@ struct PromoteByBudgetTests {
             from postrider_internal.scheduled order by job_id limit 40
             """)
         // 20 for the cache, 20 for a credential; the other waits are of another time.
-        #expect(try desk.promote() == "50 false")
-        #expect(try desk.queue.number("select count(*) from postrider_internal.scheduled where job_id % 2 = 1") == 10)
+        #expect(try fixture.promote() == "50 false")
+        #expect(
+            try fixture.queue.number("select count(*) from postrider_internal.scheduled where job_id % 2 = 1") == 10)
     }
 
     @Test func `the next leader goes on where the last one stopped, and who leads no more moves nothing`() throws {
-        var desk = try Desk()
-        try desk.add(100, lane: "a", attempt: 1)
-        try desk.queue.connection.execute("begin")
-        #expect(try desk.promote() == "10 false")
-        try desk.add(100, lane: "a", attempt: 2)
-        try desk.queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
-        #expect(try desk.promote() == "0 false, not to the last")
-        try desk.changeLeader()
+        var fixture = try Fixture()
+        try fixture.add(100, lane: "a", attempt: 1)
+        try fixture.queue.connection.execute("begin")
+        #expect(try fixture.promote() == "10 false")
+        try fixture.add(100, lane: "a", attempt: 2)
+        try fixture.queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
+        #expect(try fixture.promote() == "0 false, not to the last")
+        try fixture.changeLeader()
         // The slots of the next five seconds are given away.
-        #expect(try desk.promote() == "0 false")
-        #expect(try desk.left() == ["slots 50 0.1 5.0", "looks 140 5.0 5.3"])
-        try desk.queue.connection.execute("commit")
+        #expect(try fixture.promote() == "0 false")
+        #expect(try fixture.left() == ["slots 50 0.1 5.0", "looks 140 5.0 5.3"])
+        try fixture.queue.connection.execute("commit")
     }
 
     @Test func `a person's reschedule is not held`() throws {
-        let desk = try Desk()
-        try desk.add(100, lane: "a", attempt: 1)
-        let moved = try desk.inOneMoment { desk in
-            let first = try desk.promote()
-            let id = try desk.queue.number("select max(job_id) from postrider_internal.scheduled")
-            _ = try desk.queue.rows("select postrider.reschedule(\(id), now())::text")
-            return try [first, desk.promote()]
+        let fixture = try Fixture()
+        try fixture.add(100, lane: "a", attempt: 1)
+        let moved = try fixture.inOneMoment { fixture in
+            let first = try fixture.promote()
+            let id = try fixture.queue.number("select max(job_id) from postrider_internal.scheduled")
+            _ = try fixture.queue.rows("select postrider.reschedule(\(id), now())::text")
+            return try [first, fixture.promote()]
         }
         #expect(moved == ["10 false", "1 false"])
     }
 
     @Test func `explain and lane_status say so`() throws {
-        let desk = try Desk(calls: 1_000)
-        try desk.add(30, lane: "a", attempt: 1)
-        try desk.add(1, lane: "b", attempt: 1)
-        try desk.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 0.25)")
-        #expect(try desk.promote() == "26 false")
-        let id = try desk.queue.number("select min(job_id) from postrider_internal.scheduled")
-        let sentence = try desk.queue.text("select postrider.explain(\(id))") ?? ""
+        let fixture = try Fixture(calls: 1_000)
+        try fixture.add(30, lane: "a", attempt: 1)
+        try fixture.add(1, lane: "b", attempt: 1)
+        try fixture.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 0.25)")
+        #expect(try fixture.promote() == "26 false")
+        let id = try fixture.queue.number("select min(job_id) from postrider_internal.scheduled")
+        let sentence = try fixture.queue.text("select postrider.explain(\(id))") ?? ""
         #expect(
             sentence.contains("scheduled: try 2 follows at ")
                 && sentence.contains(
@@ -261,9 +262,9 @@ struct PromoteByBudgetTests {
         let status = """
             select lane, retry_budget::text, failing::text, retry_rate::text from postrider.lane_status order by lane
             """
-        #expect(try desk.queue.rows(status) == [["a", "0.25", "true", "25.0"], ["b", "0.2", "false", nil]])
-        try desk.queue.connection.execute("update postrider.lanes set retry_budget = 1")
-        #expect(try desk.queue.rows(status)[0] == ["a", "1", "true", nil])
-        #expect(try desk.queue.text("select postrider.explain(\(id))")?.contains("retry_budget") == false)
+        #expect(try fixture.queue.rows(status) == [["a", "0.25", "true", "25.0"], ["b", "0.2", "false", nil]])
+        try fixture.queue.connection.execute("update postrider.lanes set retry_budget = 1")
+        #expect(try fixture.queue.rows(status)[0] == ["a", "1", "true", nil])
+        #expect(try fixture.queue.text("select postrider.explain(\(id))")?.contains("retry_budget") == false)
     }
 }

@@ -12,7 +12,7 @@ final class PruneTests {
     init() throws {
         queue = try TestQueue()
         let worker = try queue.number(
-            "select worker from postrider_internal.enlist(0, 'desk', '0', null, 64, '{}', '{}')")
+            "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         leader = "\(worker), \(try queue.lead(worker))"
     }
 
@@ -51,7 +51,7 @@ final class PruneTests {
         try fill(100, days: 31)
         try queue.connection.execute(
             """
-            insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
+            insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
             insert into postrider_internal.hook_starts (job_id) values (7), (1000002)
             """)
         let young = try queue.insert("url", "'http://h/young'")
@@ -59,7 +59,8 @@ final class PruneTests {
         #expect(try parts() == "2 overflow")
         #expect(try queue.text("select to_regclass('postrider_internal.results_1')::text") == nil)
         #expect(try queue.number("select count(*) from postrider.jobs") == 1)
-        #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.tries") == "\(young)")
+        #expect(
+            try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.past_attempts") == "\(young)")
         #expect(
             try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.hook_starts") == "\(young)")
         #expect(try queue.number("select count(*) from postrider_internal.prune_leftovers") == 0)
@@ -105,12 +106,12 @@ final class PruneTests {
         #expect(try parts() == "1 2 overflow")
         #expect(try queue.state(other) == "ready")
         #expect(try queue.text("select url from postrider.job_status where id = \(other)") == "http://h/other")
-        #expect(try queue.number("select count(*) from postrider_internal.reopened") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.rerun_jobs") == 1)
         // The next look sees for itself that it runs, and takes it along.
         #expect(try round().first == "50 jobs_1 from 1 to 1000000 0")
         #expect(try parts() == "2 overflow")
         #expect(try queue.state(other) == "ready")
-        #expect(try queue.number("select count(*) from postrider_internal.reopened") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.rerun_jobs") == 0)
     }
 
     @Test func `a range is added between transactions that follow each other closely`() throws {
@@ -244,7 +245,8 @@ final class PruneTests {
         }
         #expect(try round() == ["0 - 600000"])
         #expect(
-            try queue.text("select string_agg(name, ' ' order by id) from postrider_internal.workers") == "desk w0 w31")
+            try queue.text("select string_agg(name, ' ' order by id) from postrider_internal.workers")
+                == "fixture w0 w31")
     }
 
     @Test func `who does not lead forgets nothing`() throws {
@@ -266,7 +268,7 @@ final class PruneTests {
             values ('', 'hit', 5, 0, 0), ('there', 'hit', 5, 0, 0), ('gone', 'stored', 2, 2, 90), ('gone', 'evicted', 2, -2, -90),
                    ('held', 'stored', 2, 2, 90), ('held', 'evicted', 1, -1, -40), ('unfolded', 'hit', 1, 0, 0),
                    ('busy', 'hit', 1, 0, 0), ('busy', 'miss', 1, 0, 0);
-            insert into postrider_internal.cache_tallies (service, outcome, jobs) values ('unfolded', 'hit', 1)
+            insert into postrider_internal.cache_deltas (service, outcome, jobs) values ('unfolded', 'hit', 1)
             """)
         let fold = try PGConnection(queue.database)
         try fold.execute(
@@ -275,7 +277,7 @@ final class PruneTests {
         #expect(try round().last == "0 - 600000")
         #expect(try queue.text(names) == " busy held there unfolded")
         #expect(try queue.number("select sum(bytes)::bigint from postrider_internal.cache_totals") == 50)
-        try fold.execute("commit; delete from postrider_internal.cache_tallies")
+        try fold.execute("commit; delete from postrider_internal.cache_deltas")
         #expect(try round().last == "0 - 600000")
         #expect(try queue.text(names) == " held there")
     }

@@ -36,8 +36,8 @@ final class PurgeTests {
             try end(id, state)
             try queue.connection.execute(
                 """
-                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
-                insert into postrider_internal.callback_faults (job_id, event, function, sqlstate, error)
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
+                insert into postrider_internal.callback_failures (job_id, event, function, sqlstate, error)
                 values (\(id), 'did_stop', 'f', 'XX000', 'x')
                 """)
         }
@@ -48,7 +48,7 @@ final class PurgeTests {
         try queue.connection.execute("update postrider_internal.jobs_1 set created_at = now() - interval '1 year'")
         #expect(try purge() == 6)
         #expect(try jobs() == "\(young) \(ready) \(later)")
-        for table in ["tries", "callback_faults"] {
+        for table in ["past_attempts", "callback_failures"] {
             #expect(try queue.number("select count(*) from postrider_internal.\(table)") == 0)
         }
         #expect(try queue.number("select count(*) from postrider_internal.results") == 1)
@@ -100,7 +100,7 @@ final class PurgeTests {
             "update postrider_internal.results set finished_at = now() - interval '40 days' where job_id = \(root)")
         #expect(try purge() == 6)
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
-        for table in ["results", "trees", "members", "resolved"] {
+        for table in ["results", "trees", "members", "filled_templates"] {
             #expect(try queue.number("select count(*) from postrider_internal.\(table)") == 0, "\(table)")
         }
     }

@@ -30,18 +30,18 @@ struct RefusalRuleTests {
         if refusals > 0 {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code, refusals)
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code, refusals)
                 values (\(id), 0, now(), 7, 1, 'internal', \(refusals))
                 """)
         }
-        try FinishDesk.finish(queue, attempt: 1, Verdict(.unprepared, .internal, "no"))
+        try FinishFixture.finish(queue, attempt: 1, Verdict(.unprepared, .internal, "no"))
         return try queue.text(
             """
             select coalesce(
               (select format('%s %s', postrider_internal.state_name(r.state), r.error_code) from postrider_internal.results r),
               (select format('scheduled in %s ms, attempt %s, refusals %s', round(extract(epoch from s.run_at - t.finished_at) * 1000),
                              s.attempt, t.refusals)
-                 from postrider_internal.scheduled s, postrider_internal.tries t where t.fence = 1))
+                 from postrider_internal.scheduled s, postrider_internal.past_attempts t where t.fence = 1))
             """)
     }
 

@@ -70,7 +70,9 @@ struct RestoredRowsTests {
         #expect(first[1...] == ["0", "2", "1", "{2}"])
         #expect(try queue.states() == "ready 1, unknown 1")
         #expect(try queue.number("select attempt from postrider_internal.ready") == 1)
-        #expect(try queue.number("select count(*) from postrider_internal.tries where error_code = 'lost_worker'") == 1)
+        #expect(
+            try queue.number("select count(*) from postrider_internal.past_attempts where error_code = 'lost_worker'")
+                == 1)
         #expect(try queue.number("select count(*) from postrider_internal.workers where id = \(old) and lost") == 1)
         #expect(try queue.number("select count(*) from postrider_internal.aborts") == 0)
         #expect(try queue.number("select count(*) from postrider_internal.leases where until > now()") == 0)

@@ -22,16 +22,16 @@ struct RetryBudgetRuleTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider_internal.lane_retries (lane, at, calls, good, bad, failing)
+            insert into postrider_internal.failing_lanes (lane, at, calls, good, bad, failing)
             values ('l', now() - interval '59 s', 4e-320, 4e-320, 4e-320, \(isFailing));
             select postrider_internal.fold_retries('{l}', '{9}', '{0}', '{9}', now(), false)
             """)
-        #expect(try queue.text("select good::text from postrider_internal.lane_retries") == "0")
+        #expect(try queue.text("select good::text from postrider_internal.failing_lanes") == "0")
     }
 
     /// What is known of the lane after each fold: `-` nothing, `s` a row, `F` failing.
     private func run(_ queue: borrowing TestQueue, _ folds: [Fold]) throws -> String {
-        try queue.connection.execute("truncate postrider_internal.lane_retries")
+        try queue.connection.execute("truncate postrider_internal.failing_lanes")
         var time = 0.0
         var said = ""
         for fold in folds {
@@ -45,7 +45,7 @@ struct RetryBudgetRuleTests {
                       timestamptz '2026-01-01' + \(time) * interval '1 s', false)
                     """)
             }
-            let state = "select case when failing then 'F' else 's' end from postrider_internal.lane_retries"
+            let state = "select case when failing then 'F' else 's' end from postrider_internal.failing_lanes"
             said += try queue.text(state) ?? "-"
         }
         return said
@@ -90,14 +90,14 @@ struct RetryBudgetRuleTests {
         let outage = [Fold](repeating: Fold(bad: 500), count: 3)
         #expect(try run(queue, outage + [Fold(bad: 500, after: 59), Fold(bad: 500, after: 61)]) == "ssFFs")
         let forget =
-            "select postrider_internal.fold_retries(null, null, null, null, at + '61 s', %) from postrider_internal.lane_retries"
+            "select postrider_internal.fold_retries(null, null, null, null, at + '61 s', %) from postrider_internal.failing_lanes"
         try queue.connection.execute(forget.replacing("%", with: "false"))
-        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 1)
+        #expect(try queue.number("select count(*) from postrider_internal.failing_lanes") == 1)
         try queue.connection.execute(forget.replacing("%", with: "true"))
-        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.failing_lanes") == 0)
         #expect(try run(queue, outage) == "ssF")
         try queue.connection.execute(forget.replacing("%", with: "false"))
-        #expect(try queue.number("select count(*) from postrider_internal.lane_retries") == 0)
+        #expect(try queue.number("select count(*) from postrider_internal.failing_lanes") == 0)
     }
 
     @Test(arguments: 1...4)
@@ -127,7 +127,7 @@ struct RetryBudgetRuleTests {
             good = good * fade + Double(fold.good) * (failing ? few : 1)
             bad = bad * fade + Double(fold.bad) * (failing ? few : 1)
             let row = try queue.connection.query(
-                "select calls, good, bad, failing from postrider_internal.lane_retries")
+                "select calls, good, bad, failing from postrider_internal.failing_lanes")
             let isFailing = row.rowCount == 1 && row.bool(0, 3)
             if isFailing, !failing {
                 (calls, good, bad) = (0, Double(fold.good) * few, Double(fold.bad) * few)

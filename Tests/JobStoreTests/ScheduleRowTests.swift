@@ -45,7 +45,7 @@ struct ScheduleRowTests {
     func `a bad schedule is refused with its column, a reason and a hint, and nothing of it is shown`(
         column: String, columns: String, values: String
     ) throws {
-        let connection = try Desk.connect()
+        let connection = try Fixture.connect()
         let error = try #require(throws: PGError.self) {
             try connection.execute("insert into postrider.schedules (\(columns)) values (\(values))")
         }
@@ -63,7 +63,7 @@ struct ScheduleRowTests {
         (#"{"url": "http://h/", "priority": 1000}"#, "$.priority: 1000 is out of range"),
     ])
     func `the place of what is wrong in a spec is named as submit names it`(spec: String, place: String) throws {
-        let connection = try Desk.connect()
+        let connection = try Fixture.connect()
         let error = try #require(throws: PGError.self) {
             try connection.execute(
                 "insert into postrider.schedules (name, cron, spec) values ('a', '@daily', '\(spec)')")
@@ -116,7 +116,7 @@ struct ScheduleRowTests {
         #expect(try queue.text("select created_by from postrider.jobs") == "postgres")
     }
 
-    private enum Desk {
+    private enum Fixture {
         private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
         static func connect() throws -> PGConnection { try PGConnection(made.get()) }

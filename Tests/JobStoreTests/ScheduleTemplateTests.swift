@@ -56,7 +56,7 @@ struct ScheduleTemplateTests {
     ])
     func `a template that nothing will fill is refused with its place and a hint`(spec: String, message: String) throws
     {
-        let connection = try ScheduleDesk.connect()
+        let connection = try ScheduleFixture.connect()
         let error = try #require(throws: PGError.self) {
             try connection.execute(
                 "insert into postrider.schedules (name, cron, spec) values ('a', '@daily', $spec$\(spec)$spec$)")
@@ -117,7 +117,7 @@ struct ScheduleTemplateTests {
 }
 
 /// One database for the rows that are refused.
-private enum ScheduleDesk {
+private enum ScheduleFixture {
     private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
     static func connect() throws -> PGConnection { try PGConnection(made.get()) }

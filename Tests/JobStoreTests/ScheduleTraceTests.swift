@@ -7,7 +7,7 @@ import Testing
 /// What schedules keep of ticks that made no job, at times that the test gives.
 struct ScheduleTraceTests {
     /// A database in which worker 1 leads for a day; nothing else runs.
-    private struct Desk: ~Copyable {
+    private struct Fixture: ~Copyable {
         let queue: TestQueue
 
         init() throws {
@@ -50,22 +50,22 @@ struct ScheduleTraceTests {
     func `a worker is away for 95 seconds: each tick makes a job or leaves a trace`(
         policy: String, ticks: [String], missed: String, last: String?, reason: String?
     ) throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at) values
               ('before', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:30Z', '2025-11-22 10:00:30Z'),
               ('after', '0', 1, '2025-11-22 10:02:05Z', '2025-11-22 10:02:05Z', null)
             """)
-        try desk.add("cron, next_run_at, catch_up", "'* * * * *', '2025-11-22 10:01Z', '\(policy)'")
-        try desk.look("2025-11-22 10:02:05.2Z")
+        try fixture.add("cron, next_run_at, catch_up", "'* * * * *', '2025-11-22 10:01Z', '\(policy)'")
+        try fixture.look("2025-11-22 10:02:05.2Z")
         #expect(
-            try desk.queue.rows("select to_char(run_at, 'HH24:MI:SS') from postrider.jobs order by id").map { $0[0] }
+            try fixture.queue.rows("select to_char(run_at, 'HH24:MI:SS') from postrider.jobs order by id").map { $0[0] }
                 == ticks)
-        #expect(try desk.trace() == [missed, "0", last, reason])
+        #expect(try fixture.trace() == [missed, "0", last, reason])
         // The next tick in time changes nothing.
-        #expect(try desk.look("2025-11-22 10:03Z") == 1)
-        #expect(try desk.trace() == [missed, "0", last, reason])
+        #expect(try fixture.look("2025-11-22 10:03Z") == 1)
+        #expect(try fixture.trace() == [missed, "0", last, reason])
     }
 
     @Test(arguments: [
@@ -82,74 +82,74 @@ struct ScheduleTraceTests {
     func `ticks that were missed are counted, however many they are`(values: String, missed: String, last: String?)
         throws
     {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, catch_up, catch_up_limit, overlap", values)
-        try desk.look("2025-11-22 10:30Z")
-        let trace = try desk.trace()
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, catch_up, catch_up_limit, overlap", values)
+        try fixture.look("2025-11-22 10:30Z")
+        let trace = try fixture.trace()
         #expect(trace[0] == missed)
         #expect(trace[2] == last)
         #expect((trace[3] == nil) == (last == nil))
     }
 
     @Test func `missed ticks are counted over a change of the clock`() throws {
-        let desk = try Desk()
+        let fixture = try Fixture()
         // Hours 0 to 9 of a day with 25 hours.
-        try desk.add(
+        try fixture.add(
             "cron, timezone, next_run_at, catch_up", "'0 * * * *', 'Europe/Berlin', '2025-10-25 22:00Z', 'none'")
-        try desk.look("2025-10-26 08:30Z")
-        #expect(try desk.trace()[0] == "11")
+        try fixture.look("2025-10-26 08:30Z")
+        #expect(try fixture.trace()[0] == "11")
     }
 
     @Test func `ticks that are left for the next look are counted once`() throws {
-        let desk = try Desk()
+        let fixture = try Fixture()
         // Each job takes 300 ms to come in; a look ends after a second.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return new; end $$;
             create trigger slow before insert on postrider.jobs for each row execute function slow()
             """)
-        try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * *', '2025-11-22 10:00Z', 'all', 12")
+        try fixture.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * *', '2025-11-22 10:00Z', 'all', 12")
         let look = "select more::text from postrider_internal.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
         var looks = 1
-        while try desk.queue.rows(look)[0][0] == "true", looks < 20 { looks += 1 }
+        while try fixture.queue.rows(look)[0][0] == "true", looks < 20 { looks += 1 }
         #expect(looks > 2)
-        #expect(try desk.queue.number("select count(*) from postrider.jobs") == 12)
-        #expect(try desk.trace() == ["49", "0", "10:48:00", "no worker made it in time; catch_up_limit is 12"])
+        #expect(try fixture.queue.number("select count(*) from postrider.jobs") == 12)
+        #expect(try fixture.trace() == ["49", "0", "10:48:00", "no worker made it in time; catch_up_limit is 12"])
     }
 
     @Test func `a skipped tick leaves its time and its reason`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
-        try desk.look("2025-11-22 10:00Z")
-        #expect(try desk.trace() == ["0", "0", nil, nil])
-        let id = try desk.queue.number("select max(id) from postrider.jobs")
-        try desk.look("2025-11-22 10:01Z")
-        #expect(try desk.trace() == ["0", "1", "10:01:00", "job \(id) had not ended, and overlap is skip"])
-        #expect(try desk.queue.text("select last_error from postrider.schedule_status") == nil)
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
+        try fixture.look("2025-11-22 10:00Z")
+        #expect(try fixture.trace() == ["0", "0", nil, nil])
+        let id = try fixture.queue.number("select max(id) from postrider.jobs")
+        try fixture.look("2025-11-22 10:01Z")
+        #expect(try fixture.trace() == ["0", "1", "10:01:00", "job \(id) had not ended, and overlap is skip"])
+        #expect(try fixture.queue.text("select last_error from postrider.schedule_status") == nil)
     }
 
     @Test func `a tick whose dedupe_key is taken, and one whose spec is wrong, leave their reasons`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url) values ('s', 'http://h/');
             insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k')
             """)
-        try desk.add(
+        try fixture.add(
             "cron, next_run_at", "'* * * * *', '2025-11-22 10:00Z'",
             spec: #"{"url": "/", "service": "s", "dedupe_key": "k", "on_duplicate": "skip"}"#)
-        try desk.look("2025-11-22 10:00Z")
-        #expect(try desk.trace() == ["0", "1", "10:00:00", "an unfinished job has its dedupe_key"])
-        try desk.queue.connection.execute("delete from postrider.services")
-        try desk.look("2025-11-22 10:01Z")
-        let trace = try desk.trace()
+        try fixture.look("2025-11-22 10:00Z")
+        #expect(try fixture.trace() == ["0", "1", "10:00:00", "an unfinished job has its dedupe_key"])
+        try fixture.queue.connection.execute("delete from postrider.services")
+        try fixture.look("2025-11-22 10:01Z")
+        let trace = try fixture.trace()
         #expect(trace[1] == "2" && trace[2] == "10:01:00")
         #expect(trace[3]?.contains("there is no service 's'") == true, "\(trace)")
     }
 
     @Test func `a cron expression that an earlier version accepted is noted, and the other schedules go on`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             set statement_timeout = '6s';
             insert into postrider.schedules (name, cron, spec, next_run_at) values
@@ -158,8 +158,8 @@ struct ScheduleTraceTests {
             update postrider.schedules set cron = '*/90 * * * *' where name = 'a';
             alter table postrider.schedules enable trigger schedules_check
             """)
-        #expect(try desk.look("2025-11-22 10:00Z") == 1)
-        let row = try desk.queue.rows(
+        #expect(try fixture.look("2025-11-22 10:00Z") == 1)
+        let row = try fixture.queue.rows(
             """
             select skipped::text, to_char(next_run_at, 'HH24:MI'), to_char(last_missed_at, 'HH24:MI'), last_missed_reason, last_error
               from postrider.schedule_status where name = 'a'
@@ -170,31 +170,31 @@ struct ScheduleTraceTests {
     }
 
     @Test func `run_schedule under overlap skip returns null while the job before is unfinished`() throws {
-        let desk = try Desk()
-        try desk.add("cron, overlap", "'@yearly', 'skip'")
+        let fixture = try Fixture()
+        try fixture.add("cron, overlap", "'@yearly', 'skip'")
         let run = "select postrider.run_schedule('a')::text"
-        let first = try #require(try desk.queue.text(run))
-        #expect(try desk.queue.text(run) == nil)
+        let first = try #require(try fixture.queue.text(run))
+        #expect(try fixture.queue.text(run) == nil)
         #expect(
-            try desk.queue.rows("select count(*)::text, max(id)::text from postrider.jobs") == [["1", first]])
-        try desk.queue.connection.execute("select postrider.cancel(\(first))")
-        let second = try #require(try desk.queue.text(run))
+            try fixture.queue.rows("select count(*)::text, max(id)::text from postrider.jobs") == [["1", first]])
+        try fixture.queue.connection.execute("select postrider.cancel(\(first))")
+        let second = try #require(try fixture.queue.text(run))
         // In one transaction, too.
-        try desk.queue.connection.execute("select postrider.cancel(\(second)); begin")
-        #expect(try desk.queue.text(run) != nil)
-        #expect(try desk.queue.text(run) == nil)
-        try desk.queue.connection.execute("commit")
+        try fixture.queue.connection.execute("select postrider.cancel(\(second)); begin")
+        #expect(try fixture.queue.text(run) != nil)
+        #expect(try fixture.queue.text(run) == nil)
+        try fixture.queue.connection.execute("commit")
         // A tick before counts, and so does a tree.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             select postrider.cancel(last_job_id) from postrider.schedules;
             update postrider.schedules set cron = '* * * * *', next_run_at = '2025-11-22 10:00Z',
               spec = '{"chain": [{"url": "http://h/1"}, {"url": "http://h/2"}]}'
             """)
-        #expect(try desk.look("2025-11-22 10:00Z") == 1)
-        #expect(try desk.queue.text(run) == nil)
-        #expect(try desk.queue.number("select skipped from postrider.schedules") == 0)
-        try desk.queue.connection.execute("update postrider.schedules set overlap = 'allow'")
-        #expect(try desk.queue.text(run) != nil)
+        #expect(try fixture.look("2025-11-22 10:00Z") == 1)
+        #expect(try fixture.queue.text(run) == nil)
+        #expect(try fixture.queue.number("select skipped from postrider.schedules") == 0)
+        try fixture.queue.connection.execute("update postrider.schedules set overlap = 'allow'")
+        #expect(try fixture.queue.text(run) != nil)
     }
 }

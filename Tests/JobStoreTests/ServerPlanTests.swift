@@ -14,15 +14,15 @@ struct ServerPlanTests {
 
     @Test func `picking servers reads as much after a thousand folds under a transaction held open`() throws {
         let cluster = try TestQueue.quietCluster()
-        let desk = try ServerDesk(on: cluster)
+        let fixture = try ServerFixture(on: cluster)
         let routes = "select postrider_internal.routes_of('api', 'release')"
         let counters = "select count(calls) from postrider.servers where service = 'api'"
-        let first = try buffers(routes, desk.queue)
-        let holder = try PGConnection(desk.queue.database)
+        let first = try buffers(routes, fixture.queue)
+        let holder = try PGConnection(fixture.queue.database)
         try holder.execute("begin isolation level repeatable read; select count(*) from postrider.servers")
-        for _ in 1...1000 { try desk.queue.connection.execute("update postrider.servers set calls = calls + 1") }
-        let last = try buffers(routes, desk.queue)
-        let ofCounters = try buffers(counters, desk.queue)
+        for _ in 1...1000 { try fixture.queue.connection.execute("update postrider.servers set calls = calls + 1") }
+        let last = try buffers(routes, fixture.queue)
+        let ofCounters = try buffers(counters, fixture.queue)
         try holder.execute("rollback")
         #expect(last <= 2 * first, "\(first) \(last)")
         // Where it would have had to read otherwise.

@@ -6,182 +6,183 @@ import Testing
 
 /// How a server that was set aside comes back: one call in the fleet finds out. And what a person's word does.
 struct ServerProbeTests {
-    /// A desk whose first server is aside and due.
-    private func desk() throws -> ServerDesk {
-        let desk = try ServerDesk()
-        try desk.queue.connection.execute(
+    /// A fixture whose first server is aside and due.
+    private func fixture() throws -> ServerFixture {
+        let fixture = try ServerFixture()
+        try fixture.queue.connection.execute(
             "update postrider.servers set state = 'aside', calls = 12, errors = 3, open_until = now() where position = 1"
         )
-        return desk
+        return fixture
     }
 
     @Test func `one call of all workers probes, and its success brings the server back with counters of zero`() throws {
-        let desk = try desk()
-        let workers = [try desk.worker(), try desk.worker(), try desk.worker()]
+        let fixture = try fixture()
+        let workers = [try fixture.worker(), try fixture.worker(), try fixture.worker()]
         var calls: [(job: Int64, call: String)] = []
         for worker in workers + workers {
-            try desk.queue.insert(5, "service, url", "'api', 'x'")
-            calls += try desk.take(worker)
+            try fixture.queue.insert(5, "service, url", "'api', 'x'")
+            calls += try fixture.take(worker)
         }
         let probes = calls.filter { $0.call.hasPrefix("http://one/") }
         #expect(calls.count == 30)
         #expect(probes.map(\.call) == ["http://one/x+"])
-        #expect(try desk.servers()[0] == "probing 12 3")
-        try desk.end(try #require(probes.first).job, "s", "w")
-        #expect(try desk.servers()[0] == "active 0 0")
-        try desk.insert()
-        #expect(try desk.calls(workers[2]) == ["http://one/x+"])
+        #expect(try fixture.servers()[0] == "probing 12 3")
+        try fixture.end(try #require(probes.first).job, "s", "w")
+        #expect(try fixture.servers()[0] == "active 0 0")
+        try fixture.insert()
+        #expect(try fixture.calls(workers[2]) == ["http://one/x+"])
     }
 
     @Test(arguments: ["f", "x"])
     func `a probe that fails sets the server aside for another cool_down`(health: String) throws {
-        let desk = try desk()
-        let worker = try desk.worker()
-        let job = try desk.insert()
-        #expect(try desk.calls(worker) == ["http://one/x+"])
-        try desk.end(job, "o", health)
+        let fixture = try fixture()
+        let worker = try fixture.worker()
+        let job = try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://one/x+"])
+        try fixture.end(job, "o", health)
         #expect(
-            try desk.queue.number("select count(*) from postrider.servers where open_until > now() + interval '50 s'")
+            try fixture.queue.number(
+                "select count(*) from postrider.servers where open_until > now() + interval '50 s'")
                 == 1)
-        #expect(try desk.servers()[0] == "aside 13 4")
-        #expect(try desk.calls(worker) == ["http://two/x+"])
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://two/x+"])
+        #expect(try fixture.servers()[0] == "aside 13 4")
+        #expect(try fixture.calls(worker) == ["http://two/x+"])
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://two/x+"])
     }
 
     @Test func `a probe whose worker died, or that was cancelled or handed back, leaves the next call to probe`() throws
     {
-        let desk = try desk()
-        let prober = try desk.worker()
-        let other = try desk.worker()
-        let job = try desk.insert()
-        #expect(try desk.calls(prober) == ["http://one/x+"])
-        try desk.insert()
-        #expect(try desk.calls(other) == ["http://two/x+"])
+        let fixture = try fixture()
+        let prober = try fixture.worker()
+        let other = try fixture.worker()
+        let job = try fixture.insert()
+        #expect(try fixture.calls(prober) == ["http://one/x+"])
+        try fixture.insert()
+        #expect(try fixture.calls(other) == ["http://two/x+"])
         // It is silent for ten seconds, and the leader declares it lost.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "update postrider_internal.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
-        let epoch = try desk.queue.lead(other)
+        let epoch = try fixture.queue.lead(other)
         #expect(
-            try desk.queue.rows("select lost_worker::text from postrider_internal.reap(\(other), \(epoch))") == [
+            try fixture.queue.rows("select lost_worker::text from postrider_internal.reap(\(other), \(epoch))") == [
                 ["\(prober)"]
             ])
-        #expect(try desk.calls(other) == ["http://one/x+"])
-        try desk.queue.connection.execute("select postrider.cancel(\(job))")
-        try desk.insert()
-        let next = try desk.take(other)
+        #expect(try fixture.calls(other) == ["http://one/x+"])
+        try fixture.queue.connection.execute("select postrider.cancel(\(job))")
+        try fixture.insert()
+        let next = try fixture.take(other)
         #expect(next.map(\.call) == ["http://one/x+"])
-        try desk.end(next[0].job, "h", nil)
-        try desk.insert()
-        #expect(try desk.calls(other) == ["http://one/x+"])
+        try fixture.end(next[0].job, "h", nil)
+        try fixture.insert()
+        #expect(try fixture.calls(other) == ["http://one/x+"])
     }
 
     @Test func `who comes by while a probe is under way holds nothing, so the end of the probe counts`() throws {
-        let desk = try desk()
-        let workers = [try desk.worker(), try desk.worker()]
-        let job = try desk.insert()
-        #expect(try desk.calls(workers[0]) == ["http://one/x+"])
+        let fixture = try fixture()
+        let workers = [try fixture.worker(), try fixture.worker()]
+        let job = try fixture.insert()
+        #expect(try fixture.calls(workers[0]) == ["http://one/x+"])
         // A preparation whose commit takes its time.
-        let late = try PGConnection(desk.queue.database)
+        let late = try PGConnection(fixture.queue.database)
         try late.execute(
             "begin; select postrider_internal.begin_probe(id, 1, 1, 1) from postrider.servers where position = 1")
-        let next = try desk.insert()
-        #expect(try desk.calls(workers[1]) == ["http://two/x+"])
-        try desk.end(job, "o", "f")
+        let next = try fixture.insert()
+        #expect(try fixture.calls(workers[1]) == ["http://two/x+"])
+        try fixture.end(job, "o", "f")
         try late.execute("commit")
-        #expect(try desk.servers()[0] == "aside 13 4")
-        try desk.end(next, "s", "w")
-        try desk.insert()
-        #expect(try desk.take(workers[1]).allSatisfy { $0.call == "http://two/x+" })
+        #expect(try fixture.servers()[0] == "aside 13 4")
+        try fixture.end(next, "s", "w")
+        try fixture.insert()
+        #expect(try fixture.take(workers[1]).allSatisfy { $0.call == "http://two/x+" })
     }
 
     @Test func `who may be repeated probes first, at_most_once and downloads only if nobody else comes by`() throws {
-        let desk = try desk()
-        let worker = try desk.worker()
-        try desk.insert("method, delivery", "'POST', 'at_most_once'")
-        try desk.insert("method", "'POST'")
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+", "http://one/x+"])
-        try desk.queue.connection.execute("delete from postrider_internal.ready")
-        try desk.insert("delivery", "'at_most_once'")
-        try desk.insert("download_to", "'folder/file'")
-        #expect(try desk.calls(worker) == ["http://two/x+", "http://two/x+"])
-        try desk.queue.connection.execute(
+        let fixture = try fixture()
+        let worker = try fixture.worker()
+        try fixture.insert("method, delivery", "'POST', 'at_most_once'")
+        try fixture.insert("method", "'POST'")
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://two/x+", "http://two/x+", "http://one/x+"])
+        try fixture.queue.connection.execute("delete from postrider_internal.ready")
+        try fixture.insert("delivery", "'at_most_once'")
+        try fixture.insert("download_to", "'folder/file'")
+        #expect(try fixture.calls(worker) == ["http://two/x+", "http://two/x+"])
+        try fixture.queue.connection.execute(
             "update postrider.servers set open_until = now() - interval '61 s' where position = 1")
-        try desk.insert("delivery", "'at_most_once'")
-        #expect(try desk.calls(worker) == ["http://one/x+"])
+        try fixture.insert("delivery", "'at_most_once'")
+        #expect(try fixture.calls(worker) == ["http://one/x+"])
     }
 
     @Test func `a row that a person holds stops nobody`() throws {
-        let desk = try desk()
-        let worker = try desk.worker()
-        let job = try desk.insert()
-        #expect(try desk.calls(worker) == ["http://one/x+"])
-        let person = try PGConnection(desk.queue.database)
+        let fixture = try fixture()
+        let worker = try fixture.worker()
+        let job = try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://one/x+"])
+        let person = try PGConnection(fixture.queue.database)
         try person.execute("begin; update postrider.servers set calls = calls")
-        try desk.queue.connection.execute("set lock_timeout = '5s'")
-        try desk.end(job, "s", "w")
-        try desk.run(worker, calls: 20, errors: 20)
-        try desk.fold()
+        try fixture.queue.connection.execute("set lock_timeout = '5s'")
+        try fixture.end(job, "s", "w")
+        try fixture.run(worker, calls: 20, errors: 20)
+        try fixture.fold()
         try person.execute("rollback")
-        #expect(try desk.servers() == ["probing 12 3", "active 0 0", "active 0 0"])
+        #expect(try fixture.servers() == ["probing 12 3", "active 0 0", "active 0 0"])
         // Nothing was lost meanwhile, and the probe is free again.
-        try desk.fold()
-        #expect(try desk.servers() == ["probing 12 3", "aside 20 20", "active 0 0"])
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://one/x+"])
+        try fixture.fold()
+        #expect(try fixture.servers() == ["probing 12 3", "aside 20 20", "active 0 0"])
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://one/x+"])
     }
 
     @Test func `switch_server moves the next call, turns the order and brings a server back`() throws {
-        let desk = try ServerDesk()
-        let worker = try desk.worker()
-        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
-        try desk.queue.connection.execute("select postrider.switch_server('api', 2)")
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://two/x+"])
-        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://three/x+"])
-        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 3")
-        try desk.insert()
-        #expect(try desk.calls(worker) == ["http://one/x"])
-        try desk.queue.connection.execute("select postrider.switch_server('api', 1)")
+        let fixture = try ServerFixture()
+        let worker = try fixture.worker()
+        try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
+        try fixture.queue.connection.execute("select postrider.switch_server('api', 2)")
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://two/x+"])
+        try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://three/x+"])
+        try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 3")
+        try fixture.insert()
+        #expect(try fixture.calls(worker) == ["http://one/x"])
+        try fixture.queue.connection.execute("select postrider.switch_server('api', 1)")
         #expect(
-            try desk.queue.text("select string_agg(position::text, ' ') from postrider.servers where is_preferred")
+            try fixture.queue.text("select string_agg(position::text, ' ') from postrider.servers where is_preferred")
                 == "1")
     }
 
     @Test func `switch_server without a position moves to the next, around the end and past those that are aside`()
         throws
     {
-        let desk = try ServerDesk()
-        let worker = try desk.worker()
+        let fixture = try ServerFixture()
+        let worker = try fixture.worker()
         func next() throws -> [String] {
-            try desk.queue.connection.execute("select postrider.switch_server('api')")
-            try desk.insert()
-            return try desk.calls(worker)
+            try fixture.queue.connection.execute("select postrider.switch_server('api')")
+            try fixture.insert()
+            return try fixture.calls(worker)
         }
         #expect(try [next(), next(), next()] == [["http://two/x+"], ["http://three/x+"], ["http://one/x+"]])
         // The calls go to the second, since the first is aside; the next one is the third.
-        try desk.queue.connection.execute("update postrider.servers set state = 'aside' where position = 1")
+        try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 1")
         #expect(try next() == ["http://three/x+"])
         // The next server is used even if it is aside.
         #expect(try next() == ["http://one/x+"])
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')"
         )
-        try desk.queue.connection.execute("select postrider.switch_server('api')")
+        try fixture.queue.connection.execute("select postrider.switch_server('api')")
         #expect(
-            try desk.queue.rows(
+            try fixture.queue.rows(
                 "select environment, position::text from postrider.servers where is_preferred order by position")
                 == [["release", "2"], ["test", "7"]])
     }
 
     @Test(arguments: ["'api', 4", "'none', 1", "null, 1", "'api', 1, 'test'", "'none'", "'api', null, 'test'"])
     func `switch_server to what is not there is refused`(arguments: String) throws {
-        let desk = try ServerDesk()
+        let fixture = try ServerFixture()
         let error = #expect(throws: PGError.self) {
-            try desk.queue.connection.execute("select postrider.switch_server(\(arguments))")
+            try fixture.queue.connection.execute("select postrider.switch_server(\(arguments))")
         }
         #expect(error?.sqlState?.rawValue == "PR014")
     }

@@ -158,9 +158,9 @@ struct TemplateFillTests {
 
     @Test(arguments: [urls, wholes, columns])
     func `a value is encoded for where it stands, or refused there`(cases: [Case]) throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for test in cases {
-            let found = try desk.fill(test.column, test.value)
+            let found = try fixture.fill(test.column, test.value)
             let isRefused = test.becomes.hasPrefix("template: ") || test.becomes.hasPrefix("bad_header: ")
             #expect(
                 isRefused ? found.hasPrefix(test.becomes) : found == test.becomes,
@@ -170,8 +170,8 @@ struct TemplateFillTests {
 
     @Test(arguments: [nil, "https://api.example.com/v1"])
     func `a whole URL may lead to any server of the service, and is called as a path`(base: String?) throws {
-        let desk = try TemplateDesk()
-        try desk.queue.connection.execute(
+        let fixture = try TemplateFixture()
+        try fixture.queue.connection.execute(
             """
             set session_replication_role = origin;
             update postrider.services set base_url = \(base.map { "'\($0)'" } ?? "null");
@@ -187,8 +187,8 @@ struct TemplateFillTests {
             ("https://api.example.com/x", base == nil ? nil : "/x"), ("//api.example.com/x", base == nil ? nil : "/x"),
         ]
         for (url, path) in cases {
-            try desk.answer(2, type: "application/json", body: "'{\"to\": \"\(url)\"}'")
-            let found = try desk.fill("url", "{{register.body.to}}")
+            try fixture.answer(2, type: "application/json", body: "'{\"to\": \"\(url)\"}'")
+            let found = try fixture.fill("url", "{{register.body.to}}")
             #expect(
                 found == path
                     ?? "template: url: {{register.body.to}} \(Self.elsewhere); name that service in a job of its own",
@@ -197,45 +197,47 @@ struct TemplateFillTests {
     }
 
     @Test func `no sentence shows what an answer held`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for test in Self.urls + Self.wholes + Self.columns where test.becomes.contains(": ") {
-            let found = try desk.fill(test.column, test.value)
+            let found = try fixture.fill(test.column, test.value)
             guard found.hasPrefix("template: ") || found.hasPrefix("bad_header: ") else { continue }
             #expect(!found.contains("evil.example") && !found.contains("Evil"), "\(found)")
         }
     }
 
     @Test func `values that are large, many or deep end in a sentence`() throws {
-        let desk = try TemplateDesk()
-        try desk.answer(
+        let fixture = try TemplateFixture()
+        try fixture.answer(
             2, type: "application/json",
             body: """
                 convert_to(jsonb_build_object('k', repeat('a', 9000), 'm', repeat('b', 600000))::text, 'UTF8')
                 """)
         #expect(
-            try desk.fill("url", "/u/{{register.body.k}}").hasPrefix(
+            try fixture.fill("url", "/u/{{register.body.k}}").hasPrefix(
                 "template: url: {{register.body.k}} is longer than"))
-        #expect(try desk.fill("url", "{{register.body.k}}").hasPrefix("template: url: {{register.body.k}} is neither"))
-        #expect(try desk.fill("headers", #"{"X": "{{register.body.k}}"}"#).hasPrefix("bad_header: headers.X: with"))
-        #expect(try desk.fill("body_json", #"["{{register.body.m}}"]"#).utf8.count > 600_000)
         #expect(
-            try desk.fill("body_json", #"["{{register.body.m}}", "{{register.body.m}}"]"#)
+            try fixture.fill("url", "{{register.body.k}}").hasPrefix("template: url: {{register.body.k}} is neither"))
+        #expect(try fixture.fill("headers", #"{"X": "{{register.body.k}}"}"#).hasPrefix("bad_header: headers.X: with"))
+        #expect(try fixture.fill("body_json", #"["{{register.body.m}}"]"#).utf8.count > 600_000)
+        #expect(
+            try fixture.fill("body_json", #"["{{register.body.m}}", "{{register.body.m}}"]"#)
                 .hasPrefix("template: body_json.1: with its templates filled the column is larger than 1 MB"))
         #expect(
-            try desk.fill("body_json", #"["{{register.body.m}}{{register.body.m}}"]"#)
+            try fixture.fill("body_json", #"["{{register.body.m}}{{register.body.m}}"]"#)
                 .hasPrefix("template: body_json.0: with its templates filled it is larger than 1 MB"))
-        try desk.answer(
+        try fixture.answer(
             2, type: "application/json", body: #"convert_to('{"g": "' || repeat('c', 17000000) || '"}', 'UTF8')"#)
         #expect(
-            try desk.fill("body_json", #"["{{register.body.g}}"]"#)
+            try fixture.fill("body_json", #"["{{register.body.g}}"]"#)
                 .hasPrefix("template: body_json.0: {{register.body.g}}: the answer of job 2 is larger than 16 MiB"))
-        try desk.answer(
+        try fixture.answer(
             2, type: "application/json", body: "convert_to(repeat('[', 900000) || repeat(']', 900000), 'UTF8')")
         #expect(
-            try desk.fill("url", "/{{register.body.k}}")
+            try fixture.fill("url", "/{{register.body.k}}")
                 == "template: url: {{register.body.k}}: the answer of job 2 is JSON that cannot be read: it is nested too deeply; its server has to send valid JSON"
         )
-        try desk.answer(2, type: "application/json", body: "convert_to(repeat('[', 3000) || repeat(']', 3000), 'UTF8')")
-        #expect(try desk.fill("body_json", #"{"a": "{{register.body}}"}"#).utf8.count == 6007)
+        try fixture.answer(
+            2, type: "application/json", body: "convert_to(repeat('[', 3000) || repeat(']', 3000), 'UTF8')")
+        #expect(try fixture.fill("body_json", #"{"a": "{{register.body}}"}"#).utf8.count == 6007)
     }
 }

@@ -30,12 +30,12 @@ struct TemplateGuardTests {
     ]
 
     @Test func `run_if holds, does not hold, or ends in a sentence`() throws {
-        let desk = try TemplateDesk()
-        for (path, outcome) in Self.conditions { try check(desk, path, outcome) }
+        let fixture = try TemplateFixture()
+        for (path, outcome) in Self.conditions { try check(fixture, path, outcome) }
     }
 
-    private func check(_ desk: borrowing TemplateDesk, _ path: String, _ outcome: String) throws {
-        let found = try desk.queue.text(
+    private func check(_ fixture: borrowing TemplateFixture, _ path: String, _ outcome: String) throws {
+        let found = try fixture.queue.text(
             """
             select coalesce(o.defect, o.holds::text)
               from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
@@ -68,15 +68,15 @@ struct TemplateGuardTests {
     ]
 
     @Test func `a batch or chain that goes on as a list does is the list of its results`() throws {
-        let desk = try TemplateDesk()
-        try desk.queue.connection.execute(
+        let fixture = try TemplateFixture()
+        try fixture.queue.connection.execute(
             #"""
             select pg_temp.member(11, 3, 5, $x$in"n\er[0]$x$, 's', '{"kind": "batch"}');
             select pg_temp.member(12, 11, 1, 'steps', 's', '{"kind": "chain"}');
             select pg_temp.member(13, 12, 1, null, null, '{}'), pg_temp.answer(13, 's', 200, 'content-type: application/json', '5');
             select pg_temp.member(14, 12, 2, 'six', null, '{}'), pg_temp.answer(14, 's', 200, 'content-type: application/json', '6');
             """#)
-        for (path, outcome) in Self.listed { try check(desk, path, outcome) }
+        for (path, outcome) in Self.listed { try check(fixture, path, outcome) }
     }
 
     private static let lists: [(each: String, outcome: String)] = [
@@ -92,8 +92,8 @@ struct TemplateGuardTests {
         (#"{"list": "{{register.body.template}}"}"#, "each: {{register.body.template}} is not a list but a string"),
     ]
 
-    private static func list(_ desk: borrowing TemplateDesk, _ each: String) throws -> String? {
-        try desk.queue.text(
+    private static func list(_ fixture: borrowing TemplateFixture, _ each: String) throws -> String? {
+        try fixture.queue.text(
             """
             select coalesce(o.defect, o.items::text)
               from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'each', \(each))) as j) r,
@@ -102,18 +102,18 @@ struct TemplateGuardTests {
     }
 
     @Test func `the list of each is filled, and is a list of at most 10000`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for (each, outcome) in Self.lists {
-            let found = try Self.list(desk, "$x$\(each)$x$::jsonb")
+            let found = try Self.list(fixture, "$x$\(each)$x$::jsonb")
             #expect(found?.hasPrefix(outcome) ?? false, "\(each): \(found ?? "null")")
         }
         for (count, words) in [
             (10_000, "[1, 2, 3"), (10_001, "each: the list has 10001 elements, and 10000 are allowed"),
         ] {
-            try desk.answer(
+            try fixture.answer(
                 2, type: "application/json",
                 body: "(select convert_to(jsonb_agg(i)::text, 'UTF8') from generate_series(1, \(count)) i)")
-            let found = try Self.list(desk, #"'{"list": "{{register.body}}"}'::jsonb"#)
+            let found = try Self.list(fixture, #"'{"list": "{{register.body}}"}'::jsonb"#)
             #expect(found?.hasPrefix(words) ?? false, "\(found?.prefix(80) ?? "")")
         }
     }
@@ -165,9 +165,9 @@ struct TemplateGuardTests {
     ]
 
     @Test func `a member's row is refused for what no answer can mend`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for (row, refusal) in Self.rows {
-            let found = try desk.queue.text(
+            let found = try fixture.queue.text(
                 """
                 select o.column_name || ': ' || o.reason
                   from (select pg_temp.job('{"id": 9, "parent_id": 1}'::jsonb || $x$\(row)$x$::jsonb) as j) r,

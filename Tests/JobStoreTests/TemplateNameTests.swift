@@ -6,7 +6,7 @@ import Testing
 
 /// What a name in a template stands for: which steps a job sees, and what of their answers.
 struct TemplateNameTests {
-    /// What a template in the body of job 9 of the desk becomes, or how its sentence goes on.
+    /// What a template in the body of job 9 of the fixture becomes, or how its sentence goes on.
     private static let values: [(template: String, becomes: String)] = [
         ("register.status", "201"), ("register.result.id", "17"), ("register.body.list[1]", #""two""#),
         ("register.body.list.0", "1"), ("register.body.list[-1]", "false"), ("register.body.deep[0].x[1]", "20"),
@@ -27,20 +27,20 @@ struct TemplateNameTests {
     ]
 
     @Test func `a name leads to a step's answer, and the way on to a value of it`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for (template, becomes) in Self.values {
             let escaped = template.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
-            let found = try desk.fill("body_json", #""{{\#(escaped)}}""#)
+            let found = try fixture.fill("body_json", #""{{\#(escaped)}}""#)
             #expect(
                 found == becomes || found.hasPrefix("template: body_json: {{\(template)}}") && found.contains(becomes),
                 "\(template) became \(found)")
         }
-        #expect(try desk.fill("body_json", #"{"x": "{{register}}"}"#).contains(#""id": 17"#))
+        #expect(try fixture.fill("body_json", #"{"x": "{{register}}"}"#).contains(#""id": 17"#))
     }
 
     @Test func `a whole number in quotes is the member of that name, and without them a place in the results`() throws {
-        let desk = try TemplateDesk()
-        try desk.queue.connection.execute(
+        let fixture = try TemplateFixture()
+        try fixture.queue.connection.execute(
             """
             select pg_temp.member(11, 3, 5, '1', null, '{}'), pg_temp.answer(11, 's', 200, 'content-type: application/json', '{"x":9}');
             select pg_temp.member(12, 3, 6, '-7', 's', '{"kind": "batch"}');
@@ -52,16 +52,16 @@ struct TemplateNameTests {
             (#"fan.\"-7\".\"0\".status"#, "200"), (#"fan[\"-7\"][0].x"#, "8"), ("fan[-1][0].x", "8"),
             (#"fan.results.\"1\".x"#, "2"), (#"fan.\"-7\".a"#, "has no member with the name a"),
         ] {
-            let found = try desk.fill("body_json", #""{{\#(template)}}""#)
+            let found = try fixture.fill("body_json", #""{{\#(template)}}""#)
             #expect(
                 found == becomes || found.contains(becomes) && becomes.hasPrefix("has "), "\(template) became \(found)")
         }
     }
 
     @Test func `names are looked up in the own chain first and then further up, past batches`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         // 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             insert into postrider_internal.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
             values (9, 1, 1, 2, 'c', 'a', now(), 'o');
@@ -87,14 +87,14 @@ struct TemplateNameTests {
             (25, "item", "the job was not made by each"),
         ]
         for (job, template, becomes) in cases {
-            let found = try desk.fill("body_json", #""{{\#(template)}}""#, of: job)
+            let found = try fixture.fill("body_json", #""{{\#(template)}}""#, of: job)
             #expect(
                 found == becomes || found.contains("{{\(template)}}") && found.contains(becomes),
                 "\(job) \(template): \(found)")
         }
-        try desk.queue.connection.execute("update postrider_internal.trees set state = 's' where job_id = 21")
-        #expect(try desk.fill("body_json", #""{{each.results}}""#, of: 25) == #"[{"v": 2}, [null]]"#)
-        #expect(try desk.fill("body_json", #""{{each.y.first.body}}""#, of: 25).contains("job 23 has not ended"))
+        try fixture.queue.connection.execute("update postrider_internal.trees set state = 's' where job_id = 21")
+        #expect(try fixture.fill("body_json", #""{{each.results}}""#, of: 25) == #"[{"v": 2}, [null]]"#)
+        #expect(try fixture.fill("body_json", #""{{each.y.first.body}}""#, of: 25).contains("job 23 has not ended"))
     }
 
     /// Bodies are SQL expressions of type bytea.
@@ -116,25 +116,25 @@ struct TemplateNameTests {
     ]
 
     @Test func `a body is read as JSON where it is JSON, else as its text`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         for (type, body, becomes) in Self.bodies {
-            try desk.answer(2, type: type, body: body)
-            let found = try desk.fill("body_json", #""{{register.body}}""#)
+            try fixture.answer(2, type: type, body: body)
+            let found = try fixture.fill("body_json", #""{{register.body}}""#)
             #expect(found.hasPrefix(becomes), "\(type) \(body): \(found.prefix(99))")
         }
     }
 
     @Test func `a result in a template is the one that job_status shows`() throws {
-        let desk = try TemplateDesk()
+        let fixture = try TemplateFixture()
         let more = [
             ("Application/JSON", #"'{"a": 1}'"#, ""), ("text/plain\nlink: </s.json>", #"'{"a": 1}'"#, ""),
             ("application/json", #"'{"a": NaN}'"#, ""), ("text/plain\nx-format: json", "'123'", ""),
         ]
         var shows = 0
         for (type, body, _) in Self.bodies + more {
-            try desk.answer(2, type: type, body: body)
-            let found = try desk.fill("body_json", #""{{register.result}}""#)
-            let shown = try desk.queue.text("select result::text from postrider.job_status where id = 2")
+            try fixture.answer(2, type: type, body: body)
+            let found = try fixture.fill("body_json", #""{{register.result}}""#)
+            let shown = try fixture.queue.text("select result::text from postrider.job_status where id = 2")
             #expect(
                 shown.map { $0 == found }
                     ?? (found.contains("has no result") || found.contains("is JSON that cannot be read")),
@@ -145,14 +145,16 @@ struct TemplateNameTests {
     }
 
     @Test func `the row that is kept is that of the last filling, and other jobs are left alone`() throws {
-        let desk = try TemplateDesk()
-        _ = try desk.fill("body_json", #""{{register.status}}""#)
-        _ = try desk.fill("url", "/u/{{register.status}}")
+        let fixture = try TemplateFixture()
+        _ = try fixture.fill("body_json", #""{{register.status}}""#)
+        _ = try fixture.fill("url", "/u/{{register.status}}")
         #expect(
-            try desk.queue.rows("select url, body_json::text from postrider_internal.resolved") == [["/u/201", nil]])
-        #expect(try desk.fill("url", "/plain") == "/u/201")
+            try fixture.queue.rows("select url, body_json::text from postrider_internal.filled_templates") == [
+                ["/u/201", nil]
+            ])
+        #expect(try fixture.fill("url", "/plain") == "/u/201")
         #expect(
-            try desk.queue.number(
+            try fixture.queue.number(
                 """
                 select count(*) from (select pg_temp.job('{"id": 99, "url": "http://h/{{x", "headers": {"a": "{{"}}') as j) o
                  where (postrider_internal.fill_templates(j)).code is null and not postrider_internal.job_is_templated(j)

@@ -7,7 +7,7 @@ import Testing
 /// What the leader makes of due schedules, at times that the test gives.
 struct TickTests {
     /// A database in which worker 1 leads for a day; nothing else runs.
-    private struct Desk: ~Copyable {
+    private struct Fixture: ~Copyable {
         let queue: TestQueue
 
         init() throws {
@@ -50,8 +50,8 @@ struct TickTests {
     func `a week over a change of the clock: each named local time makes one job, each half hour of real time too`(
         zone: String, from: String
     ) throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.schedules (name, cron, timezone, spec, next_run_at)
             select c, c, '\(zone)', '{"url": "http://h/"}', postrider.cron_next(c, '\(zone)', '\(from)')
@@ -70,7 +70,7 @@ struct TickTests {
             """)
         // All local times of the week that match, each as the first instant that shows it or, if none does, the one after. Each
         // instant counts if the hour is a star.
-        let wrong = try desk.queue.rows(
+        let wrong = try fixture.queue.rows(
             """
             with locals as (
               select l from generate_series('\(from)'::timestamptz at time zone '\(zone)' + interval '1 s',
@@ -95,20 +95,20 @@ struct TickTests {
             (select 'made', cron, t::text from made except all select 'made', cron, t::text from wanted)
             """)
         #expect(wrong.isEmpty, "\(wrong)")
-        #expect(try desk.queue.number("select count(*) from postrider.jobs") > 330)
+        #expect(try fixture.queue.number("select count(*) from postrider.jobs") > 330)
     }
 
     @Test func `a tick makes one job, whoever looks how often, and none for who does not lead`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at", "'*/5 * * * *', '2025-11-22 10:05Z'")
-        #expect(try desk.look("2025-11-22 10:04:59Z") == 0)
-        #expect(try desk.look("2025-11-22 10:05:01Z", epoch: 2) == 0)
-        #expect(try desk.look("2025-11-22 10:05:01Z") == 1)
-        #expect(try desk.look("2025-11-22 10:05:01Z") == 0)
-        #expect(try desk.look("2025-11-22 10:09:59Z") == 0)
-        #expect(try desk.look("2025-11-22 10:10:00Z") == 1)
-        #expect(try desk.ticks() == ["11-22 10:05:00", "11-22 10:10:00"])
-        let row = try desk.queue.rows(
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at", "'*/5 * * * *', '2025-11-22 10:05Z'")
+        #expect(try fixture.look("2025-11-22 10:04:59Z") == 0)
+        #expect(try fixture.look("2025-11-22 10:05:01Z", epoch: 2) == 0)
+        #expect(try fixture.look("2025-11-22 10:05:01Z") == 1)
+        #expect(try fixture.look("2025-11-22 10:05:01Z") == 0)
+        #expect(try fixture.look("2025-11-22 10:09:59Z") == 0)
+        #expect(try fixture.look("2025-11-22 10:10:00Z") == 1)
+        #expect(try fixture.ticks() == ["11-22 10:05:00", "11-22 10:10:00"])
+        let row = try fixture.queue.rows(
             """
             select to_char(next_run_at, 'HH24:MI'), to_char(last_run_at, 'HH24:MI'), (last_job_id = (select max(id) from postrider.jobs))::text,
                    last_state, last_error, (select string_agg(distinct tag, ',') from postrider.jobs)
@@ -125,155 +125,155 @@ struct TickTests {
     func `after hours without a worker: none, one, or the newest up to the limit`(
         policy: String, limit: Int, ticks: [String]
     ) throws {
-        let desk = try Desk()
-        try desk.add(
+        let fixture = try Fixture()
+        try fixture.add(
             "cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 00:00Z', '\(policy)', \(limit)")
-        try desk.look("2025-11-22 10:30Z")
-        #expect(try desk.ticks() == ticks)
-        #expect(try desk.queue.text("select to_char(next_run_at, 'HH24:MI') from postrider.schedules") == "11:00")
-        #expect(try desk.look("2025-11-22 10:31Z") == 0)
+        try fixture.look("2025-11-22 10:30Z")
+        #expect(try fixture.ticks() == ticks)
+        #expect(try fixture.queue.text("select to_char(next_run_at, 'HH24:MI') from postrider.schedules") == "11:00")
+        #expect(try fixture.look("2025-11-22 10:31Z") == 0)
     }
 
     @Test(arguments: ["none", "one", "all"])
     func `the tick of the last minute is never missed: a restart loses nothing`(policy: String) throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 07:00Z', '\(policy)', 1")
-        try desk.look("2025-11-22 10:00:45Z")
-        #expect(try desk.ticks() == ["11-22 10:00:00"])
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 07:00Z', '\(policy)', 1")
+        try fixture.look("2025-11-22 10:00:45Z")
+        #expect(try fixture.ticks() == ["11-22 10:00:00"])
     }
 
     @Test func `the moment at which an unknown zone is tried again is no tick, and one set by hand is`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at", "'0,30 * * * *', '2025-11-22 10:00Z'")
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at", "'0,30 * * * *', '2025-11-22 10:00Z'")
         func zone(_ name: String) throws {
-            try desk.queue.connection.execute(
+            try fixture.queue.connection.execute(
                 """
                 alter table postrider.schedules disable trigger schedules_check;
                 update postrider.schedules set timezone = '\(name)'
                 """)
         }
         func next() throws -> String? {
-            try desk.queue.text("select to_char(next_run_at, 'HH24:MI:SS') from postrider.schedules")
+            try fixture.queue.text("select to_char(next_run_at, 'HH24:MI:SS') from postrider.schedules")
         }
         try zone("Europe/Nowhere")
-        #expect(try desk.look("2025-11-22 10:00:02Z") == 0)
+        #expect(try fixture.look("2025-11-22 10:00:02Z") == 0)
         #expect(try next() == "11:00:02")
         #expect(
-            try desk.queue.text("select last_error from postrider.schedules")
+            try fixture.queue.text("select last_error from postrider.schedules")
                 == "its ticks cannot be told, tried again at 2025-11-22 11:00:02.000000 UTC: time zone \"Europe/Nowhere\" not recognized"
         )
-        #expect(try desk.look("2025-11-22 11:00:03Z") == 0)
+        #expect(try fixture.look("2025-11-22 11:00:03Z") == 0)
         #expect(try next() == "12:00:03")
         try zone("UTC")
-        #expect(try desk.look("2025-11-22 12:00:04Z") == 1)
-        #expect(try desk.ticks() == ["11-22 12:00:00"])
+        #expect(try fixture.look("2025-11-22 12:00:04Z") == 1)
+        #expect(try fixture.ticks() == ["11-22 12:00:00"])
         #expect(try next() == "12:30:00")
         // No tick lies between the last try and this one.
         try zone("Europe/Nowhere")
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             "update postrider.schedules set cron = '0 0 * * *', next_run_at = '2025-11-22 13:00Z'")
-        #expect(try desk.look("2025-11-22 13:00:00Z") == 0)
+        #expect(try fixture.look("2025-11-22 13:00:00Z") == 0)
         try zone("UTC")
-        #expect(try desk.look("2025-11-22 14:00:00Z") == 0)
+        #expect(try fixture.look("2025-11-22 14:00:00Z") == 0)
         #expect(
-            try desk.queue.text("select to_char(next_run_at, 'MM-DD HH24:MI') from postrider.schedules")
+            try fixture.queue.text("select to_char(next_run_at, 'MM-DD HH24:MI') from postrider.schedules")
                 == "11-23 00:00")
         try zone("Europe/Nowhere")
-        try desk.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:00Z'")
-        #expect(try desk.look("2025-11-22 15:00:00Z") == 0)
-        try desk.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:17Z'")
+        try fixture.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:00Z'")
+        #expect(try fixture.look("2025-11-22 15:00:00Z") == 0)
+        try fixture.queue.connection.execute("update postrider.schedules set next_run_at = '2025-11-22 15:17Z'")
         try zone("UTC")
-        #expect(try desk.look("2025-11-22 15:17:00Z") == 1)
-        #expect(try desk.ticks().last == "11-22 15:17:00")
+        #expect(try fixture.look("2025-11-22 15:17:00Z") == 1)
+        #expect(try fixture.ticks().last == "11-22 15:17:00")
     }
 
     @Test(arguments: [("none", 1), ("one", 1), ("all", 7)])
     func `of ticks each second only the last is in time, if no worker was there`(policy: String, count: Int) throws {
-        let desk = try Desk()
-        try desk.add(
+        let fixture = try Fixture()
+        try fixture.add(
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:00Z', '\(policy)', 7")
-        try desk.look("2025-11-22 10:00:20.5Z")
-        #expect(try desk.ticks() == (0..<count).map { "11-22 10:00:\(20 - count + 1 + $0)" })
+        try fixture.look("2025-11-22 10:00:20.5Z")
+        #expect(try fixture.ticks() == (0..<count).map { "11-22 10:00:\(20 - count + 1 + $0)" })
     }
 
     @Test func `no tick is missed while a leader is taken over from`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at", "'* * * * * *', '2025-11-22 10:00:06Z'")
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at", "'* * * * * *', '2025-11-22 10:00:06Z'")
         // One died at :05, the other waits for its lease to end.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at)
             values ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z'), ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:16Z')
             """)
-        try desk.look("2025-11-22 10:00:16.2Z")
-        #expect(try desk.ticks().count == 11)
+        try fixture.look("2025-11-22 10:00:16.2Z")
+        #expect(try fixture.ticks().count == 11)
         // Said goodbye: what follows is missed.
-        try desk.queue.connection.execute("update postrider_internal.workers set ended_at = '2025-11-22 10:00:20Z'")
-        try desk.look("2025-11-22 10:00:40.2Z")
-        #expect(try desk.ticks().count == 11 + 4 + 1)
+        try fixture.queue.connection.execute("update postrider_internal.workers set ended_at = '2025-11-22 10:00:20Z'")
+        try fixture.look("2025-11-22 10:00:40.2Z")
+        #expect(try fixture.ticks().count == 11 + 4 + 1)
     }
 
     @Test(arguments: ["none", "one", "all"])
     func `when one has died, another has taken over and that one is stopped, what follows is missed`(
         policy: String
     ) throws {
-        let desk = try Desk()
-        try desk.add(
+        let fixture = try Fixture()
+        try fixture.add(
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:19Z', '\(policy)', 4")
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at, lost) values
               ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z', '2025-11-22 10:00:16Z', true),
               ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:20Z', '2025-11-22 10:00:20Z', false)
             """)
-        try desk.look("2025-11-22 10:00:28.2Z")
+        try fixture.look("2025-11-22 10:00:28.2Z")
         let last = policy == "all" ? ["25", "26", "27", "28"] : ["28"]
-        #expect(try desk.ticks() == (["19", "20"] + last).map { "11-22 10:00:" + $0 })
+        #expect(try fixture.ticks() == (["19", "20"] + last).map { "11-22 10:00:" + $0 })
     }
 
     @Test func `a year of seconds without a worker takes no longer than the limit of what is caught up with`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2024-11-22 10:00Z', 'all', 20")
-        #expect(try desk.look("2025-11-22 10:00Z") == 20)
-        #expect(try desk.ticks().first == "11-22 09:59:41")
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2024-11-22 10:00Z', 'all', 20")
+        #expect(try fixture.look("2025-11-22 10:00Z") == 20)
+        #expect(try fixture.ticks().first == "11-22 09:59:41")
     }
 
     @Test func `overlap skip: no tick while the job before is unfinished, be it a tree or waiting for its callback`()
         throws
     {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
-        #expect(try desk.look("2025-11-22 10:00Z") == 1)
-        #expect(try desk.look("2025-11-22 10:01Z") == 0)
-        #expect(try desk.look("2025-11-22 10:02Z") == 0)
-        #expect(try desk.queue.number("select skipped from postrider.schedule_status") == 2)
-        try desk.queue.connection.execute("select postrider.cancel((select max(id) from postrider.jobs))")
-        #expect(try desk.look("2025-11-22 10:03Z") == 1)
-        #expect(try desk.ticks() == ["11-22 10:00:00", "11-22 10:03:00"])
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
+        #expect(try fixture.look("2025-11-22 10:00Z") == 1)
+        #expect(try fixture.look("2025-11-22 10:01Z") == 0)
+        #expect(try fixture.look("2025-11-22 10:02Z") == 0)
+        #expect(try fixture.queue.number("select skipped from postrider.schedule_status") == 2)
+        try fixture.queue.connection.execute("select postrider.cancel((select max(id) from postrider.jobs))")
+        #expect(try fixture.look("2025-11-22 10:03Z") == 1)
+        #expect(try fixture.ticks() == ["11-22 10:00:00", "11-22 10:03:00"])
     }
 
     @Test func `a spec may be a tree, whose root is tagged; a tag of its own stays`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.schedules (name, cron, next_run_at, spec) values
               ('tree', '* * * * *', '2025-11-22 10:00Z',
                '{"kind": "chain", "chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}]}'),
               ('own', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/4", "tag": "mine"}')
             """)
-        #expect(try desk.look("2025-11-22 10:00Z") == 2)
-        #expect(try desk.look("2025-11-22 10:01Z") == 2)
-        let jobs = try desk.queue.rows(
+        #expect(try fixture.look("2025-11-22 10:00Z") == 2)
+        #expect(try fixture.look("2025-11-22 10:01Z") == 2)
+        let jobs = try fixture.queue.rows(
             "select kind, tag, count(*)::text from postrider.jobs group by kind, tag order by kind, tag nulls last")
         #expect(
             jobs == [["batch", nil, "2"], ["chain", "tree", "2"], ["request", "mine", "2"], ["request", nil, "6"]])
     }
 
     @Test func `jitter puts off each job by a random part of it`() throws {
-        let desk = try Desk()
-        try desk.add("cron, next_run_at, jitter, catch_up", "'* * * * * *', '2025-11-22 10:00Z', '10 s', 'all'")
-        try desk.look("2025-11-22 10:01Z")
-        let late = try desk.queue.rows(
+        let fixture = try Fixture()
+        try fixture.add("cron, next_run_at, jitter, catch_up", "'* * * * * *', '2025-11-22 10:00Z', '10 s', 'all'")
+        try fixture.look("2025-11-22 10:01Z")
+        let late = try fixture.queue.rows(
             """
             select count(distinct j.run_at - t.t)::text, bool_and(j.run_at - t.t between '0' and '10 s')::text, max(j.run_at - t.t) > '3 s'
               from (select row_number() over (order by id) as n, run_at from postrider.jobs) j
@@ -285,8 +285,8 @@ struct TickTests {
     }
 
     @Test func `a spec that has become wrong is noted, the tick passes, and the others go on`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url) values ('s', 'http://h/');
             insert into postrider.schedules (name, cron, next_run_at, spec) values
@@ -296,8 +296,8 @@ struct TickTests {
             insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k');
             delete from postrider.services
             """)
-        #expect(try desk.look("2025-11-22 10:00Z") == 1)
-        let rows = try desk.queue.rows(
+        #expect(try fixture.look("2025-11-22 10:00Z") == 1)
+        let rows = try fixture.queue.rows(
             "select name, last_error, skipped::text, to_char(next_run_at, 'HH24:MI') from postrider.schedule_status order by name"
         )
         #expect(rows.map { $0[3] } == ["10:01", "10:01", "10:01"])
@@ -305,17 +305,18 @@ struct TickTests {
         #expect(rows[0][1]?.contains("there is no service 's'") == true)
         #expect(rows[1][1]?.contains("all members are left out") == true)
         #expect(rows[2][1] == nil)
-        try desk.queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
-        #expect(try desk.look("2025-11-22 10:01Z") == 2)
-        #expect(try desk.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
+        try fixture.queue.connection.execute(
+            "insert into postrider.services (name, base_url) values ('s', 'http://h/')")
+        #expect(try fixture.look("2025-11-22 10:01Z") == 2)
+        #expect(try fixture.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
     }
 
     @Test func `ticks that take longer than a second are made over several looks, and one that takes too long passes`()
         throws
     {
-        let desk = try Desk()
+        let fixture = try Fixture()
         // Every job takes 300 ms to come in.
-        try desk.queue.connection.execute(
+        try fixture.queue.connection.execute(
             """
             create function slow() returns trigger language plpgsql as $$
               begin perform pg_sleep(case when new.tag = 'endless' then 60 when new.tag = 'slow' then 0.3 else 0 end); return new; end $$;
@@ -329,38 +330,40 @@ struct TickTests {
         let look =
             "select more::text, made::text from postrider_internal.run_schedules(1, 1, null, 100, '2025-11-22 11:00Z')"
         var looks = 1
-        while try desk.queue.rows(look)[0][0] == "true", looks < 100 { looks += 1 }
+        while try fixture.queue.rows(look)[0][0] == "true", looks < 100 { looks += 1 }
         #expect((15...40).contains(looks), "\(looks)")
         #expect(
-            try desk.queue.rows(
+            try fixture.queue.rows(
                 "select tag, count(*)::text from postrider.jobs group by 1 order by 1") == [
                     ["other", "1"], ["slow", "61"],
                 ])
         #expect(
-            try desk.queue.text("select last_error from postrider.schedules where name = 'endless'")?.hasPrefix(
+            try fixture.queue.text("select last_error from postrider.schedules where name = 'endless'")?.hasPrefix(
                 "its jobs take longer to make than a tick has time for") == true)
-        #expect(try desk.queue.number("select skipped from postrider.schedules where name = 'endless'") == 1)
+        #expect(try fixture.queue.number("select skipped from postrider.schedules where name = 'endless'") == 1)
     }
 
     @Test func `run_schedule makes a job now, also while the schedule is off, and moves no tick`() throws {
-        let desk = try Desk()
-        try desk.add("cron, enabled", "'@yearly', false")
-        let id = try desk.queue.number("select postrider.run_schedule('a')")
+        let fixture = try Fixture()
+        try fixture.add("cron, enabled", "'@yearly', false")
+        let id = try fixture.queue.number("select postrider.run_schedule('a')")
         #expect(
-            try desk.queue.rows("select id::text, tag, state from postrider.job_status") == [["\(id)", "a", "ready"]])
+            try fixture.queue.rows("select id::text, tag, state from postrider.job_status") == [
+                ["\(id)", "a", "ready"]
+            ])
         #expect(
-            try desk.queue.rows("select last_job_id::text, next_run_at::text from postrider.schedules") == [
+            try fixture.queue.rows("select last_job_id::text, next_run_at::text from postrider.schedules") == [
                 ["\(id)", nil]
             ])
         let error = try #require(throws: PGError.self) {
-            _ = try desk.queue.number("select postrider.run_schedule('b')")
+            _ = try fixture.queue.number("select postrider.run_schedule('b')")
         }
         #expect(error.sqlState?.rawValue == "PR003")
     }
 
     @Test func `a look is one probe of an index, however many schedules wait`() throws {
-        let desk = try Desk()
-        try desk.queue.connection.execute(
+        let fixture = try Fixture()
+        try fixture.queue.connection.execute(
             """
             set session_replication_role = replica;
             insert into postrider.schedules (name, cron, spec, next_run_at)
@@ -369,11 +372,11 @@ struct TickTests {
             analyze postrider.schedules;
             insert into postrider.schedules (name, cron, spec, next_run_at) values ('a', '@yearly', '{"url": "http://h/"}', '2026-01-01Z')
             """)
-        #expect(try desk.queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100)") == 0)
+        #expect(try fixture.queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100)") == 0)
         let read =
             "select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint from pg_stat_xact_user_tables where relname = 'schedules'"
-        try desk.queue.connection.execute("begin; select postrider_internal.run_schedules(1, 1, null, 100)")
-        #expect(try desk.queue.number(read) < 10)
-        try desk.queue.connection.execute("commit")
+        try fixture.queue.connection.execute("begin; select postrider_internal.run_schedules(1, 1, null, 100)")
+        #expect(try fixture.queue.number(read) < 10)
+        try fixture.queue.connection.execute("commit")
     }
 }

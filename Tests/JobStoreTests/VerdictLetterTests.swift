@@ -16,7 +16,7 @@ struct VerdictLetterTests {
         try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s, 900 s}'")
         // Long enough that the look below still finds it ahead on a loaded machine.
         let wait: Duration? = kind == .delayed ? .seconds(20) : nil
-        try FinishDesk.finish(queue, attempt: 2, Verdict(kind, .internal, "why", retryAfter: wait))
+        try FinishFixture.finish(queue, attempt: 2, Verdict(kind, .internal, "why", retryAfter: wait))
         return try queue.text(
             """
             select concat_ws(', ',

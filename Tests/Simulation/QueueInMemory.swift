@@ -115,7 +115,7 @@ final class QueueInMemory {
 
     /// Runs a claim: locks rows and says where they are; nil if the worker is no more.
     func lock(
-        worker: Int32, claim: (limit: Int, visits: [TrackBook.Visit], announced: AnnouncedJob?)
+        worker: Int32, claim: (limit: Int, visits: [KnownTracks.Visit], announced: AnnouncedJob?)
     ) -> [(track: Int32, seq: Int64)]? {
         guard let registered = workers[worker], !registered.hasEnded else { return nil }
         var picked: [(track: Int32, seq: Int64)] = []
@@ -228,15 +228,15 @@ final class QueueInMemory {
         return stored
     }
 
-    func survey(_ step: SurveyTour.Step) -> SurveyTour.Found {
+    func survey(_ step: SurveyCursor.Step) -> SurveyCursor.Found {
         let tracks = ready.keys.sorted().filter { ready[$0]?.contains { $0.worker == 0 } ?? false }
         let turns = (tracks.filter { $0 > step.after } + tracks.filter { $0 <= step.after }).prefix(Int(step.limit))
         let sightings = turns.compactMap { track in
             ready[track]?.first { $0.worker == 0 }.map {
-                TrackBook.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
+                KnownTracks.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
             }
         }
-        return SurveyTour.Found(
+        return SurveyCursor.Found(
             sightings, after: turns.count == Int(step.limit) ? turns.last ?? 0 : 0, newest: tracks.last ?? 0)
     }
 

@@ -44,7 +44,7 @@ final class SimulatedWorker {
             world, self,
             ready: { [unowned self] in
                 schedule = Schedule()
-                dispatcher.lookout = Lookout()
+                dispatcher.pollSchedule = PollSchedule()
                 apply(dispatcher.jobsAnnounced(now: world.timeline.now))
             },
             lost: { [unowned self] in
@@ -178,7 +178,7 @@ final class SimulatedWorker {
     private func survey(_ session: SimulatedSession) {
         isSurveying = true
         let number = dispatcher.worker
-        let step = dispatcher.tour.next(dispatcher.book)
+        let step = dispatcher.surveyCursor.next(dispatcher.knownTracks)
         session.send { [self] in
             let seen = world.queue.survey(step)
             return .init(commit: {
@@ -292,7 +292,7 @@ final class SimulatedWorker {
     static func isTooExpensive(_ job: Int64) -> Bool { job % 16 == 1 }
 
     /// Some answers take too long, and some statements fail for a reason that says nothing of the answer.
-    private func judge(_ task: JudgingDesk.Task) {
+    private func judge(_ task: JudgingWork.Task) {
         guard case .attempt(let attempt) = task.work else { return }
         let isTooExpensive = SimulatedWorker.isTooExpensive(attempt.lease.jobID)
         let fails = world.hasFaults && world.random.chance(10)

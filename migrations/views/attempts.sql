@@ -24,7 +24,7 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version,
                null::text as phase, null::timestamptz as phase_since, null::timestamptz as deadline
-          from postrider_internal.tries
+          from postrider_internal.past_attempts
         union all
         select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server, credential_version,

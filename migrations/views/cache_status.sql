@@ -18,7 +18,7 @@ select c.service,
        coalesce(sum(c.jobs) filter (where c.outcome = 'invalidated'), 0)::bigint as invalidated
   from (select service, outcome, jobs, entries, bytes from postrider_internal.cache_totals
         union all
-        select service, outcome, jobs, entries, bytes from postrider_internal.cache_tallies) c
+        select service, outcome, jobs, entries, bytes from postrider_internal.cache_deltas) c
  group by c.service;
 comment on view postrider.cache_status is
   'one row for each service (empty: jobs without one): what the cache holds, what it served, and why it did not';

@@ -2,7 +2,7 @@
 create or replace view postrider.callback_errors with (security_barrier) as
 select f.job_id, f.at as failed_at, f.event, f.callback, f.function, 'callback'::text as error_code, f.sqlstate, f.error,
        j.queue, j.service, j.tag
-  from postrider_internal.callback_faults f
+  from postrider_internal.callback_failures f
   left join postrider.jobs j on j.id = f.job_id
  where j.created_by = current_user or (select postrider_internal.sees_all());
 comment on view postrider.callback_errors is

@@ -43,7 +43,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select w.name from postrider_internal.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
        case when p.visible and j.kind = 'request' then j.method end as method,
        case when p.visible then postrider_internal.url_shown(coalesce(
-         (select f.url from postrider_internal.resolved f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
+         (select f.url from postrider_internal.filled_templates f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
        case when p.visible then r.status_code::int end as status_code,
        case when p.visible then postrider_internal.headers_json(r.headers) end as response_headers,
        case when p.visible then r.body end as body,
@@ -78,7 +78,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
            left join postrider.services s on s.name = j.service
            left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
            left join lateral (
-                select x.url, x.query from postrider_internal.resolved x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
+                select x.url, x.query from postrider_internal.filled_templates x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
            left join lateral (
                 select x.url from postrider_internal.fetched_pages x
                  where x.job_id = j.id and j.paginate is not null order by x.page desc limit 1) g on true
@@ -91,13 +91,13 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                     where q.service = t.service and q.environment = t.environment and q.is_preferred), t.position
                  limit 1) v on true) end as request_url,
        case when p.visible and r.job_id is null and p.ending is null and j.kind = 'request' then (
-         select concat_ws(': ', t.error_code, t.error) from postrider_internal.tries t
+         select concat_ws(': ', t.error_code, t.error) from postrider_internal.past_attempts t
           where t.job_id = j.id and t.error_code is not null order by t.fence desc limit 1) end as last_error,
        (select case when w.began > w.ended then interval '0' else w.ended - w.began end
           from (select coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end, now()) as ended,
-                       least((select t.started_at from postrider_internal.tries t
+                       least((select t.started_at from postrider_internal.past_attempts t
                                where t.job_id = j.id and t.fence > coalesce((
-                                 select e.fence from postrider_internal.tries e
+                                 select e.fence from postrider_internal.past_attempts e
                                   where e.job_id = j.id and e.ended_as is not null order by e.fence desc limit 1), 0)
                                order by t.fence limit 1),
                              r.started_at, p.started_at, case when p.tree_run_at <= now() then p.tree_started_at end,

@@ -37,12 +37,12 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
   left join lateral (
        select q.failing and q.at > now() - interval '1 min' as failing,
               postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
-         from postrider_internal.lane_retries q where q.lane = l.lane) f on true
+         from postrider_internal.failing_lanes q where q.lane = l.lane) f on true
   left join lateral (
        select sum(q.permits) as permits from postrider_internal.lane_permits q where q.lane = n.id and n.max_in_flight is not null) k on true
   left join lateral (
        select q.next_slot + w.spacing as slot, w.spacing
-         from postrider_internal.lane_states q
+         from postrider_internal.lane_rates q
         -- As draw and explain_limits reckon it.
         cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w
         where q.lane = n.id and n.rate_limit is not null) h on true;

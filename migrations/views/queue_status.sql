@@ -12,10 +12,10 @@ counted as (
                  case when minute >= date_trunc('minute', now()) then 1
                       when minute >= date_trunc('minute', now() - interval '1 minute') then 1 - extract(second from now()) / 60
                       else 0 end as weight
-            from postrider_internal.totals
+            from postrider_internal.job_totals
           union all
           select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
-            from postrider_internal.tallies y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
+            from postrider_internal.job_deltas y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider_internal.track_names t on t.id = s.track) c
    group by c.queue),
 -- What the workers take that live and claim; null: every queue.

@@ -4,10 +4,10 @@ create or replace view postrider.throughput as
 with counted as (
   select c.minute, sum(c.jobs) filter (where c.state in ('s', 'f', 'c', 'e', 'k', 'u')) as finished,
          sum(c.jobs) filter (where c.state in ('f', 'e', 'u')) as failed
-    from (select t.minute, t.state, t.jobs from postrider_internal.totals t where t.minute > '-infinity'
+    from (select t.minute, t.state, t.jobs from postrider_internal.job_totals t where t.minute > '-infinity'
           union all
           select date_trunc('minute', y.at), s.state, s.jobs
-            from postrider_internal.tallies y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)
+            from postrider_internal.job_deltas y cross join lateral unnest(y.states, y.jobs) as s(state, jobs)
            where y.at > '-infinity') c
    group by c.minute),
 ranked as (

@@ -47,7 +47,7 @@ struct HTML: Sendable {
     /// Control characters and marks of direction are spelled out: a job's URL may hold them.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
-        for character in HarmlessText.escape(text, keepsLines: true).unicodeScalars {
+        for character in SanitizedText.escape(text, keepsLines: true).unicodeScalars {
             switch character {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"

@@ -120,7 +120,7 @@ struct JobPage: DashboardPage {
         for row in 0..<headers.rowCount { answer.headers.append((headers.text(row, 0), headers.text(row, 1))) }
         guard read.rowCount > 0 else { return nil }
         if !read.isNull(0, 0) {
-            answer.body = HarmlessText.body(read.bytes(0, 0), size: Int(read.int32(0, 1)))
+            answer.body = SanitizedText.body(read.bytes(0, 0), size: Int(read.int32(0, 1)))
         }
         answer.result = read.optionalText(0, 2)
         return answer.headers.isEmpty && answer.body == nil && answer.result == nil ? nil : answer

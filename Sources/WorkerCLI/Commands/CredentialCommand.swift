@@ -92,7 +92,7 @@ enum CredentialCommand {
         let row = try query(
             "select state || ', version ' || version from postrider.credentials where name = $1", &parameters,
             connection)
-        if row.rowCount > 0 { Terminal.write("\(HarmlessText.escape(name)) \(row.text(0, 0))\n") }
+        if row.rowCount > 0 { Terminal.write("\(SanitizedText.escape(name)) \(row.text(0, 0))\n") }
         return .clean
     }
 

@@ -17,7 +17,7 @@ enum JobCommands {
             let answer = try call(
                 "select postrider.explain($1), exists (select from postrider.job_status where id = $1)", arguments,
                 connection)
-            let sentence = HarmlessText.escape(answer.text(0, 0)) + "\n"
+            let sentence = SanitizedText.escape(answer.text(0, 0)) + "\n"
             guard answer.bool(0, 1) else {
                 Terminal.write("worker: ID: \(sentence)", to: .error)
                 return .usage

@@ -74,7 +74,7 @@ enum PauseCommands {
     ) throws(CommandError) {
         let known = try call("select from postrider.\(view) where \(kind) = $1", arguments, connection)
         guard known.rowCount == 0 else { return }
-        let name = HarmlessText.escape(quoted(arguments.operands[1]))
+        let name = SanitizedText.escape(quoted(arguments.operands[1]))
         Terminal.write(
             "worker: no \(kind) \(name) is known so far; see select \(kind) from postrider.\(view) for those that are\n",
             to: .error)
@@ -86,7 +86,7 @@ enum PauseCommands {
     ) throws(CommandError) -> ExitCode {
         let state = try call(sql, arguments, connection)
         let line = state.rowCount > 0 ? state.text(0, 0) : arguments.operands[1] + " running"
-        Terminal.write(HarmlessText.escape(line) + "\n")
+        Terminal.write(SanitizedText.escape(line) + "\n")
         return .clean
     }
 

@@ -83,7 +83,7 @@ enum RunCommand {
         let server = configuration.pages.map { pages in
             AdminServer(slots: concurrency, database: database, token: pages.token)
         }
-        engine.vitals = server?.vitals
+        engine.workerHealth = server?.workerHealth
         engine.schema = schema
         let loop: RunLoop
         do throws(EngineError) {

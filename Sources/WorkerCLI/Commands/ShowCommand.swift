@@ -46,8 +46,8 @@ enum ShowCommand {
             "select substr(s.body, 1, 16384), octet_length(s.body) from postrider.job_status s where s.id = $1",
             &parameters)
         if answer.rowCount > 0 && !answer.isNull(0, 0) {
-            let body = HarmlessText.body(answer.bytes(0, 0), size: Int(answer.int32(0, 1)))
-            let shown = HarmlessText.escape(body, keepsLines: true)
+            let body = SanitizedText.body(answer.bytes(0, 0), size: Int(answer.int32(0, 1)))
+            let shown = SanitizedText.escape(body, keepsLines: true)
             // Set in, so that no line of it reads like one of ours.
             text +=
                 label("body")
@@ -69,7 +69,7 @@ enum ShowCommand {
     }
 
     private static func line(_ key: String, _ value: String) -> String {
-        label(key) + HarmlessText.escape(value) + "\n"
+        label(key) + SanitizedText.escape(value) + "\n"
     }
 
     private static func label(_ key: String) -> String { key + String(repeating: " ", count: max(1, 18 - key.count)) }

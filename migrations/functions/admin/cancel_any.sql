@@ -29,11 +29,11 @@ begin
     exit when found;
     delete from postrider_internal.scheduled s where s.job_id = p_id returning * into v_planned;
     if found then
-      v_tried := (select max(t.started_at) from postrider_internal.tries t where t.job_id = p_id);
+      v_tried := (select max(t.started_at) from postrider_internal.past_attempts t where t.job_id = p_id);
       perform postrider_internal.end_job(p_id, v_state, v_code,
         case when p_doubt is not null then p_doubt
              when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
-        v_planned.parent_id, v_planned.is_followed, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
+        v_planned.parent_id, v_planned.has_callbacks, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
     update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
@@ -68,14 +68,14 @@ begin
     insert into postrider_internal.aborts (worker, fence, job_id) values (v_row.worker, v_row.fence, p_id);
     perform pg_notify('postrider', 'abort');
   end if;
-  v_tried := (select max(t.started_at) from postrider_internal.tries t where t.job_id = p_id);
+  v_tried := (select max(t.started_at) from postrider_internal.past_attempts t where t.job_id = p_id);
   perform postrider_internal.end_job(p_id, v_state, v_code,
     case when p_doubt is not null and not v_is_called then p_doubt
          when not v_is_called and v_tried is null then 'cancelled before it was called'
          when not v_is_called then 'cancelled before its next try'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
-    v_row.parent_id, v_row.is_followed, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int, v_row.rekey,
+    v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int, v_row.rekey,
     case when v_is_called then v_row.since else v_tried end, v_row.fence, v_row.worker);
   return true;
 end

@@ -55,11 +55,11 @@ begin
     perform postrider_internal.feed_job(reschedule.id);
     delete from postrider_internal.ready r
      where r.ctid = (select p.spot from postrider_internal.find_ready_row(reschedule.id) p) and r.worker = 0
-    returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.is_followed,
+    returning r.track, r.attempt, r.max_attempts, r.rekey, r.at_most_once, r.expires_at, r.parent_id, r.has_callbacks,
       r.since as at into v_row;
     exit when found;
     delete from postrider_internal.scheduled s where s.job_id = reschedule.id
-    returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.is_followed,
+    returning s.track, s.attempt, s.max_attempts, s.rekey, s.at_most_once, s.expires_at, s.parent_id, s.has_callbacks,
       s.run_at as at into v_row;
     exit when found or (select p.worker > 0 from postrider_internal.find_ready_row(reschedule.id) p)
       or exists (select from postrider_internal.results r where r.job_id = reschedule.id)
@@ -88,9 +88,9 @@ begin
         on conflict do nothing;
     end loop;
   end if;
-  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, has_slot)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
-          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.is_followed, reschedule.run_at is not null);
+          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.has_callbacks, reschedule.run_at is not null);
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is

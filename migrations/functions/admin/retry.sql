@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The only way out of a final state. What the last attempt left goes to tries, so the history stays whole.
+-- The only way out of a final state. What the last attempt left goes to past_attempts, so the history stays whole.
 create or replace function postrider.retry(id bigint, new_key boolean default false, from_start boolean default false) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -39,7 +39,7 @@ begin
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
   end if;
   insert into postrider_internal.ready (
-    seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
+    seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, has_callbacks)
   values (nextval('postrider.jobs_id_seq'), retry.id, v_result.track, v_result.attempt,
           v_result.attempt + v_job.max_attempts, v_result.rekey + retry.new_key::int,
           v_job.delivery = 'at_most_once', v_job.expires_at, postrider_internal.has_callbacks(v_job));

@@ -113,7 +113,7 @@ begin
     select g.job_id, g.state, case when g.track <= 0 then g.track else coalesce(t.id, 0) end as track, g.track > 0 as is_counted
       from gone g left join postrider_internal.tracks t on t.id = g.track),
   tried as (
-    insert into postrider_internal.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
+    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
       server, credential_version, ended_as)
     select g.job_id, g.fence, g.started_at, g.finished_at, g.worker, g.attempt, g.dns_us, g.connect_us, g.tls_us,
@@ -121,7 +121,7 @@ begin
       g.bytes_sent, g.bytes_received, g.cache, g.server, g.credential_version, g.state
       from gone g where g.fence > 0),
   tally as (
-    insert into postrider_internal.tallies (at, tracks, states, jobs, queue, ended)
+    insert into postrider_internal.job_deltas (at, tracks, states, jobs, queue, ended)
     select timestamptz '-infinity', array[n.track], array[n.state], array[-count(*)::int], q.name,
            case when (select exists (select from postrider.client_limits)) then array_agg(-n.job_id) end
       from named n
@@ -129,11 +129,11 @@ begin
            select case when n.track = 0 then (select j.queue from postrider.jobs j where j.id = n.job_id) end as name offset 0) q
      where n.is_counted group by n.track, n.state, q.name
     union all
-    -- Not in totals, but in the counts of clients.
+    -- Not in job_totals, but in the counts of clients.
     select timestamptz '-infinity', '{}', '{}', '{}', null, array_agg(-n.job_id)
       from named n where not n.is_counted and (select exists (select from postrider.client_limits)) having count(*) > 0),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, has_callbacks)
     select nextval('postrider.jobs_id_seq'), g.job_id, postrider_internal.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
            j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
       from (select * from gone order by job_id) g
@@ -141,7 +141,7 @@ begin
   select count(*), min(g.job_id) into v_count, v_first from gone g;
   if v_count > 0 then
     -- prune_range relies on it, like on reopen_job's.
-    insert into postrider_internal.reopened (first_id) values (v_first);
+    insert into postrider_internal.rerun_jobs (first_id) values (v_first);
     perform postrider_internal.notify_idle_workers();
   end if;
 

@@ -20,7 +20,7 @@ declare
   v_attempt postrider_internal.finished_attempt;
   v_job postrider.jobs;
   v_service postrider.services;
-  v_call postrider_internal.cache_calls;
+  v_call postrider_internal.cache_flights;
   v_kept record;
   v_answer record;
   v_turn record;
@@ -35,7 +35,7 @@ declare
   v_error_names text[];
   v_is_unfit boolean;
   v_cached boolean := exists (
-    select from postrider_internal.cache_calls c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
+    select from postrider_internal.cache_flights c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
   v_has_cookies boolean := false;
   v_waits boolean := false;
@@ -76,7 +76,7 @@ begin
       v_job := postrider_internal.page_job(postrider_internal.filled_job(v_job));
     end if;
     if v_cached then
-      select * into v_call from postrider_internal.cache_calls c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
+      select * into v_call from postrider_internal.cache_flights c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
       if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
         select * into v_kept from postrider_internal.revalidated_answer(v_call, v_job, p_app_version, v_attempt.headers);
@@ -208,7 +208,7 @@ begin
               order by 1) l;
   end if;
   if v_cached then
-    insert into postrider_internal.cache_tallies (service, outcome, jobs)
+    insert into postrider_internal.cache_deltas (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
       from unnest(p_attempts) x join postrider.jobs j on j.id = x.job_id
      where x.cache is not null and x.seq = any (v_done)

@@ -13,11 +13,11 @@ as $$
 declare
   v_max bigint := (select s.cache_max_bytes from postrider.settings s);
   v_bytes numeric;
-  v_sweep postrider_internal.cache_sweep;
+  v_sweep postrider_internal.cache_cursor;
   v_pages bigint;
   v_count bigint;
 begin
-  select * into v_sweep from postrider_internal.cache_sweep;
+  select * into v_sweep from postrider_internal.cache_cursor;
   delete from postrider_internal.cache_varies v
    where v.key = any (array(
            select o.key from postrider_internal.cache_varies o
@@ -26,7 +26,7 @@ begin
               for update skip locked));
   if v_sweep.before is null then
     select coalesce(sum(t.bytes), 0) into v_bytes
-      from (select c.bytes from postrider_internal.cache_totals c union all select y.bytes from postrider_internal.cache_tallies y) t;
+      from (select c.bytes from postrider_internal.cache_totals c union all select y.bytes from postrider_internal.cache_deltas y) t;
     if v_bytes <= v_max then
       return 0;
     end if;
@@ -49,10 +49,10 @@ begin
                 for update skip locked))
     returning e.service, e.bytes),
   noted as (
-    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_deltas (service, outcome, jobs, entries, bytes)
     select g.service, 'evicted', count(*), -count(*), -sum(g.bytes) from gone g group by g.service)
   select count(*) into v_count from gone;
-  update postrider_internal.cache_sweep w
+  update postrider_internal.cache_cursor w
      set before = case when v_sweep.page + 2000 < v_pages then v_sweep.before end, page = v_sweep.page + 2000;
   return v_count;
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
--- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_calls and called.
+-- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_flights and called.
 --
 -- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
 -- status or length the job does not accept (is_fit_cache_entry), or which is not what the job asks of an answer, is no answer to it, and the
@@ -176,7 +176,7 @@ begin
       done := v.job;
     end if;
     perform postrider_internal.finish(p_worker, v_served, false);
-    insert into postrider_internal.cache_tallies (service, outcome, jobs)
+    insert into postrider_internal.cache_deltas (service, outcome, jobs)
     select o.service, o.reason, count(*)
       from unnest(v.service, v.reason, v.job) as o(service, reason, job)
      where o.job = any (done)

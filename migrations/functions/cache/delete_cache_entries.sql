@@ -14,7 +14,7 @@ begin
              select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update))
     returning e.service, e.bytes),
   noted as (
-    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_deltas (service, outcome, jobs, entries, bytes)
     select g.service, p_outcome, count(*), -count(*), -sum(g.bytes) from gone g group by g.service)
   select count(*) into v_count from gone;
   return v_count;

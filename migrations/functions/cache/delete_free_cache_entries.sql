@@ -12,7 +12,7 @@ begin
      where e.ctid = any (array(
              select o.ctid from postrider.cache_entries o where o.key = any (p_keys) order by o.key for update skip locked))
     returning e.service, e.bytes)
-  insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
+  insert into postrider_internal.cache_deltas (service, outcome, jobs, entries, bytes)
   select g.service, 'invalidated', case when p_is_invalidated then count(*) else 0 end, -count(*), -sum(g.bytes) from gone g group by g.service;
 end
 $$;

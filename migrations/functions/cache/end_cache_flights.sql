@@ -6,7 +6,7 @@
 -- of them, for 1 ms each: this runs in the end of a call, which would take its whole batch along. Such an answer is not stored, which
 -- says nothing about it: the first in line makes the next call.
 --
--- Lock order: cache_calls by key, then entries by base and key, then scheduled.
+-- Lock order: cache_flights by key, then entries by base and key, then scheduled.
 create or replace function postrider_internal.end_cache_flights(
   p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
@@ -31,11 +31,11 @@ declare
 begin
   for v_call in
     with ended as (
-      delete from postrider_internal.cache_calls c
+      delete from postrider_internal.cache_flights c
        where c.ctid = any (array(
                select o.ctid
                  from unnest(p_attempts) x
-                 join postrider_internal.cache_calls o on o.job_id = x.job_id and o.fence = x.fence
+                 join postrider_internal.cache_flights o on o.job_id = x.job_id and o.fence = x.fence
                 order by o.key
                   for update of o))
       returning c.*)
@@ -96,7 +96,7 @@ begin
       end;
       if not v_serves and not v_is_held then
         -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
-        insert into postrider_internal.cache_passes as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
+        insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;

@@ -34,11 +34,11 @@ begin
     end loop;
   end loop;
   perform postrider_internal.delete_free_variants(v_keys);
-  insert into postrider_internal.cache_outdated (key)
+  insert into postrider_internal.pending_invalidations (key)
   select k.key from unnest(v_keys) as k(key)
    where (exists (select from postrider.cache_entries e where e.key = k.key)
           or exists (select from postrider_internal.cache_varies v where v.key = k.key))
-     and not exists (select from postrider_internal.cache_outdated o where o.key = k.key);
+     and not exists (select from postrider_internal.pending_invalidations o where o.key = k.key);
 end
 $$;
 comment on function postrider_internal.invalidate_changed_url(postrider.jobs, postrider.services, bytea) is

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_calls says
+-- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_flights says
 -- so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive or app
 -- version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until release_cache_waits makes them ready again; the
 -- 15 s are for the case that nobody does.
@@ -10,7 +10,7 @@
 -- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or by
 -- the leader's duties within a second.
 --
--- Lock order: cache_calls by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
+-- Lock order: cache_flights by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
 -- order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the job is called beside the one that
 -- leads by now. What follows it is waited for as in the first round: who ends a call holds its row for as long as its batch takes.
 create or replace function postrider_internal.join_cache_flight(
@@ -35,14 +35,14 @@ begin
   v_left := array(
     select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
      where x.joins and not exists (
-             select from postrider_internal.cache_passes p where p.key = x.key and p.until > clock_timestamp()));
+             select from postrider_internal.uncacheable_keys p where p.key = x.key and p.until > clock_timestamp()));
   for i in 1 .. 3 loop
     exit when v_left = '{}';
     begin
       if i > 1 then
         perform set_config('lock_timeout', '20ms', true);
       end if;
-      insert into postrider_internal.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+      insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
       select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
         from (select distinct on (x.key) x.*
                 from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
@@ -60,12 +60,12 @@ begin
     v_left := array(
       select x.job from unnest(p_fence, p_job) as x(fence, job)
        where x.job = any (v_left)
-         and not exists (select from postrider_internal.cache_calls c where c.job_id = x.job and c.fence = x.fence));
+         and not exists (select from postrider_internal.cache_flights c where c.job_id = x.job and c.fence = x.fence));
     exit when v_left = '{}';
-    delete from postrider_internal.cache_calls c
+    delete from postrider_internal.cache_flights c
      where c.ctid = any (array(
              select o.ctid
-               from postrider_internal.cache_calls o
+               from postrider_internal.cache_flights o
               where o.leads
                 and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
                 and not exists (
@@ -75,7 +75,7 @@ begin
                 for update skip locked));
     with held as materialized (
       select c.key, c.app_version, l.cache_version, l.cache_sensitive
-        from postrider_internal.cache_calls c
+        from postrider_internal.cache_flights c
         join postrider.jobs l on l.id = c.job_id
        where c.leads
          and c.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
@@ -105,14 +105,14 @@ begin
         from gone g
           on conflict (job_id) do update
              set key = excluded.key, seq = excluded.seq, run_at = excluded.run_at)
-    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
-           g.expires_at, g.parent_id, g.is_followed
+           g.expires_at, g.parent_id, g.has_callbacks
       from gone g;
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
-  insert into postrider_internal.cache_calls (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
+  insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
   select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
       as x(track, seq, fence, job, base, key, reason, etag, modified)

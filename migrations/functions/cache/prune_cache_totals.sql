@@ -26,7 +26,7 @@ begin
      and t.service in (
            select x.service
              from postrider_internal.cache_totals x
-            where not exists (select from postrider_internal.cache_tallies c where c.service = x.service)
+            where not exists (select from postrider_internal.cache_deltas c where c.service = x.service)
             group by x.service
            having bool_and(x.ctid = any (v_rows)) and sum(x.entries) = 0 and sum(x.bytes) = 0);
   get diagnostics v_count = row_count;

@@ -2,7 +2,7 @@
 -- The entry may have been replaced since it was asked about: by an answer with the same validators, but of another
 -- version, of somebody else, or of a status that this job does not accept.
 create or replace function postrider_internal.revalidated_answer(
-  p_call postrider_internal.cache_calls, p_job postrider.jobs, p_app_version text, p_news bytea,
+  p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_news bytea,
   out status smallint, out headers bytea, out body bytea)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -16,5 +16,5 @@ as $$
      and postrider_internal.is_fit_cache_entry(e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses, coalesce(
            p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)), p_job.response_format)
 $$;
-comment on function postrider_internal.revalidated_answer(postrider_internal.cache_calls, postrider.jobs, text, bytea) is
+comment on function postrider_internal.revalidated_answer(postrider_internal.cache_flights, postrider.jobs, text, bytea) is
   'the answer that a 304 stands for; nulls if the entry that was asked about is gone';

@@ -14,10 +14,10 @@ declare
 begin
   -- Counters. What was folded before is dead, and under a transaction held open for hours it stays in the way.
   with gone as (
-    delete from postrider_internal.cache_tallies t
+    delete from postrider_internal.cache_deltas t
      where t.ctid = any (array(
-             select x.ctid from postrider_internal.cache_tallies x
-              where x.id > (select w.folded from postrider_internal.cache_sweep w)
+             select x.ctid from postrider_internal.cache_deltas x
+              where x.id > (select w.folded from postrider_internal.cache_cursor w)
               order by x.id limit 10000 for update skip locked))
     returning t.*),
   summed as (
@@ -28,14 +28,14 @@ begin
   select max(g.id) into v_folded from gone g;
   if v_folded is not null then
     -- Rows committed late lie before it: now and then it starts over.
-    update postrider_internal.cache_sweep w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
+    update postrider_internal.cache_cursor w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
   end if;
 
   -- Calls whose job is not running any more: whoever waits for them goes on.
   with void as (
-    delete from postrider_internal.cache_calls c
+    delete from postrider_internal.cache_flights c
      where c.ctid = any (array(
-             select o.ctid from postrider_internal.cache_calls o
+             select o.ctid from postrider_internal.cache_flights o
               where o.at < clock_timestamp() - interval '1 s'
                 and not exists (
                       select from postrider_internal.ready r
@@ -47,7 +47,7 @@ begin
   if v_keys is not null then
     perform postrider_internal.release_cache_waits(v_keys, array_fill(false, array[cardinality(v_keys)]));
   end if;
-  delete from postrider_internal.cache_passes p where p.until < clock_timestamp();
+  delete from postrider_internal.uncacheable_keys p where p.until < clock_timestamp();
   delete from postrider_internal.cache_waits w where w.run_at < now() - interval '1 min';
   -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
   delete from postrider_internal.credential_waits w
@@ -55,10 +55,10 @@ begin
            select x.ctid from postrider_internal.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
 
   -- What is outdated and was held by somebody. Whose row is held still stays noted.
-  select array_agg(distinct o.key) into v_keys from postrider_internal.cache_outdated o;
+  select array_agg(distinct o.key) into v_keys from postrider_internal.pending_invalidations o;
   if v_keys is not null then
     perform postrider_internal.delete_free_variants(v_keys);
-    delete from postrider_internal.cache_outdated o
+    delete from postrider_internal.pending_invalidations o
      where o.key = any (v_keys)
        and not exists (select from postrider.cache_entries e where e.key = o.key)
        and not exists (select from postrider_internal.cache_varies v where v.key = o.key);

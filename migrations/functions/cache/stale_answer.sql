@@ -2,7 +2,7 @@
 -- Who said ignore_cache reads nothing from the cache, whatever the server does; a request that in http mode asks for a
 -- confirmed answer (RFC 9111 section 5.2.1.4) is not served one that nobody has confirmed.
 create or replace function postrider_internal.stale_answer(
-  p_call postrider_internal.cache_calls, p_job postrider.jobs, p_service postrider.services, p_app_version text,
+  p_call postrider_internal.cache_flights, p_job postrider.jobs, p_service postrider.services, p_app_version text,
   p_code text, p_status int, out status smallint, out headers bytea, out body bytea, out encoding text)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -26,5 +26,5 @@ as $$
            p_job.response_format)
 $$;
 comment on function postrider_internal.stale_answer(
-  postrider_internal.cache_calls, postrider.jobs, postrider.services, text, text, int) is
+  postrider_internal.cache_flights, postrider.jobs, postrider.services, text, text, int) is
   'the answer that serves while the server fails (stale_if_error); nulls if there is none';

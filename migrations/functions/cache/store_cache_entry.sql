@@ -79,7 +79,7 @@ begin
       v_headers, sha256(v_body), v_body)
         on conflict (key) do nothing;
     if found then
-      insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
+      insert into postrider_internal.cache_deltas (service, outcome, jobs, entries, bytes)
       values (coalesce(p_job.service, ''), 'stored', 1, 1, v_entry.bytes);
       exit;
     end if;
@@ -93,7 +93,7 @@ begin
            encoding = p_encoding, ttl = p_job.cache_ttl, fresh = v_entry.fresh, etag = v_entry.etag,
            last_modified = v_entry.last_modified, headers = v_headers, sha256 = sha256(v_body), body = v_body
      where e.key = v_key;
-    insert into postrider_internal.cache_tallies (service, outcome, jobs, entries, bytes)
+    insert into postrider_internal.cache_deltas (service, outcome, jobs, entries, bytes)
     values (v_old.service, 'stored', 0, -1, -v_old.bytes), (coalesce(p_job.service, ''), 'stored', 1, 1, v_entry.bytes);
     exit;
   end loop;

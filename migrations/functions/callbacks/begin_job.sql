@@ -31,7 +31,7 @@ begin
       select r.state, r.error into v_state, v_error from postrider_internal.run_callable(p_job, v.event, null, v.function) r;
     end if;
     if v_error is not null then
-      insert into postrider_internal.callback_faults (job_id, event, function, sqlstate, error)
+      insert into postrider_internal.callback_failures (job_id, event, function, sqlstate, error)
       values (p_job, v.event, v.function, v_state, v_error);
     end if;
   end loop;

@@ -17,7 +17,7 @@ begin
       message = format('job %s %s, and has no callback for that', p_id, postrider_internal.state_name(v_state)),
       hint = 'Give on_success or on_failure when you insert a job.';
   end if;
-  delete from postrider_internal.callback_faults f where f.job_id = p_id and f.callback is not null;
+  delete from postrider_internal.callback_failures f where f.job_id = p_id and f.callback is not null;
 end
 $$;
 comment on function postrider_internal.begin_rerun(bigint) is

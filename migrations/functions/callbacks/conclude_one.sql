@@ -51,7 +51,7 @@ begin
         v_key := null;
       end if;
       if v_error is not null then
-        insert into postrider_internal.callback_faults (job_id, event, callback, function, sqlstate, error)
+        insert into postrider_internal.callback_failures (job_id, event, callback, function, sqlstate, error)
         values (p_end.job_id, v.event, v.callback, v.function, v_state, v_error);
       end if;
     end loop;
@@ -59,7 +59,7 @@ begin
     if v_job.callback_url is null or 'callback_url' = any (p_end.dropped) then
       null;
     elsif p_end.tries >= 5 then
-      insert into postrider_internal.callback_faults (job_id, event, error)
+      insert into postrider_internal.callback_failures (job_id, event, error)
       values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook' || coalesce(': ' || p_end.failure, ''));
     else
       v_key := 'callback_url';
@@ -74,7 +74,7 @@ begin
           raise;
         end if;
         get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
-        insert into postrider_internal.callback_faults (job_id, event, sqlstate, error)
+        insert into postrider_internal.callback_failures (job_id, event, sqlstate, error)
         values (p_end.job_id, 'callback_url', v_state, left(v_error, 2000));
       end;
       v_key := null;
@@ -96,7 +96,7 @@ begin
   has_ended := false;
   if v_key is not null then
     update postrider_internal.outcomes o set dropped = array_append(o.dropped, v_key) where o.job_id = p_end.job_id;
-    insert into postrider_internal.callback_faults (job_id, event, callback, function, sqlstate, error)
+    insert into postrider_internal.callback_failures (job_id, event, callback, function, sqlstate, error)
     values (p_end.job_id, v_event, v_callback, v_function, v_state, case
       when v_state <> '57014' or not postrider_internal.is_time_over() then ''
       when v_key = 'callback_url'

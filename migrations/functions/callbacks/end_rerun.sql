@@ -3,7 +3,7 @@ create or replace function postrider_internal.end_rerun(p_id bigint, p_state tex
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  insert into postrider_internal.callback_faults (job_id, event, callback, function, sqlstate, error)
+  insert into postrider_internal.callback_failures (job_id, event, callback, function, sqlstate, error)
   select p_id, c.event, c.callback, c.function, p_state, left(p_error, 2000)
     from postrider_internal.results r cross join lateral postrider_internal.callables(p_id, r.state, false) c
    where r.job_id = p_id and c.key = 'callback'

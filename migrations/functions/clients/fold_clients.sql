@@ -2,7 +2,7 @@
 -- after: clients/limits_of.sql
 -- Only the leader writes client_usage and client_lanes, within fold, so INSERTs and finishes never wait for a counter.
 --
--- An INSERT leaves a row in client_deltas, an end leaves its id in tallies.ended. Both are committed together with what they count. Each call
+-- An INSERT leaves a row in client_deltas, an end leaves its id in job_deltas.ended. Both are committed together with what they count. Each call
 -- adds the deltas that its snapshot sees and the last one did not. It finds them by transaction, so dead rows of earlier calls cost nothing
 -- while an old transaction is open.
 --
@@ -112,7 +112,7 @@ begin
               select w.id, 0, 1 from walked w
               union all
               select abs(e.id), 0, sign(e.id)
-                from postrider_internal.tallies t cross join lateral unnest(t.ended) e (id)
+                from postrider_internal.job_deltas t cross join lateral unnest(t.ended) e (id)
                where v_next is not null and t.ended is not null and abs(e.id) >= v_next and abs(e.id) < v_state.recounted_from
               union all
               select g.id, 0, 1

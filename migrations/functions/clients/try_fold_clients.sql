@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/fold_clients.sql
--- An error in the count of clients must not stop fold, which also counts totals, tends the cache and prunes dedupe keys. The ended requests of
+-- An error in the count of clients must not stop fold, which also counts job_totals, tends the cache and prunes dedupe keys. The ended requests of
 -- this call are missing from the counts then. So the next count begins with a recount, 10 s later.
 --
 -- A statement that is cancelled or exceeds its limit of time (57014) still ends fold as a whole.

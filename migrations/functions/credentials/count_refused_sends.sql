@@ -5,12 +5,12 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select 1 + count(*)
-    from postrider_internal.tries t
+    from postrider_internal.past_attempts t
    where t.job_id = p_job and t.error_code = 'token_expired'
      -- The sends before a cancel and a retry had another number.
      and t.attempt = (select p.attempt from postrider_internal.find_ready_row(p_job) p)
      and t.fence > coalesce((
-           select max(o.fence) from postrider_internal.tries o
+           select max(o.fence) from postrider_internal.past_attempts o
             where o.job_id = p_job and o.error_code is distinct from 'token_expired'), 0)
 $$;
 comment on function postrider_internal.count_refused_sends(bigint) is

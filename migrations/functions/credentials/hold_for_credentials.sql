@@ -66,7 +66,7 @@ begin
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join lateral (
-           select r.url from postrider_internal.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+           select r.url from postrider_internal.filled_templates r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
       join unnest(v_names, v_verdicts, v_codes, v_errors) as f(name, verdict, code, error)
         on f.name = coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required then '' end)
       left join postrider.credentials c on c.name = f.name
@@ -112,9 +112,9 @@ begin
           on conflict (job_id) do update
              set credential = excluded.credential, seq = excluded.seq, run_at = excluded.run_at, is_failed = false,
                  held_at = coalesce(w.held_at, excluded.held_at))
-    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select v.until[g.at], g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
-           g.expires_at, g.parent_id, g.is_followed
+           g.expires_at, g.parent_id, g.has_callbacks
       from placed g;
   end if;
   return coalesce(v.done, '{}');

@@ -25,9 +25,9 @@ begin
     delete from postrider_internal.credential_waits w using gone g where w.ctid = g.spot and not p_failed),
   marked as (
     update postrider_internal.credential_waits w set is_failed = true from gone g where w.ctid = g.spot and p_failed)
-  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
   select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
-         o.expires_at, o.parent_id, o.is_followed
+         o.expires_at, o.parent_id, o.has_callbacks
     from (select * from gone g order by g.seq) o;
   get diagnostics v_moved = row_count;
   if v_moved > 0 then

@@ -34,7 +34,7 @@ begin
            when v_result.error is not null then format(': %s', v_result.error) end)
       || coalesce((
            select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)
-             from postrider_internal.callback_faults f where f.job_id = p_id order by f.id desc limit 1), '');
+             from postrider_internal.callback_failures f where f.job_id = p_id order by f.id desc limit 1), '');
   end if;
   select * into v_end from postrider_internal.outcomes o where o.job_id = p_id;
   if found then
@@ -60,7 +60,7 @@ begin
     select w.key into v_key from postrider_internal.cache_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s%s.', p_id,
-        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_calls c where c.key = v_key and c.leads),
+        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_flights c where c.key = v_key and c.leads),
                  'another job is about to make'),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
     end if;
@@ -80,7 +80,7 @@ begin
       ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider_internal.explain_deadline(v_expires, v_at),
       case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_id, v_attempt + 1)) then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
-               from postrider_internal.tries t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
+               from postrider_internal.past_attempts t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
   end if;
   select p.*, w.name, case when p_id = any (w.waiting_jobs) then w.results_waiting_since end as waits,

@@ -32,7 +32,7 @@ begin
     -- Call times up to next_slot are given away; the one after it is as far off as draw says.
     v_spacing := (p_lane.rate_period + least(p_lane.rate_period * 0.02, interval '100 ms')) / p_lane.rate_limit;
     v_slot := greatest(
-      (select s.next_slot + v_spacing from postrider_internal.lane_states s where s.lane = p_lane.id), clock_timestamp());
+      (select s.next_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id), clock_timestamp());
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
     -- Of a quick lane whose next call may begin now, it is the workers that its jobs wait for.
     if v_slot > greatest(clock_timestamp(), p_at) or v_begin > greatest(clock_timestamp(), p_at) + interval '1 s' then

@@ -239,7 +239,7 @@ begin
   end if;
 
   if v_later > 0 then
-    insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+    insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
     select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
            postrider_internal.has_callbacks(row(n.*)::postrider.jobs) from new_rows n cross join lateral (
            select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left join lateral (
@@ -297,7 +297,7 @@ begin
     perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true), set_config('enable_nestloop', 'off', true);
     with due as materialized (
       select n.id, n.queue, k.lane, n.priority, n.max_attempts, n.delivery = 'at_most_once' as at_most_once, n.expires_at,
-             postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as is_followed
+             postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as has_callbacks
         from new_rows n
        cross join lateral (
              select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
@@ -333,7 +333,7 @@ begin
              array(select u.id from unnest(g.ids) u (id) order by u.id)
         from (select r.queue, r.lane, r.priority, (d.id - r.first) / r.span as part, min(d.id) as first, max(d.id) as last, array_agg(d.id) as ids,
                      case when min(d.max_attempts) = max(d.max_attempts) and bool_and(d.at_most_once) = bool_or(d.at_most_once)
-                           and bool_and(d.expires_at is null and not d.is_followed) then min(d.max_attempts) end as max_attempts,
+                           and bool_and(d.expires_at is null and not d.has_callbacks) then min(d.max_attempts) end as max_attempts,
                      bool_and(d.at_most_once) as at_most_once
                 from due d join listed r on r.queue = d.queue and r.lane = d.lane and r.priority = d.priority
                group by 1, 2, 3, 4) g
@@ -353,8 +353,8 @@ begin
                group by d.priority, c.buckets, bucket) g
       returning 1),
     placed as (
-      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
-      select d.id, d.id, coalesce(t.id, 0), d.max_attempts, d.at_most_once, d.expires_at, d.is_followed
+      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
+      select d.id, d.id, coalesce(t.id, 0), d.max_attempts, d.at_most_once, d.expires_at, d.has_callbacks
         from due d
         left join lateral (
              select x.id from postrider_internal.tracks x
@@ -370,7 +370,7 @@ begin
     perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true), set_config('enable_nestloop', v_loops, true);
   else
     with fed as (
-      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+      insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
       select n.id, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
              postrider_internal.has_callbacks(row(n.*)::postrider.jobs)
         from new_rows n

@@ -10,7 +10,7 @@
 -- later than its slot by as much, and still no period sees more than rate_limit calls and one. They are given away 250 ms
 -- ahead at most; first_us is the first one, or the first that can be had.
 --
--- Lock order: the rows of lane_states by lane, in a statement of its own: the next one sees what others have drawn. The
+-- Lock order: the rows of lane_rates by lane, in a statement of its own: the next one sees what others have drawn. The
 -- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.
 create or replace function postrider_internal.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[], p_hold int[], p_slots int[])
 returns table (
@@ -44,18 +44,18 @@ begin
     return;
   end if;
   perform set_config('synchronous_commit', 'off', true);
-  insert into postrider_internal.lane_states (lane)
+  insert into postrider_internal.lane_rates (lane)
   select n.id from postrider.lanes n
    where n.id = any (p_lanes) and (n.max_in_flight is not null or n.rate_limit is not null)
-     and not exists (select from postrider_internal.lane_states s where s.lane = n.id)
+     and not exists (select from postrider_internal.lane_rates s where s.lane = n.id)
    order by n.id
       on conflict do nothing;
-  perform from postrider_internal.lane_states s where s.lane = any (p_lanes) order by s.lane for update;
+  perform from postrider_internal.lane_rates s where s.lane = any (p_lanes) order by s.lane for update;
   for v in
     select d.lane, d.used, d.hold, d.slots, n.max_in_flight, n.rate_limit, n.rate_period, s.next_slot
       from unnest(p_lanes, p_used, p_hold, p_slots) as d(lane, used, hold, slots)
       left join postrider.lanes n on n.id = d.lane and (n.max_in_flight is not null or n.rate_limit is not null)
-      left join postrider_internal.lane_states s on s.lane = n.id
+      left join postrider_internal.lane_rates s on s.lane = n.id
      order by d.lane
   loop
     lane := v.lane;
@@ -95,7 +95,7 @@ begin
       slots := least(v.slots, 100000,
         greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing)) + 1))::int;
       if slots > 0 then
-        update postrider_internal.lane_states s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
+        update postrider_internal.lane_rates s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
       end if;
       first_us := (extract(epoch from v_first) * 1000000)::bigint;
       spacing_us := (extract(epoch from v_spacing) * 1000000)::bigint;

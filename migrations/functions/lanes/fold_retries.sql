@@ -12,20 +12,20 @@ begin
       select x.lane, w.calls, w.good, w.bad, w.strained_since, w.failing, w.at,
              w.failing or w.bad > w.good / 2 as stays
         from unnest(p_lanes, p_calls, p_good, p_bad) as x(lane, calls, good, bad)
-        left join postrider_internal.lane_retries r on r.lane = x.lane
+        left join postrider_internal.failing_lanes r on r.lane = x.lane
        cross join lateral postrider_internal.update_retry_budget(r, x.calls, x.good, x.bad, p_now) w),
     gone as (
-      delete from postrider_internal.lane_retries r using weighed w where r.lane = w.lane and not w.stays)
-    insert into postrider_internal.lane_retries as r (lane, calls, good, bad, strained_since, failing, at)
+      delete from postrider_internal.failing_lanes r using weighed w where r.lane = w.lane and not w.stays)
+    insert into postrider_internal.failing_lanes as r (lane, calls, good, bad, strained_since, failing, at)
     select w.lane, w.calls, w.good, w.bad, w.strained_since, w.failing, w.at
       from weighed w where w.stays order by w.lane
         on conflict (lane) do update
        set calls = excluded.calls, good = excluded.good, bad = excluded.bad, strained_since = excluded.strained_since,
            failing = excluded.failing, at = excluded.at;
   end if;
-  delete from postrider_internal.lane_retries r where r.failing and r.at < p_now - interval '1 min';
+  delete from postrider_internal.failing_lanes r where r.failing and r.at < p_now - interval '1 min';
   if p_is_full then
-    delete from postrider_internal.lane_retries r where r.at < p_now - interval '1 min';
+    delete from postrider_internal.failing_lanes r where r.at < p_now - interval '1 min';
   end if;
 end
 $$;

@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'DELETE' then
-    delete from postrider_internal.lane_strains s where s.lane = old.name;
+    delete from postrider_internal.throttled_lanes s where s.lane = old.name;
     delete from postrider_internal.lane_pauses p where p.lane = old.name;
     perform postrider_internal.notify_idle_workers();
   elsif coalesce(new.paused_until, '-infinity') < coalesce(old.paused_until, '-infinity')

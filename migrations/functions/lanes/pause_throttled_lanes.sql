@@ -10,10 +10,10 @@
 --
 -- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second counts as a second.
 --
--- Lock order: after the rows of the finish; by lane, first its row of lane_strains, then that of lanes. The end of a streak
+-- Lock order: after the rows of the finish; by lane, first its row of throttled_lanes, then that of lanes. The end of a streak
 -- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
 -- has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for that.
-create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.sign[]) returns void
+create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -39,7 +39,7 @@ begin
     if v.is_held or v.wait > interval '0' then
       begin
         if v.is_held then
-          insert into postrider_internal.lane_strains as s (lane, streak, at) values (v.lane, 1, now())
+          insert into postrider_internal.throttled_lanes as s (lane, streak, at) values (v.lane, 1, now())
               on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
               where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
@@ -66,18 +66,18 @@ begin
       end;
     end if;
     if v.served is not null then
-      delete from postrider_internal.lane_strains s
+      delete from postrider_internal.throttled_lanes s
        where s.ctid = (
-               select x.ctid from postrider_internal.lane_strains x
+               select x.ctid from postrider_internal.throttled_lanes x
                 where x.lane = v.lane and (x.at < v.served or x.at > clock_timestamp()) for update skip locked);
-      update postrider_internal.lane_strains s set streak = 0
+      update postrider_internal.throttled_lanes s set streak = 0
        where s.ctid = (
-               select x.ctid from postrider_internal.lane_strains x
+               select x.ctid from postrider_internal.throttled_lanes x
                 where x.lane = v.lane and x.streak > 0
                   and v.served > x.at - interval '1 s' * power(2, least(x.streak - 2, 9)) for update skip locked);
     end if;
   end loop;
 end
 $$;
-comment on function postrider_internal.pause_throttled_lanes(postrider_internal.sign[]) is
+comment on function postrider_internal.pause_throttled_lanes(postrider_internal.lane_signal[]) is
   'pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';

@@ -6,7 +6,7 @@ as $$
 begin
   perform postrider_internal.raise_null_argument('lane', resume_lane.lane is null,
     'Give the name of a lane; see select lane from postrider.lane_status.');
-  delete from postrider_internal.lane_strains s where s.lane = resume_lane.lane;
+  delete from postrider_internal.throttled_lanes s where s.lane = resume_lane.lane;
   update postrider.lanes n set paused_until = null where n.name = resume_lane.lane and n.paused_until is not null;
   delete from postrider_internal.lane_pauses p where p.lane = resume_lane.lane;
 end

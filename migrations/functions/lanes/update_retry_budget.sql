@@ -9,8 +9,8 @@
 -- calls of each fold at most, since ten retries a second shall be heard beside the many calls that failed before. When two of
 -- three succeed the lane is well and its row goes; to fail again it needs all of the above.
 create or replace function postrider_internal.update_retry_budget(
-  p_old postrider_internal.lane_retries, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamptz)
-returns postrider_internal.lane_retries
+  p_old postrider_internal.failing_lanes, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamptz)
+returns postrider_internal.failing_lanes
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -58,5 +58,5 @@ begin
   return p_old;
 end
 $$;
-comment on function postrider_internal.update_retry_budget(postrider_internal.lane_retries, bigint, bigint, bigint, timestamptz) is
+comment on function postrider_internal.update_retry_budget(postrider_internal.failing_lanes, bigint, bigint, bigint, timestamptz) is
   'what is known of a lane (null: nothing) after so many more calls, so many of them good and bad: whether it is failing';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The only writer of totals, so finishes never meet on a shared row.
+-- The only writer of job_totals, so finishes never meet on a shared row.
 -- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
 --
 -- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to ten of them, for the
@@ -36,15 +36,15 @@ begin
     return;
   end if;
   with gone as (
-    delete from postrider_internal.tallies t
-     where t.ctid = any (array(select x.ctid from postrider_internal.tallies x where x.id > p_after order by x.id limit p_limit for update skip locked))
+    delete from postrider_internal.job_deltas t
+     where t.ctid = any (array(select x.ctid from postrider_internal.job_deltas x where x.id > p_after order by x.id limit p_limit for update skip locked))
     returning t.*),
   ended as materialized (
     select date_trunc('minute', g.at) as minute, c.track, c.state, g.queue, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
      group by 1, 2, 3, 4),
   written as (
-    insert into postrider_internal.totals as t (minute, queue, state, jobs)
+    insert into postrider_internal.job_totals as t (minute, queue, state, jobs)
     select e.minute, coalesce(e.queue, k.queue, 'default'), e.state, sum(e.jobs)
       from ended e left join postrider_internal.track_names k on k.id = e.track
      group by 1, 2, 3
@@ -79,16 +79,16 @@ begin
     into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at, v_minutes, v_samples,
          v_weights, v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
-   where c.bad > greatest(c.good, 4) or exists (select from postrider_internal.lane_retries r where r.lane = c.lane);
+   where c.bad > greatest(c.good, 4) or exists (select from postrider_internal.failing_lanes r where r.lane = c.lane);
   update postrider_internal.tracks t set last_used = clock_timestamp()
    where t.id = any (v_used) and t.last_used < clock_timestamp() - interval '1 hour';
   with old as (
-    delete from postrider_internal.totals t
+    delete from postrider_internal.job_totals t
      where t.minute < now() - interval '1 hour' and t.minute > '-infinity'
     returning t.*),
   summed as (
     select o.queue, o.state, sum(o.jobs) as jobs from old o group by 1, 2)
-  insert into postrider_internal.totals as t (minute, queue, state, jobs)
+  insert into postrider_internal.job_totals as t (minute, queue, state, jobs)
   select '-infinity', s.queue, s.state, s.jobs from summed s
       on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs;
   if v_samples is not null then
@@ -113,15 +113,15 @@ begin
   if p_after = 0 then
     -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs. No pause
     -- is longer than an hour.
-    delete from postrider_internal.lane_strains s
-     where s.ctid = any (array(select x.ctid from postrider_internal.lane_strains x where x.at < now() - interval '2 hours' for update skip locked));
+    delete from postrider_internal.throttled_lanes s
+     where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x where x.at < now() - interval '2 hours' for update skip locked));
   end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
   perform postrider_internal.close_hold_gate();
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
-    -- One whose callbacks still run stands in outcomes; one that was retried since, in tries. The tally is as old as
+    -- One whose callbacks still run stands in outcomes; one that was retried since, in past_attempts. The tally is as old as
     -- its attempt: a job that has failed again since then has a later one, with a tally of its own.
     return query
     select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider_internal.state_name(f.state), e.attempt,
@@ -137,7 +137,7 @@ begin
                    select o.attempt, o.error_code, o.status_code from postrider_internal.outcomes o
                      where o.job_id = f.sample and o.state = f.state and o.finished_at <= f.at
                     union all
-                   select t.attempt, t.error_code, t.status_code from postrider_internal.tries t
+                   select t.attempt, t.error_code, t.status_code from postrider_internal.past_attempts t
                      where t.job_id = f.sample and t.ended_as = f.state and t.finished_at <= f.at) x
             order by x.attempt desc limit 1) e on true
      order by f.nth;
@@ -145,4 +145,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold(int, bigint, bigint, int) is
-  'leader: adds up to p_limit tallies with an id above p_after to totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';
+  'leader: adds up to p_limit rows of job_deltas with an id above p_after to job_totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';

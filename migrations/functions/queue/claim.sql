@@ -34,7 +34,7 @@ returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean, is_member boolean,
-  is_followed boolean, large_body bigint)
+  has_callbacks boolean, large_body bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -119,7 +119,7 @@ begin
       from picked p
      where r.ctid = p.spot
     returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey,
-      r.parent_id, r.is_followed)
+      r.parent_id, r.has_callbacks)
   select t.track, t.seq, t.fence, t.job_id, t.attempt,
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
@@ -132,12 +132,12 @@ begin
          case when not p_bare then postrider_internal.milliseconds(j.timeout) end, j.max_response,
          case when j.ok_statuses is not null and not p_bare then postrider_internal.status_bounds(j.ok_statuses) end,
          p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_starts or w.is_filled,
-         t.parent_id is not null, t.is_followed or v_is_hooked, l.bytes
+         t.parent_id is not null, t.has_callbacks or v_is_hooked, l.bytes
     from taken t
     join postrider.jobs j on j.id = t.job_id
    cross join lateral (
          select case when t.parent_id is not null
-                  then exists (select from postrider_internal.resolved d where d.job_id = t.job_id) else false end as is_filled,
+                  then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id) else false end as is_filled,
                 case when j.body_json is not null and not p_bare and pg_column_size(j.body_json) <= 16384
                   then convert_to(j.body_json::text, 'UTF8') end as json
          offset 0) w

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting members.
 create or replace function postrider_internal.end_job(
-  p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_is_followed boolean, p_track int default 0,
+  p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track int default 0,
   p_attempt int default 0, p_rekey smallint default 0, p_started timestamptz default null, p_fence bigint default 0,
   p_worker int default 0)
 returns void
@@ -9,7 +9,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_told boolean := p_is_followed or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job);
+  v_is_told boolean := p_has_callbacks or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job);
   v_counted bigint[] := case when exists (select from postrider.client_limits) then array[p_job] end;
 begin
   if v_is_told then
@@ -21,10 +21,10 @@ begin
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error);
   end if;
   if p_track > 0 then
-    insert into postrider_internal.tallies (tracks, states, jobs, ended) values (array[p_track], array[p_state], array[1], v_counted);
+    insert into postrider_internal.job_deltas (tracks, states, jobs, ended) values (array[p_track], array[p_state], array[1], v_counted);
   else
     -- It ended before it had a track.
-    insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j where j.id = p_job and j.kind = 'request';
   end if;
   if p_parent is not null and not v_is_told then

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Like promote, it looks at what is new since p_since, and now and then at all.
 --
--- Whether a job was tried its tries tell, not its attempt: one that a 429 held back has that given back, and so has one between two
+-- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given back, and so has one between two
 -- pages.
 create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
 language plpgsql
@@ -32,19 +32,19 @@ begin
        for update skip locked),
   gone as (
     delete from postrider_internal.ready r using waiting w where r.ctid = w.spot
-    returning r.job_id, r.track, r.attempt, r.rekey, r.parent_id, r.is_followed),
+    returning r.job_id, r.track, r.attempt, r.rekey, r.parent_id, r.has_callbacks),
   dropped as (
     delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot
-    returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.is_followed),
+    returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.has_callbacks),
   ended as (
-    select e.*, e.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(e.job_id) else false end as is_told,
+    select e.*, e.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(e.job_id) else false end as is_told,
            t.started_at, t.status_code, case when t.job_id is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
            case when t.job_id is null then 'not started before expires_at'
                 else coalesce(t.error, 'expires_at came before the next call') || '; no time was left for another try' end as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
-           select * from postrider_internal.tries t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
+           select * from postrider_internal.past_attempts t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
   final as (
     insert into postrider_internal.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
@@ -55,12 +55,12 @@ begin
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
       from ended e where e.is_told),
   tally as (
-    insert into postrider_internal.tallies (tracks, states, jobs, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
     select array[e.track], array[e.state], array[count(*)::int],
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e where e.track > 0 group by e.track, e.state),
   tally_without_track as (
-    insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[e.state], array[count(*)::int], j.queue,
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)

@@ -17,7 +17,7 @@ as $$
 declare
   v_level int := -101;
   v_levels int := 0;
-  v_mark postrider_internal.feed_marks;
+  v_mark postrider_internal.feed_cursors;
   v_limit int;
   v_list bigint;
   v_held bigint[];
@@ -38,7 +38,7 @@ begin
      where i.lane is null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_fed >= p_jobs or v_levels >= 4;
     v_levels := v_levels + 1;
-    select * into v_mark from postrider_internal.feed_marks m where m.priority = -v_level;
+    select * into v_mark from postrider_internal.feed_cursors m where m.priority = -v_level;
     v_marked := coalesce(cardinality(v_mark.tracks), 0);
     select array_agg(u.track), array_agg(u.seq) into v_mark.tracks, v_mark.seqs
       from unnest(v_mark.tracks, v_mark.seqs) u (track, seq)
@@ -47,7 +47,7 @@ begin
     if v_tracks > v_limit / 2 then
       continue when v_mark.at > clock_timestamp() - interval '500 ms';
       if not v_is_idle or v_marked - v_tracks >= v_limit / 8 then
-        update postrider_internal.feed_marks m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
+        update postrider_internal.feed_cursors m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
         continue;
       end if;
       v_mark.tracks := null;
@@ -70,7 +70,7 @@ begin
       v_mark.tracks := v_mark.tracks || v_new.tracks;
       v_mark.seqs := v_mark.seqs || v_new.seqs;
     end loop;
-    insert into postrider_internal.feed_marks as m (priority, at, tracks, seqs)
+    insert into postrider_internal.feed_cursors as m (priority, at, tracks, seqs)
     values (-v_level, clock_timestamp(), coalesce(v_mark.tracks, '{}'), coalesce(v_mark.seqs, '{}'))
         on conflict (priority) do update set at = excluded.at, tracks = excluded.tracks, seqs = excluded.seqs;
   end loop;

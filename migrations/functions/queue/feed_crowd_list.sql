@@ -17,7 +17,7 @@ begin
       from gone g
      cross join lateral unnest(coalesce(g.ids, array(select generate_series(g.first_id, g.last_id))), g.queues, g.lanes) u (id, queue, lane)),
   placed as (
-    insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
     select w.id, w.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
       from waiting w
      cross join lateral (select x.* from postrider.jobs x where x.id = w.id offset 0) j

@@ -11,7 +11,7 @@ set enable_bitmapscan = off
 as $$
 declare
   v_level int := -101;
-  v_mark postrider_internal.feed_marks;
+  v_mark postrider_internal.feed_cursors;
   v_queues text[];
   v_lanes text[];
   v_lists bigint[];
@@ -30,7 +30,7 @@ begin
     select -i.priority::int into v_level from postrider_internal.intake i
      where i.lane is not null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_left <= 0;
-    select * into v_mark from postrider_internal.feed_marks m where m.priority = -v_level;
+    select * into v_mark from postrider_internal.feed_cursors m where m.priority = -v_level;
     select t.queues, t.lanes into v_queues, v_lanes
       from postrider_internal.intake_turns(v_level, v_mark.queue, v_mark.lane, v_left) t;
     v_held := '{}';
@@ -58,7 +58,7 @@ begin
       perform postrider_internal.feed_lane(l.queue, l.lane, l.priority)
          from (select distinct i.queue, i.lane, i.priority from postrider_internal.intake i where i.id = any (v_lists)) l;
     end if;
-    insert into postrider_internal.feed_marks as m (priority, queue, lane)
+    insert into postrider_internal.feed_cursors as m (priority, queue, lane)
     select -v_level, i.queue, i.lane from postrider_internal.intake i where i.id = v_next[cardinality(v_next)]
         on conflict (priority) do update set queue = excluded.queue, lane = excluded.lane;
     v_left := v_left - (select sum(i.jobs) from postrider_internal.intake i where i.id = any (v_lists));

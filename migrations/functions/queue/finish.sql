@@ -37,8 +37,8 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
-  v_signs postrider_internal.sign[];
-  v_left postrider_internal.leftover[];
+  v_signs postrider_internal.lane_signal[];
+  v_left postrider_internal.nonfinal_attempt[];
   v_has_servers boolean;
 begin
   if p_waits then
@@ -57,7 +57,7 @@ begin
      where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
       r.parent_id, r.tried,
-      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_followed,
+      r.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as has_callbacks,
       x.*,
       case when x.server is not null then (select t.base_url from postrider_internal.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
@@ -73,30 +73,30 @@ begin
       g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.base, g.version
       from gone g
-     where g.outcome in ('s', 'f', 'u') and not g.is_followed),
+     where g.outcome in ('s', 'f', 'u') and not g.has_callbacks),
   tally as (
-    insert into postrider_internal.tallies (tracks, states, jobs, samples, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, samples, ended)
     select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id),
            case when (select exists (select from postrider.client_limits))
                 then (select array_agg(g.job_id) from gone g where g.outcome in ('s', 'f', 'u')) end
       from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_followed and g.outcome in ('s', 'f', 'u')),
-         array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider_internal.sign)
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
+         array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider_internal.lane_signal)
            filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd') and (g.verdict = 'h' and g.code = 'internal') is not true
-                      or g.verdict in ('s', 'n') and (select exists (select from postrider_internal.lane_strains))),
+                      or g.verdict in ('s', 'n') and (select exists (select from postrider_internal.throttled_lanes))),
          array_agg(row(
              g.seq, g.job_id, g.fence, g.since, g.track, g.attempt, g.max_attempts, g.rekey,
-             g.at_most_once, g.expires_at, g.parent_id, g.is_followed, g.tried,
+             g.at_most_once, g.expires_at, g.parent_id, g.has_callbacks, g.tried,
              g.outcome, g.retry_after_ms, g.server,
              g.dns, g.connect, g.tls, g.first_byte, g.total, g.status, g.reused, g.http, g.code, g.ip,
-             g.error, case when g.is_followed then g.headers end, case when g.is_followed then g.body end,
-             g.sent, g.received, g.cache, g.encoding, case when g.is_followed then g.result end, g.base,
-             g.version)::postrider_internal.leftover)
-           filter (where g.is_followed or g.outcome not in ('s', 'f', 'u')),
+             g.error, case when g.has_callbacks then g.headers end, case when g.has_callbacks then g.body end,
+             g.sent, g.received, g.cache, g.encoding, case when g.has_callbacks then g.result end, g.base,
+             g.version)::postrider_internal.nonfinal_attempt)
+           filter (where g.has_callbacks or g.outcome not in ('s', 'f', 'u')),
          bool_or(g.server is not null)
     into v_done, v_parents, v_members, v_states, v_signs, v_left, v_has_servers
     from gone g;

@@ -2,11 +2,11 @@
 -- What finish puts aside: attempts whose job goes on, or whose end others wait for.
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
--- ends nothing is kept in tries, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
+-- ends nothing is kept in past_attempts, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
 -- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see judge_credentials) or
 -- the database was short (internal, with the wait that the worker chose).
 -- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
-create or replace function postrider_internal.finish_nonfinal(p_worker int, p_left postrider_internal.leftover[])
+create or replace function postrider_internal.finish_nonfinal(p_worker int, p_left postrider_internal.nonfinal_attempt[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,9 +23,9 @@ begin
       g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base, g.version
       from unnest(p_left) g
-     where g.outcome in ('s', 'f', 'u') and g.is_followed),
+     where g.outcome in ('s', 'f', 'u') and g.has_callbacks),
   tried as (
-    insert into postrider_internal.tries (
+    insert into postrider_internal.past_attempts (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,
       credential_version, refusals, gained_little)
@@ -37,15 +37,15 @@ begin
      where g.outcome in ('r', 'h', 'p', 'l', 'n', 'w', 'o', 'b', 'd')),
   onward as (
     insert into postrider_internal.ready (
-      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, tried)
     select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
            case g.outcome when 'n' then 0 else g.attempt - 1 end,
            case g.outcome when 'n' then (select j.max_attempts from postrider.jobs j where j.id = g.job_id) else g.max_attempts end,
            case g.outcome when 'n' then least(g.rekey + 1, 32766) else g.rekey end, g.at_most_once, g.expires_at,
-           g.parent_id, g.is_followed, case g.outcome when 'o' then g.tried || g.server end
+           g.parent_id, g.has_callbacks, case g.outcome when 'o' then g.tried || g.server end
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
-  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
   select now() + case g.outcome when 'b' then postrider_internal.refusal_wait(postrider_internal.refusals_in_row(g.job_id) + 1)
          when 'd' then postrider_internal.throttle_wait(g.job_id, g.attempt, g.retry_after_ms) when 'h' then case g.code
              when 'refresh_failed' then interval '5 s'
@@ -53,10 +53,10 @@ begin
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome in ('p', 'l') then 1 else g.attempt end, g.retry_after_ms) end,
          g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b', 'd'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
-         g.parent_id, g.is_followed
+         g.parent_id, g.has_callbacks
     from unnest(p_left) g
    where g.outcome in ('r', 'h', 'p', 'l', 'b', 'd');
 end
 $$;
-comment on function postrider_internal.finish_nonfinal(int, postrider_internal.leftover[]) is
+comment on function postrider_internal.finish_nonfinal(int, postrider_internal.nonfinal_attempt[]) is
   'stores the ends that wait for conclude, and gives the jobs that go on their next place';

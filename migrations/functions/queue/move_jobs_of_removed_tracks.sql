@@ -65,7 +65,7 @@ begin
                or exists (select from postrider_internal.scheduled s where s.track = u.track offset 0))
      -- fold looks up the queue of what has ended.
      and not exists (
-           select from postrider_internal.tallies y cross join lateral unnest(y.tracks) e (track)
+           select from postrider_internal.job_deltas y cross join lateral unnest(y.tracks) e (track)
              join unnest(d.tracks) u (track) on u.track = e.track);
   update postrider_internal.removed_tracks d set is_past = true
    where not d.is_past and d.horizon <= pg_snapshot_xmin(v_now) and not coalesce(d.transactions && v_under_way, false);

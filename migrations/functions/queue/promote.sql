@@ -13,7 +13,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-  if exists (select from postrider_internal.lane_retries r where r.failing) then
+  if exists (select from postrider_internal.failing_lanes r where r.failing) then
     select p.moved, p.latest, p.more into moved, latest, more
       from postrider_internal.promote_by_budget(p_worker, p_epoch, p_since, p_limit) p;
     return;
@@ -28,9 +28,9 @@ begin
   gone as (
     delete from postrider_internal.scheduled s using due d where s.ctid = d.spot returning s.*),
   placed as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
-           g.expires_at, g.parent_id, g.is_followed
+           g.expires_at, g.parent_id, g.has_callbacks
       from (select * from gone order by run_at, job_id) g)
   select count(*), max(g.run_at), count(*) = p_limit into moved, latest, more from gone g;
 end

@@ -7,10 +7,10 @@
 --
 -- Never held: first tries, and rows that wait for the cache or a credential, whose run_at is known elsewhere.
 --
--- What is due is held against lane_retries track by track, not row by row: under a transaction held open for hours its rows
+-- What is due is held against failing_lanes track by track, not row by row: under a transaction held open for hours its rows
 -- lie behind their dead versions.
 --
--- lane_retries is written by the leader alone, one statement after the other. Beside one that is just losing its lease
+-- failing_lanes is written by the leader alone, one statement after the other. Beside one that is just losing its lease
 -- slots may be given twice, once.
 create or replace function postrider_internal.promote_by_budget(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
@@ -41,7 +41,7 @@ begin
       left join lateral (
            select q.lane, q.next_slot, q.next_look, v.rate
              from postrider_internal.tracks t
-             join postrider_internal.lane_retries q on q.lane = t.lane and q.failing
+             join postrider_internal.failing_lanes q on q.lane = t.lane and q.failing
              left join postrider.lanes n on n.name = q.lane
             cross join lateral (
                   select postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate) v
@@ -71,16 +71,16 @@ begin
       from placed p
      where s.ctid = p.spot and p.slot > now()),
   noted as (
-    update postrider_internal.lane_retries q
+    update postrider_internal.failing_lanes q
        set next_slot = greatest(q.next_slot, g.slot), next_look = greatest(q.next_look, g.look)
       from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p group by p.lane) g
      where q.lane = g.lane),
   gone as (
     delete from postrider_internal.scheduled s using slotted d where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
   freed as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
-           g.expires_at, g.parent_id, g.is_followed
+           g.expires_at, g.parent_id, g.has_callbacks
       from (select * from gone order by run_at, job_id) g)
   select (select count(*) from gone), max(d.run_at), count(*) = p_limit into moved, latest, more from due d;
 end

@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
-  select coalesce((select t.refusals from postrider_internal.tries t where t.job_id = p_job order by t.fence desc limit 1), 0)::int
+  select coalesce((select t.refusals from postrider_internal.past_attempts t where t.job_id = p_job order by t.fence desc limit 1), 0)::int
 $$;
 comment on function postrider_internal.refusals_in_row(bigint) is
   'how often in a row, up to its last try, the database has refused to prepare the call of a job';

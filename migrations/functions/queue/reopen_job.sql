@@ -13,7 +13,7 @@ begin
     return null;
   end if;
   -- prune_range relies on it, and on the lock on results that the delete holds until the commit.
-  insert into postrider_internal.reopened (first_id)
+  insert into postrider_internal.rerun_jobs (first_id)
   select coalesce((select t.root_id from postrider_internal.trees t where t.job_id = coalesce(j.parent_id, j.id)), j.id)
     from postrider.jobs j where j.id = p_id;
   select postrider_internal.take_dedupe_key(j.queue, j.dedupe_key, p_id) into v_holder
@@ -25,7 +25,7 @@ begin
   end if;
   -- A job that end_unknown has ended may have been called, though no lease tells of it.
   if v_result.fence > 0 or v_result.state = 'u' then
-    insert into postrider_internal.tries (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
+    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
       first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
       server, credential_version, ended_as)
     values (v_result.job_id, case when v_result.fence > 0 then v_result.fence else nextval('postrider_internal.fences') end,
@@ -35,16 +35,16 @@ begin
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
       v_result.server, v_result.credential_version, v_result.state);
   end if;
-  if v_result.fence = 0 and exists (select from postrider_internal.tries t where t.job_id = p_id and t.attempt > v_result.attempt) then
+  if v_result.fence = 0 and exists (select from postrider_internal.past_attempts t where t.job_id = p_id and t.attempt > v_result.attempt) then
     -- It was cancelled while it waited with an attempt given back (429); the wait that begins now is not that one.
     v_result.attempt := v_result.attempt + 1;
   end if;
   -- Taken off what ended since the beginning, not off what ends in this minute.
   if exists (select from postrider_internal.tracks t where t.id = v_result.track) then
-    insert into postrider_internal.tallies (at, tracks, states, jobs, ended)
+    insert into postrider_internal.job_deltas (at, tracks, states, jobs, ended)
     values ('-infinity', array[v_result.track], array[v_result.state], array[-1], v_counted);
   else
-    insert into postrider_internal.tallies (at, tracks, states, jobs, queue, ended)
+    insert into postrider_internal.job_deltas (at, tracks, states, jobs, queue, ended)
     select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j where j.id = p_id and j.kind = 'request';
     v_result.track := postrider_internal.job_track(v_result.track, p_id);
   end if;
@@ -55,4 +55,4 @@ begin
 end
 $$;
 comment on function postrider_internal.reopen_job(bigint, boolean) is
-  'takes the result of a finished job away and returns it; its last attempt stays in tries, its dedupe_key is its own again. Null if it has none';
+  'takes the result of a finished job away and returns it; its last attempt stays in past_attempts, its dedupe_key is its own again. Null if it has none';

@@ -137,7 +137,7 @@ begin
                 postrider_internal.used_credential(j.credential, s.credential) as credential) u
     -- Others than members pay the look at parent_id alone.
     left join lateral (
-         select r.* from postrider_internal.resolved r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+         select r.* from postrider_internal.filled_templates r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join lateral (
          select s.query, s.headers, s.cookies where postrider_internal.service_applies(coalesce(d.url, j.url), s)) a on true
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
@@ -149,7 +149,7 @@ begin
            from postrider.credentials n left join postrider_internal.secrets z on z.credential = n.name
            left join postrider_internal.refreshes r on r.credential = n.name
           where n.name = u.credential limit 1) k on true
-    left join postrider_internal.cache_calls c on c.job_id = x.job and c.fence = x.fence and c.asks
+    left join postrider_internal.cache_flights c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
   -- In slices, since libpq keeps a buffer of the size of the longest row for the rest of the connection.
   if cardinality(p_long) = 0 then
@@ -162,7 +162,7 @@ begin
       from unnest(p_long) x (job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
-      left join postrider_internal.resolved d on d.job_id = j.id and j.parent_id is not null
+      left join postrider_internal.filled_templates d on d.job_id = j.id and j.parent_id is not null
       left join lateral postrider_internal.page_call(case when j.paginate is not null then postrider_internal.filled_job(j) end) g on true
       left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)

@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-  v_mark postrider_internal.prune_mark;
+  v_mark postrider_internal.prune_cursor;
   v_ended timestamptz;
   v_failed timestamptz;
   v_range record;
@@ -44,7 +44,7 @@ begin
     wait_ms := 0;
   end if;
   v_is_referenced := exists (select from postrider_internal.referencing_tables());
-  select * into v_mark from postrider_internal.prune_mark for update;
+  select * into v_mark from postrider_internal.prune_cursor for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
       from postrider_internal.job_ranges() r cross join postrider.jobs_id_seq s
@@ -61,7 +61,7 @@ begin
         jobs := postrider_internal.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
         if jobs is not null then
           dropped := format('jobs_%s from %s to %s', v_range.part, coalesce(v_range.first_id, 1), v_range.end_id - 1);
-          update postrider_internal.prune_mark set part = null, reached = 0;
+          update postrider_internal.prune_cursor set part = null, reached = 0;
           wait_ms := 0;
           return;
         end if;
@@ -70,15 +70,15 @@ begin
     -- The largest number: this part is through.
     continue when v_newest is null or v_after = 9223372036854775807;
     select s.reached, s.pruned into v_after, jobs from postrider_internal.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
-    update postrider_internal.prune_mark set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
+    update postrider_internal.prune_cursor set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
     wait_ms := 0;
     return;
   end loop;
   jobs := 0;
-  update postrider_internal.prune_mark set part = null, reached = 0;
+  update postrider_internal.prune_cursor set part = null, reached = 0;
   if pg_try_advisory_xact_lock(1886351474, -1) then
     -- Nobody looks through a range at this moment.
-    delete from postrider_internal.reopened;
+    delete from postrider_internal.rerun_jobs;
   end if;
   delete from postrider_internal.workers w where w.ended_at < least(v_ended, v_failed);
   perform postrider_internal.prune_cache_totals();

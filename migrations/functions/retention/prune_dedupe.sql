@@ -21,7 +21,7 @@ begin
   if not exists (select from postrider_internal.dedupe_keys limit 1) then
     return 0;
   end if;
-  select s.reached into v_reached from postrider_internal.dedupe_sweep s where s.due_at <= clock_timestamp() for update skip locked;
+  select s.reached into v_reached from postrider_internal.dedupe_cursor s where s.due_at <= clock_timestamp() for update skip locked;
   if not found then
     return 0;
   end if;
@@ -39,7 +39,7 @@ begin
     v_reached := coalesce(v_last, '');
     exit when v_seen < p_limit or v_gone < p_limit / 2;
   end loop;
-  update postrider_internal.dedupe_sweep s
+  update postrider_internal.dedupe_cursor s
      set reached = case when v_seen < p_limit then '' else v_reached end,
          due_at = clock_timestamp() + case when v_seen < p_limit then interval '10 s' else interval '0' end;
   return v_dropped;

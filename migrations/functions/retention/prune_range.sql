@@ -33,7 +33,7 @@ begin
   if not pg_try_advisory_xact_lock(1886351474, -1) then
     raise lock_not_available using message = 'another worker looks through a range';
   end if;
-  delete from postrider_internal.reopened;
+  delete from postrider_internal.rerun_jobs;
   execute format($q$
     select array_agg(k.id), coalesce(sum(k.bytes), 0)
       from (select j.id, pg_column_size(j.*) + coalesce(pg_column_size(r.*), 0) as bytes
@@ -53,7 +53,7 @@ begin
   end if;
   execute format('select count(*) from postrider_internal.jobs_%s', p_part) into v_jobs;
   lock table only postrider_internal.results, only postrider.jobs in access exclusive mode;
-  if exists (select from postrider_internal.reopened x where x.first_id < p_end) then
+  if exists (select from postrider_internal.rerun_jobs x where x.first_id < p_end) then
     raise lock_not_available using message = 'a job has been retried meanwhile';
   end if;
   -- The look may have taken longer than the lease.

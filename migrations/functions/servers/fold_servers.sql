@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The leader, once a second, adds up all tallies. A finish with errors looks at those of its servers, and changes a row only
+-- The leader, once a second, adds up server_deltas. A finish with errors looks at those of its servers, and changes a row only
 -- if the server is to be set aside. Nobody waits: a row that somebody else holds is left for the next look.
 --
 -- Tallies are taken away by who holds their server's row, so none counts twice. What was taken before is dead, and
@@ -14,7 +14,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_from bigint := case when p_is_full then 0 else
-    (select q.last_value - case when p_server is null then 20000 else 2000 end from postrider_internal.server_tallies_id_seq q) end;
+    (select q.last_value - case when p_server is null then 20000 else 2000 end from postrider_internal.server_deltas_id_seq q) end;
   v_new record;
   v_server postrider.servers;
   v_service postrider.services;
@@ -24,14 +24,14 @@ declare
 begin
   for v_new in
     select t.server, sum(t.calls)::bigint as calls, sum(t.errors)::bigint as errors
-      from postrider_internal.server_tallies t
+      from postrider_internal.server_deltas t
      where t.id > v_from and (p_server is null or t.server = any (p_server))
      group by t.server order by t.server
   loop
     select * into v_server from postrider.servers s where s.id = v_new.server;
     if not found or p_server is null and v_server.state <> 'active' then
       -- They count no more. A row that is not active is not locked here: the end of its probe would pass over it.
-      delete from postrider_internal.server_tallies t where t.id > v_from and t.server = v_new.server;
+      delete from postrider_internal.server_deltas t where t.id > v_from and t.server = v_new.server;
       continue;
     end if;
     select * into v_service from postrider.services s where s.name = v_server.service;
@@ -41,7 +41,7 @@ begin
     select * into v_server from postrider.servers s where s.id = v_new.server for no key update skip locked;
     continue when not found;
     with gone as (
-      delete from postrider_internal.server_tallies t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
+      delete from postrider_internal.server_deltas t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
     select sum(g.calls), sum(g.errors) into v_calls, v_errors from gone g;
     continue when v_calls is null or v_server.state <> 'active';
     v_server := postrider_internal.update_server_state(v_server, v_service, v_calls, v_errors, p_now);

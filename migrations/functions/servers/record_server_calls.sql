@@ -17,7 +17,7 @@ declare
   v_failing int[];
 begin
   with told as (
-    insert into postrider_internal.server_tallies (server, calls, errors)
+    insert into postrider_internal.server_deltas (server, calls, errors)
     select t.id, count(*), count(*) filter (where x.health = 'f')
       from unnest(p_attempts) x
       join postrider_internal.server_routes t on t.id = x.server

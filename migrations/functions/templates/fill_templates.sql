@@ -11,7 +11,7 @@ declare
   v_places text[];
   v_values jsonb := '{}';
   v_service postrider.services;
-  v_filled postrider_internal.resolved;
+  v_filled postrider_internal.filled_templates;
   v_found record;
   v_most bigint;
 begin
@@ -95,7 +95,7 @@ begin
         end if;
       end if;
     end if;
-    insert into postrider_internal.resolved select v_filled.*
+    insert into postrider_internal.filled_templates select v_filled.*
         on conflict (job_id) do update
            set url = excluded.url, query = excluded.query, headers = excluded.headers, body_json = excluded.body_json,
                body_form = excluded.body_form, body_parts = excluded.body_parts;

@@ -4,12 +4,12 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_filled postrider_internal.resolved;
+  v_filled postrider_internal.filled_templates;
 begin
   if p_job.parent_id is null then
     return p_job;
   end if;
-  select d.* into v_filled from postrider_internal.resolved d where d.job_id = p_job.id;
+  select d.* into v_filled from postrider_internal.filled_templates d where d.job_id = p_job.id;
   if found then
     p_job.url := coalesce(v_filled.url, p_job.url);
     p_job.query := coalesce(v_filled.query, p_job.query);

@@ -5,8 +5,8 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_is_followed boolean := postrider_internal.has_callbacks(p_job);
-  v_is_told boolean := v_is_followed or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job.id);
+  v_has_callbacks boolean := postrider_internal.has_callbacks(p_job);
+  v_is_told boolean := v_has_callbacks or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job.id);
   v_state "char";
   v_code text;
   v_error text;
@@ -83,15 +83,15 @@ begin
   select m.* into v_member from postrider_internal.members m where m.job_id = p_job.id;
   if v_run_at > now() then
     insert into postrider_internal.scheduled (
-      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     values (v_run_at, p_job.id, coalesce(v_track, 0), v_member.attempt, v_member.attempt + p_job.max_attempts, v_member.rekey,
-            p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_is_followed);
+            p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_has_callbacks);
   else
     insert into postrider_internal.ready (
-      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     values (nextval('postrider.jobs_id_seq'), p_job.id, coalesce(v_track, 0), v_member.attempt,
             v_member.attempt + p_job.max_attempts, v_member.rekey, p_job.delivery = 'at_most_once', v_expires_at,
-            p_tree.job_id, v_is_followed);
+            p_tree.job_id, v_has_callbacks);
   end if;
   return null;
 end

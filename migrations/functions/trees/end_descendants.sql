@@ -61,12 +61,12 @@ begin
     over as materialized (
       select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
              case when g.is_called then g.since end as started_at,
-             g.is_followed or case when v_hooked then postrider_internal.is_hooked(g.job_id) else false end as is_told,
+             g.has_callbacks or case when v_hooked then postrider_internal.is_hooked(g.job_id) else false end as is_told,
              case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
         from (select g.*, g.worker > 0 and not (v_hooked and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
-             d.is_followed or case when v_hooked then postrider_internal.is_hooked(d.job_id) else false end, 'c'
+             d.has_callbacks or case when v_hooked then postrider_internal.is_hooked(d.job_id) else false end, 'c'
         from dropped d),
     final as (
       insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
@@ -82,11 +82,11 @@ begin
                else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
         from over o where o.is_told),
     tally as (
-      insert into postrider_internal.tallies (tracks, states, jobs, ended)
+      insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
       select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
         from over o where o.track > 0 group by o.track, o.state),
     tally_without_track as (
-      insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
+      insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
       select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits then array_agg(o.job_id) end
         from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
@@ -113,7 +113,7 @@ begin
     insert into postrider_internal.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
     select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
   tally as (
-    insert into postrider_internal.tallies (tracks, states, jobs, queue, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
       from over o where o.kind = 'request' group by o.queue)
   select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told),

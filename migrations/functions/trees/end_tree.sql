@@ -16,7 +16,7 @@ set enable_mergejoin = off
 as $$
 declare
   v_below record;
-  v_is_followed boolean := p_tree.is_followed or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_tree.job_id);
+  v_has_callbacks boolean := p_tree.has_callbacks or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_tree.job_id);
 begin
   if p_error is null and p_state = 'f' then
     select format('member %s%s %s: %s', p_tree.failed_job_id, ' ' || quote_ident(j.name),
@@ -40,14 +40,14 @@ begin
      where t.job_id = p_tree.job_id;
   end if;
   perform postrider_internal.end_job(p_tree.job_id, p_state, p_code, p_error,
-    case when v_is_followed or not p_is_inner then p_tree.parent_id end, v_is_followed,
+    case when v_has_callbacks or not p_is_inner then p_tree.parent_id end, v_has_callbacks,
     -- It was open, but nothing below it has begun.
     p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
-  if v_is_followed then
+  if v_has_callbacks then
     -- Behind all that ended below it in this transaction, whose ends are due now.
     update postrider_internal.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us' where o.job_id = p_tree.job_id;
   end if;
-  return case when p_is_inner and not v_is_followed then p_state end;
+  return case when p_is_inner and not v_has_callbacks then p_state end;
 end
 $$;
 comment on function postrider_internal.end_tree(postrider_internal.trees, "char", text, text, boolean, int) is

@@ -19,7 +19,7 @@ begin
   perform from (select distinct j.parent_id from postrider.jobs j where j.id = any (p_jobs) order by j.parent_id) p
     cross join lateral (select from postrider_internal.trees t where t.job_id = p.parent_id for key share) t;
   for v_job in
-    select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at, postrider_internal.has_callbacks(j) as is_followed
+    select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at, postrider_internal.has_callbacks(j) as has_callbacks
       from postrider.jobs j
      where j.id = any (p_jobs) and j.kind <> 'request'
      order by j.id
@@ -33,9 +33,9 @@ begin
       end if;
     end if;
     insert into postrider_internal.trees (
-      job_id, parent_id, root_id, depth, kind, mode, is_followed, max_parallel, run_at, expires_at)
+      job_id, parent_id, root_id, depth, kind, mode, has_callbacks, max_parallel, run_at, expires_at)
     values (v_job.id, v_job.parent_id, coalesce(v_tree.root_id, v_job.id), coalesce(v_tree.depth + 1, 1), left(v_job.kind, 1)::"char",
-            left(v_job.mode, 1)::"char", v_job.is_followed, v_job.max_parallel, greatest(v_job.run_at, v_tree.run_at),
+            left(v_job.mode, 1)::"char", v_job.has_callbacks, v_job.max_parallel, greatest(v_job.run_at, v_tree.run_at),
             least(v_job.expires_at, v_tree.expires_at));
   end loop;
 

@@ -89,7 +89,7 @@ begin
 
   with due as materialized (
     select j.id, u.n, m.attempt, m.attempt + j.max_attempts as max_attempts, m.rekey, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
-           least(j.expires_at, p_tree.expires_at) as expires_at, postrider_internal.has_callbacks(j) as is_followed,
+           least(j.expires_at, p_tree.expires_at) as expires_at, postrider_internal.has_callbacks(j) as has_callbacks,
            coalesce(t.id, 0) as track
       from unnest(v_ids) with ordinality as u(id, n)
      cross join lateral (select x.* from postrider.jobs x where x.id = u.id offset 0) j
@@ -103,14 +103,14 @@ begin
        and (least(j.expires_at, p_tree.expires_at) <= now()) is not true),
   later as (
     insert into postrider_internal.scheduled (
-      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
-    select d.run_at, d.id, d.track, d.attempt, d.max_attempts, d.rekey, d.at_most_once, d.expires_at, p_tree.job_id, d.is_followed
+      run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    select d.run_at, d.id, d.track, d.attempt, d.max_attempts, d.rekey, d.at_most_once, d.expires_at, p_tree.job_id, d.has_callbacks
       from due d where d.run_at > now()),
   soon as (
     insert into postrider_internal.ready (
-      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+      seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), o.id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at, p_tree.job_id,
-           o.is_followed
+           o.has_callbacks
       from (select * from due d where d.run_at <= now() order by d.n) o)
   select array_agg(d.id) into v_placed from due d;
 

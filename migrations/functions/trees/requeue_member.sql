@@ -42,7 +42,7 @@ begin
       raise exception using errcode = 'PR005', message = format('job %s has not finished', p_job),
         hint = 'Only a finished job can be retried; see select postrider.explain(id).';
     end if;
-    delete from postrider_internal.resolved d where d.job_id = p_job;
+    delete from postrider_internal.filled_templates d where d.job_id = p_job;
   end if;
   update postrider_internal.members m
      set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int

@@ -73,8 +73,8 @@ begin
   gone as (
     delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*, h.at)
   insert into postrider_internal.scheduled (
-    run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, has_slot)
-  select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.is_followed, true
+    run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, has_slot)
+  select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.has_callbacks, true
     from gone g;
 end
 $$;

@@ -53,7 +53,7 @@ begin
     end if;
     if v_member.kind = 'request' then
       v_result := postrider_internal.reopen_job(v_member.job_id);
-      delete from postrider_internal.resolved d where d.job_id = v_member.job_id;
+      delete from postrider_internal.filled_templates d where d.job_id = v_member.job_id;
       update postrider_internal.members m
          set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
        where m.job_id = v_member.job_id;

@@ -22,7 +22,7 @@ begin
        and case
              when e.job_id is not null then e.started_at is not null
              else exists (select from postrider_internal.trees t where t.job_id = m.job_id)
-               or exists (select from postrider_internal.tries a where a.job_id = m.job_id)
+               or exists (select from postrider_internal.past_attempts a where a.job_id = m.job_id)
                or exists (select from postrider_internal.ready y
                            where y.job_id = m.job_id and y.seq <> y.job_id and (y.worker > 0 or y.attempt > 0))
                or exists (select from postrider_internal.scheduled s where s.job_id = m.job_id and s.attempt > 0) end);

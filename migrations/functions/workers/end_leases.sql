@@ -40,7 +40,7 @@ begin
   gone as (
     delete from postrider_internal.ready r using picked p where r.ctid = p.spot
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
-      r.is_followed or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_told),
+      r.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_told),
   final as (
     insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error
@@ -51,15 +51,15 @@ begin
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error, g.parent_id
       from gone g where g.outcome <> 'r' and g.is_told),
   tried as (
-    insert into postrider_internal.tries (job_id, fence, started_at, worker, attempt, error_code, error)
+    insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', p_error from gone g where g.outcome = 'r'),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
-           o.expires_at, o.parent_id, o.is_followed
+           o.expires_at, o.parent_id, o.has_callbacks
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
-    insert into postrider_internal.tallies (tracks, states, jobs, ended)
+    insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
     select array[g.track], array[g.outcome], array[count(*)::int],
            case when g.outcome <> 'r' and (select exists (select from postrider.client_limits)) then array_agg(g.job_id) end
       from gone g group by g.track, g.outcome)

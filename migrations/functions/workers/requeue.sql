@@ -16,9 +16,9 @@ begin
   gone as (
     delete from postrider_internal.ready r using picked p where r.ctid = p.spot returning r.*),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, is_followed, tried)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, tried)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt - 1, o.max_attempts, o.rekey, o.at_most_once,
-           o.expires_at, o.parent_id, o.is_followed, o.tried
+           o.expires_at, o.parent_id, o.has_callbacks, o.tried
       from (select * from gone g order by g.track, g.seq) o)
   select (select count(*) from gone), (select count(*) from mine) - (select count(*) from picked) into v_moved, v_left;
   update postrider_internal.workers w set in_flight = v_left where w.id = p_worker and w.in_flight <> v_left;

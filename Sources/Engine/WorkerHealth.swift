@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JobModel
+internal import Reactor
+internal import Synchronization
+
+/// How a worker is, for those who ask from other threads. Written by the loop in each turn, read by anyone.
+public final class WorkerHealth: Sendable {
+    /// What a worker can do at a moment.
+    public enum Condition: Equatable, Sendable {
+        /// It claims jobs and makes calls.
+        case ready
+        /// It makes the calls that it has, and claims no more.
+        case draining
+        /// It has no session with the database, or no number there yet, and tries again.
+        case disconnected
+        /// The database has refused all results for so many seconds, and so many of them wait.
+        case refused(results: Int, seconds: Int)
+        /// Its loop has not turned for so many seconds.
+        case stalled(seconds: Int)
+    }
+
+    /// The loop turns at least this often: 5 s.
+    static let longestTurn: UInt64 = 5_000_000_000
+    /// A loop that has not turned for so long hangs: 30 s.
+    private static let stall: UInt64 = 30_000_000_000
+    /// Results that are refused for less time than this make no worker unready: 5 s.
+    private static let refusalPatience: UInt64 = 5_000_000_000
+
+    private let turned: Atomic<UInt64>
+    private let inFlight = Atomic<Int>(0)
+    private let isConnected = Atomic<Bool>(false)
+    private let isDraining = Atomic<Bool>(false)
+    private let refused = Atomic<Int>(0)
+    /// Since when all results are refused; 0: they are not.
+    private let refusedSince = Atomic<UInt64>(0)
+    private let answers = Mutex([Int](repeating: 0, count: WorkerHealth.kinds.count))
+
+    /// Of answers, by the first digit of their status; the last one is no whole answer.
+    private static let kinds = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"]
+
+    /// Of a worker that is about to start.
+    public init() {
+        turned = Atomic(MonotonicClock.now)
+    }
+
+    /// Results that the database has refused and that wait to be written again.
+    public var waitingResults: Int { refused.load(ordering: .relaxed) }
+
+    /// Calls under way.
+    public var calls: Int { inFlight.load(ordering: .relaxed) }
+
+    /// How many calls of jobs have ended since the start, by what was answered: `1xx` to `5xx`, or `none` where no whole answer came.
+    public var ended: [(answer: String, calls: Int)] {
+        zip(WorkerHealth.kinds, answers.withLock { $0 }).map { (answer: $0, calls: $1) }
+    }
+
+    /// What the worker can do now.
+    public var condition: Condition { condition(now: MonotonicClock.now) }
+
+    func condition(now: UInt64) -> Condition {
+        let silence = now - min(now, turned.load(ordering: .relaxed))
+        if silence >= WorkerHealth.stall { return .stalled(seconds: Int(silence / 1_000_000_000)) }
+        if isDraining.load(ordering: .relaxed) { return .draining }
+        guard isConnected.load(ordering: .relaxed) else { return .disconnected }
+        let since = refusedSince.load(ordering: .relaxed)
+        guard since > 0, now >= since + WorkerHealth.refusalPatience else { return .ready }
+        return .refused(results: waitingResults, seconds: Int((now - since) / 1_000_000_000))
+    }
+
+    /// A call of a job has ended.
+    func callEnded(_ outcome: CallOutcome) {
+        var kind = WorkerHealth.kinds.count - 1
+        if case .response(let response) = outcome.ending { kind = min(max(response.status / 100, 1), 5) - 1 }
+        answers.withLock { $0[kind] += 1 }
+    }
+
+    /// A turn of the loop ends.
+    func turned(
+        now: UInt64, calls: Int, isConnected: Bool, isDraining: Bool, refused: Int = 0, refusedSince: UInt64? = nil
+    ) {
+        self.refused.store(refused, ordering: .relaxed)
+        self.refusedSince.store(refusedSince ?? 0, ordering: .relaxed)
+        turned.store(now, ordering: .relaxed)
+        inFlight.store(calls, ordering: .relaxed)
+        self.isConnected.store(isConnected, ordering: .relaxed)
+        self.isDraining.store(isDraining, ordering: .relaxed)
+    }
+}

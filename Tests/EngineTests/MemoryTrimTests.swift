@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Engine
+
+/// When a worker gives memory back.
+struct MemoryTrimTests {
+    private var marks = MemoryTrim()
+
+    private mutating func beats(_ count: Int, inFlight: Int = 0) -> [Bool] {
+        (0..<count).map { _ in marks.isDue(inFlight: inFlight) }
+    }
+
+    @Test mutating func `what the start has left is given back in the first rest, once`() {
+        let said = beats(3)
+        #expect(said == [true, false, false])
+    }
+
+    @Test mutating func `after calls it waits for a whole heartbeat without any`() {
+        _ = beats(1)
+        marks.claimed()
+        let said = beats(3)
+        #expect(said == [false, true, false])
+    }
+
+    @Test mutating func `never while a call is in flight`() {
+        marks.claimed()
+        let busy = beats(3, inFlight: 1)
+        #expect(busy == [false, false, false])
+        let idle = beats(2)
+        #expect(idle == [true, false])
+    }
+}

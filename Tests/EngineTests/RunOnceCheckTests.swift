@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// When a worker that runs once says that nothing is left.
+struct RunOnceCheckTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Whose words may stand in an expectation.
+    private final class Watch {
+        private var once: RunOnceCheck
+
+        init(isBound: Bool) { once = RunOnceCheck(isBound: isBound) }
+
+        var due: UInt64? { once.due }
+
+        func worked(now: UInt64) { once.worked(now: now) }
+        func claims() { once.claims() }
+        func makesReady(now: UInt64) { once.makesReady(now: now) }
+        func hasFolded(since moment: UInt64) { once.hasFolded(since: moment) }
+        func asks(now: UInt64) -> Bool { once.asks(now: now) }
+        func askingFailed(now: UInt64) { once.askingFailed(now: now) }
+        func answered(_ left: String?, leads: Bool, now: UInt64) -> RunOnceCheck.Decision {
+            once.answered(left, leads: leads, now: now)
+        }
+    }
+
+    @Test func `it asks while nothing is under way, and ends when nothing is left`() {
+        let watch = Watch(isBound: false)
+        #expect(watch.asks(now: 5))
+        #expect(watch.due == nil)
+        #expect(!watch.asks(now: 6))
+        #expect(watch.answered("ready", leads: false, now: 7) == .goOn)
+        #expect(watch.due == 7 + RunOnceCheck.pause)
+        #expect(!watch.asks(now: 8))
+        #expect(watch.asks(now: Self.second))
+        #expect(watch.answered(nil, leads: false, now: Self.second + 1) == .end)
+    }
+
+    @Test func `an answer beside a claim or a call says nothing, and it asks anew at once`() {
+        for isCall in [true, false] {
+            let watch = Watch(isBound: false)
+            _ = watch.asks(now: 5)
+            if isCall { watch.worked(now: 6) } else { watch.claims() }
+            #expect(watch.answered(nil, leads: false, now: 7) == .goOn)
+            #expect(watch.asks(now: 8))
+            #expect(watch.answered(nil, leads: false, now: 9) == .end)
+        }
+    }
+
+    @Test func `who leads adds up first what has ended`() {
+        let watch = Watch(isBound: false)
+        watch.worked(now: 10)
+        watch.hasFolded(since: 9)
+        _ = watch.asks(now: 11)
+        #expect(watch.answered(nil, leads: true, now: 12) == .fold)
+        watch.hasFolded(since: 13)
+        _ = watch.asks(now: Self.second)
+        #expect(watch.answered(nil, leads: true, now: Self.second + 1) == .end)
+    }
+
+    @Test func `what cannot be added up within 5 s is left to others`() {
+        let watch = Watch(isBound: false)
+        watch.worked(now: 0)
+        _ = watch.asks(now: 4 * Self.second)
+        #expect(watch.answered(nil, leads: true, now: 4 * Self.second) == .fold)
+        _ = watch.asks(now: 5 * Self.second)
+        #expect(watch.answered(nil, leads: true, now: 5 * Self.second) == .end)
+    }
+
+    @Test func `a question without an answer, or one that took long, is asked again later`() {
+        let watch = Watch(isBound: false)
+        _ = watch.asks(now: 5)
+        watch.askingFailed(now: 6)
+        #expect(watch.due == 6 + RunOnceCheck.pause)
+        // It belongs to a connection that is gone.
+        #expect(watch.answered(nil, leads: false, now: 7) == .goOn)
+        _ = watch.asks(now: Self.second)
+        _ = watch.answered("ready", leads: false, now: 2 * Self.second)
+        #expect(watch.due == 12 * Self.second)
+    }
+
+    @Test(arguments: [
+        (false, "ready", 60), (true, "ready", 60), (false, "tree", 60), (true, "tree", 5), (true, "schedule", 5),
+        (true, "lost worker", 60),
+    ])
+    func `what does not become a call is left after a while`(isBound: Bool, left: String, seconds: UInt64) {
+        let watch = Watch(isBound: isBound)
+        watch.worked(now: Self.second)
+        let end = (1 + seconds) * Self.second
+        _ = watch.asks(now: end - 2)
+        #expect(watch.answered(left, leads: true, now: end - 1) == .goOn)
+        _ = watch.asks(now: end + Self.second)
+        #expect(watch.answered(left, leads: true, now: end + Self.second) == .giveUp(left))
+        // Something was called meanwhile.
+        watch.worked(now: end + 2 * Self.second)
+        _ = watch.asks(now: end + 3 * Self.second)
+        #expect(watch.answered(left, leads: true, now: end + 3 * Self.second) == .goOn)
+    }
+
+    @Test func `while a leader makes jobs ready it waits for its own, not for what others may be the reason of`() {
+        let watch = Watch(isBound: true)
+        watch.worked(now: 0)
+        watch.makesReady(now: 40 * Self.second)
+        _ = watch.asks(now: 70 * Self.second)
+        #expect(watch.answered("intake", leads: true, now: 70 * Self.second) == .goOn)
+        _ = watch.asks(now: 71 * Self.second)
+        #expect(watch.answered("tree", leads: true, now: 71 * Self.second) == .giveUp("tree"))
+    }
+
+    /// A queue and a worker in steps of any order: a job is inserted, a claim is sent, carried out, answered, a call ends, a finish is sent,
+    /// carried out (it may make a step ready), answered; likewise a question.
+    @Test func `whatever happens in between, what was there when it was asked for the last time has ended`() {
+        for seed in 1...3_000 {
+            var random = Randomness(seed: UInt64(seed))
+            var watch = RunOnceCheck(isBound: false)
+            var now: UInt64 = 0
+            var inserts = Int(random.number(0...12))
+            var ready = Int(random.number(0...6))
+            var (claimSent, claimed, running, ended) = (false, Int?.none, 0, 0)
+            var (finish, isFinished) = (Int?.none, false)
+            var (isAsked, answer) = (false, Int??.none)
+            // Behind what the last answer has seen.
+            var later = 0
+            var isOver = false
+            var steps = 0
+            while !isOver && steps < 5_000 {
+                steps += 1
+                now += random.number(0...50_000_000)
+                switch random.number(0...8) {
+                case 0 where inserts > 0:
+                    inserts -= 1
+                    ready += 1
+                    later += 1
+                case 1 where !claimSent: claimSent = true
+                case 2 where claimSent && claimed == nil:
+                    claimed = min(ready, 4)
+                    ready -= min(ready, 4)
+                case 3:
+                    guard let jobs = claimed else { break }
+                    running += jobs
+                    (claimSent, claimed) = (false, nil)
+                case 4 where running > 0:
+                    running -= 1
+                    ended += 1
+                case 5 where ended > 0 && finish == nil: (finish, ended) = (ended, 0)
+                case 6 where finish != nil && !isFinished:
+                    isFinished = true
+                    if random.chance(30) { ready += 1 }
+                case 7 where isFinished: (finish, isFinished) = (nil, false)
+                case 8 where isAsked:
+                    guard let left = answer else {
+                        answer = .some(ready > 0 ? ready : nil)
+                        later = 0
+                        break
+                    }
+                    (isAsked, answer) = (false, nil)
+                    isOver = watch.answered(left.map { "\($0)" }, leads: false, now: now) == .end
+                    if isOver {
+                        #expect(!claimSent && running + ended == 0 && finish == nil && ready == later, "seed \(seed)")
+                    }
+                default: break
+                }
+                if isOver { break }
+                if running + ended > 0 || finish != nil {
+                    watch.worked(now: now)
+                } else if claimSent {
+                    watch.claims()
+                } else if watch.asks(now: now) {
+                    isAsked = true
+                }
+            }
+            #expect(isOver, "seed \(seed)")
+        }
+    }
+}

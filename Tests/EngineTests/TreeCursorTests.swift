@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Engine
+
+/// When a worker settles batches and chains, and from which delta on.
+struct TreeCursorTests {
+    private static let second: UInt64 = 1_000_000_000
+    private var marks = TreeCursor()
+
+    @Test mutating func `nothing is due before something has ended, then at once`() {
+        #expect(marks.due == .max)
+        marks.membersEnded(now: 5)
+        #expect(marks.due == 5)
+        let look = marks.begin(leads: false, now: 5)
+        #expect(look.after == 0 && !look.isWhole)
+        #expect(marks.due == .max)
+    }
+
+    @Test mutating func `a look begins where the last one came to, 2 ms later at the earliest`() {
+        _ = marks.begin(leads: false, now: 0)
+        marks.settled(to: 42, hasMore: false, leads: false, now: 100)
+        #expect(marks.due == .max)
+        marks.membersEnded(now: 200)
+        #expect(marks.due == 100 + TreeCursor.pause)
+        #expect(marks.begin(leads: false, now: marks.due).after == 42)
+    }
+
+    @Test mutating func `after a look that took too long each one is at one tree alone, until all is added up`() {
+        #expect(!marks.begin(leads: false, now: 0).isAlone)
+        marks.failed(isOverrun: true, leads: false, now: 100)
+        #expect(marks.due < .max)
+        #expect(marks.begin(leads: false, now: 200).isAlone)
+        marks.settled(to: nil, hasMore: true, leads: false, now: 300)
+        #expect(marks.begin(leads: false, now: 400).isAlone)
+        marks.settled(to: nil, hasMore: false, leads: false, now: 500)
+        #expect(!marks.begin(leads: false, now: 600).isAlone)
+    }
+
+    @Test mutating func `the next look keeps a distance of 8 times the last one's cost, 20 ms at most`() {
+        _ = marks.begin(leads: false, now: 0)
+        marks.settled(to: 1, hasMore: false, leads: false, now: 1_000_000)
+        marks.membersEnded(now: 1_000_000)
+        #expect(marks.due == 9_000_000)
+        _ = marks.begin(leads: false, now: 9_000_000)
+        marks.settled(to: 2, hasMore: false, leads: false, now: 19_000_000)
+        marks.membersEnded(now: 19_000_000)
+        #expect(marks.due == 19_000_000 + TreeCursor.longestPause)
+    }
+
+    @Test mutating func `what ended while a look was under way is looked at after it`() {
+        _ = marks.begin(leads: false, now: 0)
+        marks.membersEnded(now: 10)
+        marks.settled(to: nil, hasMore: false, leads: false, now: 100)
+        #expect(marks.due == 100 + TreeCursor.pause)
+    }
+
+    @Test mutating func `what somebody held is looked at again after 10 ms`() {
+        _ = marks.begin(leads: false, now: 0)
+        marks.settled(to: 7, hasMore: true, leads: false, now: 100)
+        #expect(marks.due == 100 + TreeCursor.patience)
+    }
+
+    @Test mutating func `the leader looks every 100 ms, whatever its last look cost`() {
+        marks.leads(now: 0)
+        #expect(marks.due == 0)
+        let first = marks.begin(leads: true, now: 0)
+        #expect(first.after == 0 && first.isWhole)
+        // 400 ms of work: the next look at what is left must not wait 20 s for it.
+        marks.settled(to: 9, hasMore: false, leads: true, now: 400_000_000)
+        #expect(marks.due == 400_000_000 + TreeCursor.interval)
+        let next = marks.begin(leads: true, now: marks.due)
+        #expect(next.isWhole)
+    }
+
+    @Test
+    mutating func `the leader looks from the beginning at a distance of 50 times the cost, else some seconds back`() {
+        var now: UInt64 = 0
+        var fromStart: [UInt64] = []
+        var id: Int64 = 0
+        marks.leads(now: 0)
+        while now < 60 * Self.second {
+            now = max(now, marks.due)
+            let begun = now
+            let look = marks.begin(leads: true, now: now)
+            if look.after == 0 { fromStart.append(begun) }
+            // From the beginning it takes 100 ms, and 100 deltas come each time.
+            now += look.after == 0 ? 100_000_000 : 1_000_000
+            if begun > 3 * Self.second, look.after > 0 { #expect(id - look.after >= 800 && id - look.after <= 2200) }
+            id += 100
+            marks.settled(to: id, hasMore: false, leads: true, now: now)
+        }
+        // The first seconds know no earlier id.
+        let later = fromStart.filter { $0 > 3 * Self.second }
+        #expect(later.count >= 8 && later.count <= 13)
+    }
+
+    @Test(arguments: [true, false])
+    mutating func
+        `a look from the beginning that takes 6 s, or fails after them, does not put off the next for minutes`(
+            fails: Bool
+        )
+    {
+        var now: UInt64 = 0
+        var fromStart: [UInt64] = []
+        marks.leads(now: 0)
+        while now < 60 * Self.second {
+            now = max(now, marks.due)
+            let look = marks.begin(leads: true, now: now)
+            guard look.after == 0 else {
+                marks.settled(to: 1, hasMore: false, leads: true, now: now)
+                continue
+            }
+            fromStart.append(now)
+            now += 6 * Self.second
+            if fails {
+                marks.failed(isOverrun: true, leads: true, now: now)
+            } else {
+                marks.settled(to: 1, hasMore: false, leads: true, now: now)
+            }
+        }
+        // Two looks in the first seconds know no earlier id.
+        #expect(zip(fromStart, fromStart.dropFirst()).allSatisfy { $1 - $0 <= 17 * Self.second })
+        #expect(fromStart.count >= 4)
+    }
+
+    @Test mutating func `a worker that does not lead never looks at the whole`() {
+        marks.membersEnded(now: 0)
+        for _ in 0..<100 {
+            let look = marks.begin(leads: false, now: marks.due)
+            #expect(!look.isWhole)
+            marks.settled(to: nil, hasMore: false, leads: false, now: look.after > 0 ? 1 : 0)
+            marks.membersEnded(now: 0)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+@testable import Engine
+
+/// What a worker says of itself to those who ask.
+struct WorkerHealthTests {
+    private let moment: UInt64 = 1_000_000_000_000
+
+    @Test(arguments: [
+        (true, false, WorkerHealth.Condition.ready), (false, false, .disconnected), (true, true, .draining),
+        (false, true, .draining),
+    ])
+    func `what the last turn told`(isConnected: Bool, isDraining: Bool, condition: WorkerHealth.Condition) {
+        let workerHealth = WorkerHealth()
+        workerHealth.turned(now: moment, calls: 7, isConnected: isConnected, isDraining: isDraining)
+        #expect(workerHealth.calls == 7)
+        #expect(workerHealth.condition(now: moment) == condition)
+        #expect(workerHealth.condition(now: moment + 29_999_999_999) == condition)
+        #expect(workerHealth.condition(now: moment + 30_000_000_000) == .stalled(seconds: 30))
+    }
+
+    @Test func `calls are counted by what was answered`() {
+        let workerHealth = WorkerHealth()
+        for status in [200, 204, 299, 304, 404, 500, 599, 101, 700] {
+            workerHealth.callEnded(CallOutcome(.response(HTTPResponse(status: status))))
+        }
+        workerHealth.callEnded(CallOutcome(.failure(CallFailure(.timeout, "no answer", sent: .maybe))))
+        #expect(
+            workerHealth.ended.map { "\($0.answer) \($0.calls)" } == [
+                "1xx 1", "2xx 3", "3xx 1", "4xx 1", "5xx 3", "none 1",
+            ])
+    }
+
+    @Test func `a worker that has not begun is not connected`() {
+        #expect(WorkerHealth().condition == .disconnected)
+    }
+}

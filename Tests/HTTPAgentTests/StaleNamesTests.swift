@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import HTTPAgent
+
+struct StaleNamesTests {
+    @Test func `an address from before a failure is too old, and one of this second is not`() {
+        var names = StaleNames()
+        #expect(names.age(of: "a", now: 100) == 60)
+        names.doubt("a", now: 100)
+        #expect([100, 101, 103, 159].map { names.age(of: "a", now: $0) } == [1, 1, 3, 59])
+        #expect(names.age(of: "b", now: 100) == 60)
+        // Looked up at 110, and in vain.
+        names.doubt("a", now: 120)
+        #expect(names.age(of: "a", now: 125) == 5)
+        // After a minute no address from before it is left.
+        #expect(names.age(of: "a", now: 180) == 60)
+        // A clock that was set back.
+        names.doubt("a", now: 200)
+        #expect(names.age(of: "a", now: 90) == 1)
+    }
+
+    @Test func `with too many names to remember all are looked up for a minute`() {
+        var names = StaleNames()
+        for number in 0...1_024 { names.doubt("\(number)", now: 100) }
+        #expect(names.age(of: "0", now: 110) == 10 && names.age(of: "1024", now: 110) == 10)
+        #expect(names.age(of: "0", now: 160) == 60 && names.age(of: "1", now: 110) == 60)
+        #expect(names.age(of: "1024", now: 110) == 10)
+    }
+}

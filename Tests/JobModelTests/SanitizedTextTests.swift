@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JobModel
+import Testing
+
+/// Text from elsewhere, as it is shown.
+struct SanitizedTextTests {
+    @Test(arguments: [
+        ("plain é 日本", "plain é 日本"), ("a\u{1b}[2J", "a\\u{1b}[2J"), ("a\u{0}b", "a\\u{0}b"),
+        ("safe\u{202e}gpj.exe", "safe\\u{202e}gpj.exe"), ("a\u{2028}b", "a\\u{2028}b"), ("a\nb\tc", "a\\u{a}b\\u{9}c"),
+    ])
+    func `nothing steers a terminal or turns text around`(text: String, shown: String) {
+        #expect(SanitizedText.escape(text) == shown)
+    }
+
+    @Test func `lines stay where they are wanted`() {
+        #expect(SanitizedText.escape("a\nb\tc\r\u{1b}", keepsLines: true) == "a\nb\tc\\u{d}\\u{1b}")
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF, 0x00], 2, "(2 bytes, not text)"), ([0x68, 0x69], 2, "hi"), ([], 0, ""),
+            ([0x61, 0x62, 0x63, 0x64, 0x65], 5, "abcd… (5 bytes)"), ([0x61, 0x62], 100, "ab… (100 bytes)"),
+            // What was read ends within a character.
+            ([0x61, 0xE6, 0x97], 100, "a… (100 bytes)"), ([0xE6, 0x97], 2, "(2 bytes, not text)"),
+            ([0x61, 0xFF, 0x61, 0x61, 0x61, 0x61], 100, "(100 bytes, not text)"),
+        ] as [([UInt8], Int, String)])
+    func `a body is shown as text, cut, or by its size`(bytes: [UInt8], size: Int, shown: String) {
+        #expect(SanitizedText.body(bytes, size: size, limit: 4) == shown)
+    }
+}
